@@ -1,0 +1,91 @@
+"""The one error tree. Every error a user can meet says where, what is wrong and what to do.
+
+    OperatorError
+    ├── SpecError             the manifest must be edited; nothing is retried until it is
+    ├── SurroundingsError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
+    ├── ConflictError         another committer or writer was faster; back off and retry
+    ├── InfrastructureError   a server did not answer; retry
+    ├── UnknownResultError    the result of a mutation is not known; never repeated before Paimon was asked
+    ├── ContractError         a job or result document is not of this version's form
+    └── KubernetesError       the API server refused or did not answer
+        ├── NotFoundError, AlreadyExistsError, StaleError, ForbiddenError, InvalidObjectError
+        └── RetryableError    429, 5xx, time-outs: carries `retry_after` in seconds
+"""
+
+from __future__ import annotations
+
+
+class OperatorError(Exception):
+    """Base of all errors raised by this package."""
+
+
+class SpecError(OperatorError):
+    """A field of a manifest is wrong.
+
+    `field` is the path from the object's root (`spec.bucket.fixed.count`), `problem` one clause without a full stop,
+    `remedy` one imperative sentence.
+    """
+
+    def __init__(self, field: str, problem: str, remedy: str, *, reason: str = "InvalidSpec") -> None:
+        super().__init__(f"{field}: {problem}. {remedy}")
+        self.field, self.problem, self.remedy, self.reason = field, problem, remedy, reason
+
+
+class SurroundingsError(OperatorError):
+    """Something outside the manifest is missing or wrong; mending it is enough."""
+
+    def __init__(self, problem: str, remedy: str, *, reason: str) -> None:
+        super().__init__(f"{problem}. {remedy}")
+        self.problem, self.remedy, self.reason = problem, remedy, reason
+
+
+class ConflictError(OperatorError):
+    """Another writer was faster; the same step may succeed later."""
+
+
+class InfrastructureError(OperatorError):
+    """A server or node failed; the same step may succeed later."""
+
+
+class UnknownResultError(OperatorError):
+    """Whether a mutation happened is not known."""
+
+
+class ContractError(OperatorError):
+    """A job or result document cannot be read."""
+
+
+class KubernetesError(OperatorError):
+    """The API server answered with an error, or not at all. `status` is the HTTP status, 0 when there was none."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class NotFoundError(KubernetesError):
+    """404."""
+
+
+class AlreadyExistsError(KubernetesError):
+    """409 on create."""
+
+
+class StaleError(KubernetesError):
+    """409 or a failed test on update: the object changed since it was read."""
+
+
+class ForbiddenError(KubernetesError):
+    """401 and 403, a terminating namespace included."""
+
+
+class InvalidObjectError(KubernetesError):
+    """400 and 422: the API server's validation refused the object."""
+
+
+class RetryableError(KubernetesError):
+    """429, 5xx and time-outs. `retry_after` is in seconds, None when the server named none."""
+
+    def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after

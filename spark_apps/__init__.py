@@ -1,0 +1,1 @@
+"""Spark applications that act on one Paimon table each: JSON job in, result JSON out."""
