@@ -1,0 +1,63 @@
+"""What the core's callers need from the world, as Protocols: `kube` implements them, `runtime` uses them, `app` joins the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+Manifest = Mapping[str, Any]
+"""A Kubernetes object as plain JSON: the one place where values are untyped."""
+
+
+class Kind(StrEnum):
+    """Every kind of object the operator touches. There is no Secret among them, on purpose."""
+
+    TABLE = "PaimonTable"
+    CATALOG = "PaimonCatalog"
+    RUN = "PaimonRun"
+    POD = "Pod"
+    CONFIG_MAP = "ConfigMap"
+    EVENT = "Event"
+    NAMESPACE = "Namespace"
+
+
+class ObjectStore(Protocol):
+    """Live reads and writes on the API server. Reads never come from a cache.
+
+    Every method raises the `KubernetesError` tree: `RetryableError` for 429, 5xx and time-outs, `ForbiddenError`,
+    `InvalidObjectError`; nothing else escapes.
+    """
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+        """The object, or None when the server says 404."""
+
+    async def list(self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None) -> Sequence[Manifest]:
+        """All objects (of one namespace, or of every watched one when None) that carry `labels`."""
+
+    async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
+        """The stored object. Raises AlreadyExistsError when the name is taken."""
+
+    async def delete(self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None) -> None:
+        """Asks for deletion of exactly this object (UID precondition); an object that is gone already is fine."""
+
+    async def apply_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> Manifest:
+        """Server-side apply of the whole status by our field manager; returns the stored object."""
+
+    async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
+        """Replaces metadata.finalizers if the object is still at its resourceVersion; raises StaleError otherwise."""
+
+
+class EventSink(Protocol):
+    """Posts Kubernetes Events; repeated ones are counted up, and a failure to post is logged, never raised."""
+
+    async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
+        """`type_` is Normal or Warning, `reason` CamelCase, `note` one sentence of at most 1 KiB."""
+
+
+class Clock(Protocol):
+    """Where `now` comes from; the runtime's only source of time for decisions."""
+
+    def now(self) -> datetime:
+        """The current time in UTC, aware."""
