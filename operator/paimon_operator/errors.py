@@ -1,15 +1,15 @@
 """The one error tree. Every error a user can meet says where, what is wrong and what to do.
 
-    OperatorError
-    ├── SpecError             the manifest must be edited; nothing is retried until it is
-    ├── SurroundingsError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
-    ├── ConflictError         another committer or writer was faster; back off and retry
-    ├── InfrastructureError   a server did not answer; retry
-    ├── UnknownResultError    the result of a mutation is not known; never repeated before Paimon was asked
-    ├── ContractError         a job or result document is not of this version's form
-    └── KubernetesError       the API server refused or did not answer
-        ├── NotFoundError, AlreadyExistsError, StaleError, ForbiddenError, InvalidObjectError
-        └── RetryableError    429, 5xx, time-outs: carries `retry_after` in seconds
+OperatorError
+├── SpecError             the manifest must be edited; nothing is retried until it is
+├── SurroundingsError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
+├── ConflictError         another committer or writer was faster; back off and retry
+├── InfrastructureError   a server did not answer; retry
+├── UnknownResultError    the result of a mutation is not known; never repeated before Paimon was asked
+├── ContractError         a job or result document is not of this version's form
+└── KubernetesError       the API server refused or did not answer
+    ├── NotFoundError, AlreadyExistsError, StaleError, ForbiddenError, InvalidObjectError
+    └── RetryableError    429, 5xx, time-outs: carries `retry_after` in seconds
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What the pure side hands back: the whole desired status, and at most one thing to do about it.
 
-The runtime carries a decision out in a fixed order: finalizer, status, action, events. An action that creates or deletes is
-only carried out once the status that names it is stored, so a process killed in between repeats it under the same name.
+The runtime carries a decision out in a fixed order: finalizer, status, actions, events. An action that creates or
+deletes is only carried out once the status that names it is stored, so a process killed in between repeats it under
+the same name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FinalizerStep = Literal["keep", "add", "remove"]
 
 @dataclass(frozen=True, kw_only=True)
 class Create:
-    """Create `body`. When the name is taken by an object whose controller owner is not `owner_uid`, that is an error; else it is ours."""
+    """Create `body`. A name that is taken is ours if its controller owner is `owner_uid`, and an error otherwise."""
 
     kind: Kind
     body: Manifest

@@ -1,4 +1,7 @@
-"""What the core's callers need from the world, as Protocols: `kube` implements them, `runtime` uses them, `app` joins the two."""
+"""What the core's callers need from the world, as Protocols.
+
+`kube` implements them, `runtime` uses them, `app` joins the two.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,17 @@ class ObjectStore(Protocol):
     async def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
         """The object, or None when the server says 404."""
 
-    async def list(self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None) -> Sequence[Manifest]:
+    async def list(
+        self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None
+    ) -> Sequence[Manifest]:
         """All objects (of one namespace, or of every watched one when None) that carry `labels`."""
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         """The stored object. Raises AlreadyExistsError when the name is taken."""
 
-    async def delete(self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None) -> None:
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None
+    ) -> None:
         """Asks for deletion of exactly this object (UID precondition); an object that is gone already is fine."""
 
     async def apply_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> Manifest:
