@@ -1,0 +1,110 @@
+"""Names, labels and owner references of everything the operator creates.
+
+A name is a function of what the object is for, so that a process that was killed and starts over asks for the same name
+again and finds its own object (409) instead of making a second one. Source of the rule: the API page, "Names".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from paimon_operator.core.ports import Manifest
+
+GROUP: Final = "paimon-operator.dev"
+API_VERSION: Final = f"{GROUP}/v1alpha1"
+FINALIZER: Final = f"{GROUP}/finalizer"
+FIELD_MANAGER: Final = "paimon-operator"
+
+MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
+TABLE_LABEL: Final = f"{GROUP}/table"
+RUN_LABEL: Final = f"{GROUP}/run"
+ATTEMPT_LABEL: Final = f"{GROUP}/attempt"
+
+LABEL_LENGTH: Final = 63
+"""The longest DNS label and the longest label value, in characters."""
+TABLE_PART, ACTION_PART, HASH_PART = 30, 20, 8
+RUN_LENGTH: Final = TABLE_PART + ACTION_PART + HASH_PART + 2
+"""60: what is left of 63 for a run, so that its Pod has room for `-<attempt>`."""
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_NOT_DNS = re.compile(r"[^a-z0-9]+")
+
+
+def run_name(*, table: str, table_uid: str, action: str, subject: str = "", trigger: str) -> str:
+    """The PaimonRun's name: `<table, cut to 30>-<action, at most 20>-<8 hex>`, a DNS label of at most 60 characters.
+
+    `action` is the run's type, `subject` the write's name or the compaction's strategy, `trigger` the due time or the
+    spec's hash (with `#n` for the n-th repetition by the table). The hash takes all four, so two runs share a name only
+    when they are the same run.
+    """
+    action = action.lower()
+    digest = _digest(table_uid, action, subject, trigger)
+    return f"{_slug(table, TABLE_PART)}-{_slug(action, ACTION_PART)}-{digest}"
+
+
+def pod_name(run: str, attempt: int) -> str:
+    """`<run>-<attempt>`: a DNS label of at most 63 characters, for run names that a user chose (long, dotted) too."""
+    name = f"{run}-{attempt}"
+    if len(name) <= LABEL_LENGTH and _DNS_LABEL.fullmatch(name):
+        return name
+    tail = f"-{_digest(run)}-{attempt}"
+    return _slug(run, LABEL_LENGTH - len(tail)) + tail
+
+
+def config_map_name(run: str) -> str:
+    """The ConfigMap that holds the run's job. A subdomain like the run's own name, which always fits."""
+    return run
+
+
+def label_value(name: str) -> str:
+    """`name` where it fits into a label value; a longer one is cut and told apart by a hash."""
+    if len(name) <= LABEL_LENGTH:
+        return name
+    digest = _digest(name)
+    return f"{name[: LABEL_LENGTH - len(digest) - 1].rstrip('-._')}-{digest}"
+
+
+def run_labels(table: str) -> dict[str, str]:
+    """Labels of a PaimonRun; with `TABLE_LABEL` the table finds its runs."""
+    return {MANAGED_BY_LABEL: FIELD_MANAGER, TABLE_LABEL: label_value(table)}
+
+
+def child_labels(table: str, run: str) -> dict[str, str]:
+    """Labels of a run's ConfigMap."""
+    return {**run_labels(table), RUN_LABEL: label_value(run)}
+
+
+def pod_labels(table: str, run: str, attempt: int) -> dict[str, str]:
+    """Labels of the driver Pod of one attempt."""
+    return {**child_labels(table, run), ATTEMPT_LABEL: str(attempt)}
+
+
+def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
+    """The controller reference that ties a child to its owner; garbage collection follows it."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def controller_uid(body: Manifest) -> str | None:
+    """UID of what controls `body`, None when nothing does: tells an own object from a stranger's after a 409."""
+    references: Iterable[Mapping[str, Any]] = body.get("metadata", {}).get("ownerReferences") or ()
+    return next((str(reference["uid"]) for reference in references if reference.get("controller")), None)
+
+
+def _slug(text: str, length: int) -> str:
+    """`text` as the inside of a DNS label: lower case, runs of anything else become one '-', none at either end."""
+    return _NOT_DNS.sub("-", text.lower()).strip("-")[:length].rstrip("-") or "x"
+
+
+def _digest(*parts: str) -> str:
+    """8 hex digits over `parts`. NUL cannot occur in any part, so ("ab", "c") and ("a", "bc") differ."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:HASH_PART]

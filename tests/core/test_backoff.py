@@ -1,0 +1,40 @@
+"""Waits double, stay in their bounds, differ between objects and never change for one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paimon_operator.core.backoff import CONFLICT, INFRASTRUCTURE, SURROUNDINGS, Backoff
+
+backoffs = st.sampled_from([CONFLICT, INFRASTRUCTURE, SURROUNDINGS])
+
+
+@given(backoff=backoffs, failures=st.integers(1, 10_000), key=st.text())
+def test_a_wait_stays_between_first_and_last(backoff: Backoff, failures: int, key: str) -> None:
+    assert backoff.first <= backoff.delay(failures, key) <= backoff.last
+
+
+@given(backoff=backoffs, failures=st.integers(1, 50), key=st.text())
+def test_looking_twice_gives_the_same_wait(backoff: Backoff, failures: int, key: str) -> None:
+    assert backoff.delay(failures, key) == backoff.delay(failures, key)
+
+
+def test_waits_double_until_the_bound() -> None:
+    waits = [SURROUNDINGS.delay(n, "uid").total_seconds() for n in range(1, 8)]
+    assert all(60 * 2**n <= wait <= 60 * 2**n * 1.25 for n, wait in enumerate(waits[:4]))
+    assert all(12 * 60 <= wait <= 15 * 60 for wait in waits[4:])
+
+
+def test_a_fleet_that_failed_together_does_not_come_back_together() -> None:
+    waits = {SURROUNDINGS.delay(5, f"uid-{n}") for n in range(200)}
+    assert len(waits) > 100
+    assert max(waits) - min(waits) > timedelta(minutes=2)
+
+
+def test_there_is_no_wait_without_a_failure() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        CONFLICT.delay(0, "uid")

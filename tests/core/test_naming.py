@@ -1,0 +1,118 @@
+"""Names are a function of what the object is for, and every one of them is accepted by the API server."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paimon_operator.core import naming
+
+DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+object_names = st.from_regex(
+    r"[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,14}[a-z0-9])?)?", fullmatch=True
+)
+actions = st.sampled_from(["Provision", "Write", "Compact", "ExpireSnapshots", "Drop", "RemoveOrphanFiles"])
+
+
+def a_run(
+    table: str = "orders", uid: str = "u-1", action: str = "Write", subject: str = "import", trigger: str = "t1"
+) -> str:
+    return naming.run_name(table=table, table_uid=uid, action=action, subject=subject, trigger=trigger)
+
+
+def test_a_run_is_named_by_table_action_and_the_hash_of_what_it_is_for() -> None:
+    digest = hashlib.sha256(b"u-1\0write\0import\x00t1").hexdigest()[:8]
+    assert a_run() == f"orders-write-{digest}"
+
+
+def test_the_same_run_has_the_same_name_again() -> None:
+    assert a_run() == a_run()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        a_run(uid="u-2"),
+        a_run(action="Compact"),
+        a_run(subject="export"),
+        a_run(trigger="t2"),
+        a_run(trigger="t1#2"),
+        a_run(subject="importt", trigger="1"),
+    ],
+    ids=[
+        "another table object",
+        "another action",
+        "another subject",
+        "another trigger",
+        "a repetition",
+        "shifted border",
+    ],
+)
+def test_another_run_has_another_name(other: str) -> None:
+    assert other != a_run()
+
+
+@pytest.mark.parametrize(
+    ("table", "start"),
+    [
+        ("a" * 48, "a" * 30 + "-write-"),
+        ("a" * 29 + "-" + "b" * 18, "a" * 29 + "-write-"),
+        ("shop.orders", "shop-orders-write-"),
+        ("a" * 28 + "..b", "a" * 28 + "-b-write-"),
+    ],
+    ids=["cut to 30", "no dash before the dash", "dots become dashes", "a run of dots becomes one dash"],
+)
+def test_the_table_part_is_cut_and_cleaned(table: str, start: str) -> None:
+    assert a_run(table=table).startswith(start)
+
+
+@given(
+    table=object_names,
+    action=actions,
+    subject=st.text(max_size=128),
+    trigger=st.text(max_size=64),
+    attempt=st.integers(1, 99),
+)
+def test_every_run_and_its_pods_are_dns_labels(
+    table: str, action: str, subject: str, trigger: str, attempt: int
+) -> None:
+    run = a_run(table=table, action=action, subject=subject, trigger=trigger)
+    assert DNS_LABEL.fullmatch(run)
+    assert len(run) <= naming.RUN_LENGTH
+    assert naming.pod_name(run, attempt) == f"{run}-{attempt}"
+    assert DNS_LABEL.fullmatch(naming.pod_name(run, attempt))
+
+
+@given(run=st.from_regex(r"[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?", fullmatch=True), attempt=st.integers(1, 1000))
+def test_a_name_that_a_user_chose_for_a_run_gives_a_dns_label_too(run: str, attempt: int) -> None:
+    assert DNS_LABEL.fullmatch(naming.pod_name(run, attempt))
+    assert LABEL_VALUE.fullmatch(naming.label_value(run))
+
+
+def test_two_runs_that_look_alike_once_cleaned_have_different_pods() -> None:
+    assert naming.pod_name("a.b", 1) != naming.pod_name("a-b", 1)
+    assert naming.pod_name("x" * 100 + "1", 1) != naming.pod_name("x" * 100 + "2", 1)
+    assert naming.label_value("x" * 100 + "1") != naming.label_value("x" * 100 + "2")
+
+
+def test_labels_lead_from_the_pod_to_its_run_and_table() -> None:
+    assert naming.pod_labels("orders", "orders-write-00000000", 2) == {
+        "app.kubernetes.io/managed-by": "paimon-operator",
+        "paimon-operator.dev/table": "orders",
+        "paimon-operator.dev/run": "orders-write-00000000",
+        "paimon-operator.dev/attempt": "2",
+    }
+
+
+def test_the_controller_of_an_object_is_the_owner_that_says_so() -> None:
+    own = naming.owner_reference("PaimonRun", "r", "u-run")
+    other = {**own, "uid": "u-other", "controller": False}
+    assert naming.controller_uid({"metadata": {"ownerReferences": [other, own]}}) == "u-run"
+    assert naming.controller_uid({"metadata": {"ownerReferences": [other]}}) is None
+    assert naming.controller_uid({"metadata": {}}) is None
