@@ -1,0 +1,89 @@
+"""Long-running processes of the node: started detached, remembered by pid and start time, stopped one by one.
+
+A pid alone may name a stranger after a restart of the machine; together with the start time it cannot.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ProcessDiedError(RuntimeError):
+    """A process that should be running ended by itself; the message ends with the tail of its log."""
+
+
+def start_time(pid: int) -> str | None:
+    """Returns field 22 of /proc/PID/stat (clock ticks since boot), or None when no such process runs (or is a zombie)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else fields[19]
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """One named process: its pid file and its log file."""
+
+    name: str
+    pid_file: Path
+    log_file: Path
+
+    def pid(self) -> int | None:
+        """Returns the pid of the running process, or None."""
+        try:
+            pid, _, started = self.pid_file.read_text().partition(" ")
+        except FileNotFoundError:
+            return None
+        return int(pid) if started and start_time(int(pid)) == started else None
+
+    def start(self, command: Sequence[str], *, env: Mapping[str, str] | None = None) -> None:
+        """Starts the process in a session of its own, so that Ctrl-C in the terminal does not reach it."""
+        for file in (self.pid_file, self.log_file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with self.log_file.open("ab") as log:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, start_new_session=True
+            )
+        self.pid_file.write_text(f"{process.pid} {start_time(process.pid)}")
+
+    def stop(self, first: signal.Signals = signal.SIGTERM, *, grace: float = 10.0) -> None:
+        """Stops the process and waits until it is gone; SIGKILL follows `first` after `grace` seconds."""
+        pid = self.pid()
+        if pid is not None:
+            for sign in (first, signal.SIGKILL):
+                os.kill(pid, sign)
+                if wait_until(lambda: self._gone(pid), timeout=grace):
+                    break
+            else:
+                raise TimeoutError(f"{self.name} (pid {pid}) does not end, not even by SIGKILL")
+        self.pid_file.unlink(missing_ok=True)
+
+    def check_alive(self) -> None:
+        """Raises ProcessDiedError when the process has ended."""
+        if self.pid() is None:
+            raise ProcessDiedError(f"{self.name} ended by itself. The end of {self.log_file}:\n{self.log_tail()}")
+
+    def log_tail(self) -> str:
+        return self.log_file.read_bytes()[-3000:].decode(errors="replace") if self.log_file.exists() else "(no log)"
+
+    def _gone(self, pid: int) -> bool:
+        try:
+            os.waitpid(pid, os.WNOHANG)  # reaps it if it is our child: a zombie keeps its pid
+        except ChildProcessError:
+            pass
+        return self.pid() is None
+
+
+def wait_until(condition: Callable[[], bool], *, timeout: float, interval: float = 0.05) -> bool:
+    """Asks `condition` every `interval` seconds and returns its last answer: False means `timeout` seconds passed."""
+    deadline = time.monotonic() + timeout
+    while not (met := condition()) and time.monotonic() < deadline:
+        time.sleep(interval)  # polling another process: there is nothing to wait on
+    return met
