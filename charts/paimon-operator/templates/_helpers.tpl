@@ -57,5 +57,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   verbs: [get, create]
 - apiGroups: [events.k8s.io]
   resources: [events]
-  verbs: [create, patch]
+  verbs: [get, create, patch]
+# The health canary: a Lease renewed every 15 s and seen again through the same kind of watch as the tables.
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [{{ include "paimon-operator.fullname" . }}-canary]
+  verbs: [get, list, watch, create, patch]
 {{- end -}}
