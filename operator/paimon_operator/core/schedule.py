@@ -1,0 +1,94 @@
+"""Five-field cron in a time zone: when the next tick is, and which tick is due.
+
+A tick t is due when t <= now and t lies after the last tick that was acted on. Of several missed ticks only the latest
+runs. All results are in UTC. Clock changes follow Debian's cron, as `cronsim` does: a fixed time that the spring gap
+skips runs once when the gap ends, a fixed time that the autumn repeats runs once, and `*/15` simply goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from cronsim import CronSim, CronSimError
+
+_FIELDS: Final = 5
+_AROUND_A_CLOCK_CHANGE: Final = timedelta(hours=3)
+"""More than clocks move. A walk that starts this far back never mistakes the second pass of a repeated hour for the
+first, which is what searching backwards from `now` does: the wall clock alone does not tell the two apart."""
+_PROBE: Final = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+class ScheduleError(ValueError):
+    """A cron text or time zone that cannot be read; the message is one clause without a full stop."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A cron expression read in a zone. Make one with `parse`, which checks both."""
+
+    expression: str
+    zone: ZoneInfo
+
+    def next_after(self, moment: datetime) -> datetime:
+        """The first tick strictly after `moment`."""
+        return next(self._ticks_after(moment))
+
+    def due(self, last: datetime, now: datetime) -> datetime | None:
+        """The latest tick in (last, now], or None. `last` is the tick acted on last, or the object's creation."""
+        tick = self.next_after(last)
+        if tick > now:
+            return None
+        for later in self._ticks_after(max(last, self._shortly_before(now))):
+            if later > now:
+                break
+            tick = later
+        return tick
+
+    def _ticks_after(self, moment: datetime) -> Iterator[datetime]:
+        moment = moment.astimezone(UTC)
+        for local in CronSim(self.expression, moment.astimezone(self.zone)):
+            tick = local.astimezone(UTC)
+            # In the second pass of a repeated hour cronsim hands out ticks of the first, which is over.
+            if tick > moment:
+                yield tick
+        raise ScheduleError(f"{self.expression!r} never comes")
+
+    def _shortly_before(self, now: datetime) -> datetime:
+        """A moment before the latest tick, so near to it that few steps lead from one to the other."""
+        start = (now - _AROUND_A_CLOCK_CHANGE).astimezone(self.zone)
+        earlier = next(CronSim(self.expression, start, reverse=True), start)
+        return earlier.astimezone(UTC) - timedelta(seconds=1)
+
+
+@lru_cache(maxsize=4096)
+def parse(expression: str, zone: str) -> Schedule:
+    """Reads both texts. Raises ScheduleError; the result is cached, because ten thousand tables share few schedules."""
+    if len(expression.split()) != _FIELDS:
+        raise ScheduleError(f"{expression!r} has not the five fields of a cron schedule")
+    schedule = Schedule(expression, time_zone(zone))
+    try:
+        CronSim(expression, _PROBE)
+    except CronSimError as error:
+        raise ScheduleError(f"{expression!r} is not a cron schedule ({_clause(error)})") from error
+    schedule.next_after(_PROBE)
+    return schedule
+
+
+@lru_cache(maxsize=1024)
+def time_zone(name: str) -> ZoneInfo:
+    """The zone of the IANA database. Raises ScheduleError for anything else, paths and `localtime` among them.
+
+    Every name of the database starts with a capital; what does not is the machine's own (`localtime`, `posixrules`).
+    """
+    if not name[:1].isupper() or name not in available_timezones():
+        raise ScheduleError(f"{name!r} is not a time zone of the IANA database")
+    return ZoneInfo(name)
+
+
+def _clause(error: CronSimError) -> str:
+    return str(error)[:1].lower() + str(error)[1:]

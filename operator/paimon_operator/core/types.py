@@ -1,0 +1,272 @@
+"""Paimon's own type texts: `DECIMAL(12,2)`, `ARRAY<ROW<sku STRING, n INT>>`, optionally ending in `NOT NULL`.
+
+One grammar, read once: a text becomes a `DataType`, and `canonical` writes it back in one form, so that spaces and
+aliases never look like an edit. Limits of precision and scale are those of Paimon's `DataTypes`; which of the legal
+types Spark can create is a separate question (`not_creatable`), because the answer is Spark's and not Paimon's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+MAX_LENGTH: Final = 2147483647
+"""The length that turns VARCHAR into STRING and VARBINARY into BYTES."""
+
+MAX_DEPTH: Final = 16
+"""Nesting beyond this is refused: no real schema has it, and a recursive reader must not be a way to stop us."""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>\d+)|(?P<mark>[<>(),]))"
+)
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_NUMERIC: Final = frozenset((*_INTEGERS, "FLOAT", "DOUBLE", "DECIMAL"))
+_SIMPLE: Final = frozenset(("BOOLEAN", "DATE", "STRING", "BYTES", "VARIANT", "BLOB", *_NUMERIC - {"DECIMAL"}))
+_ALIASES: Final = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
+# name -> (default length, smallest, largest); Paimon's CharType, VarCharType, BinaryType, VarBinaryType
+_LENGTHS: Final = {
+    "CHAR": (1, 1, MAX_LENGTH),
+    "VARCHAR": (1, 1, MAX_LENGTH),
+    "BINARY": (1, 1, MAX_LENGTH),
+    "VARBINARY": (1, 1, MAX_LENGTH),
+    "TIME": (0, 0, 9),
+    "TIMESTAMP": (6, 0, 9),
+    "TIMESTAMP_LTZ": (6, 0, 9),
+}
+_NESTED: Final = frozenset(("ARRAY", "MAP", "MULTISET", "ROW"))
+
+
+class TypeTextError(ValueError):
+    """A text that is no Paimon type. The message is one clause that says what is wrong; `remedy` what to write."""
+
+    def __init__(
+        self, problem: str, remedy: str = "Use a Paimon type such as BIGINT, DECIMAL(12,2) or TIMESTAMP(6)."
+    ) -> None:
+        super().__init__(problem)
+        self.problem, self.remedy = problem, remedy
+
+
+@dataclass(frozen=True)
+class DataType:
+    """A Paimon type. `args` holds a length, a precision or precision and scale; `children` the nested types."""
+
+    name: str
+    args: tuple[int, ...] = ()
+    children: tuple[DataType, ...] = ()
+    fields: tuple[str, ...] = ()
+    """Names of a ROW's fields, in the order of `children`."""
+    nullable: bool = True
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether Paimon's family NUMERIC holds it: integers, FLOAT, DOUBLE, DECIMAL."""
+        return self.name in _NUMERIC
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether it cannot be a key: ARRAY, MAP, MULTISET, ROW and VARIANT."""
+        return self.name in _NESTED or self.name == "VARIANT"
+
+    @property
+    def is_text(self) -> bool:
+        """CHAR, VARCHAR or STRING."""
+        return self.name in ("CHAR", "VARCHAR", "STRING")
+
+    def __str__(self) -> str:
+        suffix = "" if self.nullable else " NOT NULL"
+        return self._body() + suffix
+
+    def _body(self) -> str:
+        if self.name == "ROW":
+            inner = ", ".join(f"{_field_name(n)} {t}" for n, t in zip(self.fields, self.children, strict=True))
+            return f"ROW<{inner}>"
+        if self.children:
+            return f"{self.name}<{', '.join(map(str, self.children))}>"
+        if self.args:
+            return f"{self.name}({','.join(map(str, self.args))})"
+        return self.name
+
+
+def canonical(text: str) -> str:
+    """The one way to write a type. Raises TypeTextError."""
+    return str(parse(text))
+
+
+def parse(text: str) -> DataType:
+    """Reads a whole type text. Raises TypeTextError for anything that is not exactly one type."""
+    reader = _Reader(_tokens(text))
+    result = reader.type_(depth=0)
+    reader.end()
+    return result
+
+
+def not_creatable(data_type: DataType) -> str | None:
+    """Why Spark SQL cannot make a column of this type, or None when it can (`paimon-spark` type mapping)."""
+    for child in data_type.children:
+        if problem := not_creatable(child):
+            return problem
+    name, args = data_type.name, data_type.args
+    if name in ("TIME", "MULTISET", "VARIANT", "BLOB", "BINARY", "VARBINARY"):
+        return f"Spark 3.5 has no type for {data_type._body()}"
+    if name in ("TIMESTAMP", "TIMESTAMP_LTZ") and args != (6,):
+        return f"Spark's timestamps have six digits, so {data_type._body()} cannot be created"
+    return None
+
+
+def _tokens(text: str) -> list[str]:
+    found, position = [], 0
+    text = text.rstrip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise TypeTextError(f"{text[position:].strip()[:20]!r} is not part of a type")
+        found.append(match.group().strip())
+        position = match.end()
+    return found
+
+
+def _field_name(name: str) -> str:
+    # A name that reads as a plain word needs no quotes; ROW<order INT> is as clear to Paimon as with them.
+    return name if _PLAIN_NAME.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+class _Reader:
+    """A recursive-descent reader over tokens; every method consumes what it names."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens, self._at = tokens, 0
+
+    def end(self) -> None:
+        if self._at < len(self._tokens):
+            raise TypeTextError(f"{self._tokens[self._at]!r} follows after the end of the type")
+
+    def type_(self, depth: int) -> DataType:
+        if depth > MAX_DEPTH:
+            raise TypeTextError(f"types are nested deeper than {MAX_DEPTH} levels")
+        name = self._name()
+        data_type = self._nested(name, depth) if name in _NESTED else self._atomic(name)
+        return replace(data_type, nullable=not self._not_null())
+
+    def _name(self) -> str:
+        word = self._take("a type name").upper()
+        return _ALIASES.get(word, word)
+
+    def _atomic(self, name: str) -> DataType:
+        if name == "DOUBLE":
+            self._skip("PRECISION")
+        if name in _SIMPLE:
+            return DataType(name)
+        if name == "DECIMAL":
+            return DataType(name, self._decimal())
+        if name in _LENGTHS:
+            return self._with_length(name)
+        raise TypeTextError(f"{name[:40]!r} is not a Paimon type")
+
+    def _with_length(self, name: str) -> DataType:
+        default, smallest, largest = _LENGTHS[name]
+        numbers = self._numbers(at_most=1)
+        zone = self._time_zone(name)
+        if name == "TIMESTAMP" and not numbers and not zone:
+            raise TypeTextError(
+                "a bare TIMESTAMP means one thing to Spark and another to Paimon",
+                "Write TIMESTAMP(6) for a time without zone or TIMESTAMP_LTZ(6) for a point in time.",
+            )
+        length = numbers[0] if numbers else default
+        if not smallest <= length <= largest:
+            raise TypeTextError(f"{name}({length}) is outside {name}({smallest}) to {name}({largest})")
+        if name in ("VARCHAR", "VARBINARY") and length == MAX_LENGTH:
+            return DataType("STRING" if name == "VARCHAR" else "BYTES")
+        return DataType("TIMESTAMP_LTZ" if zone == "LOCAL" else name, (length,))
+
+    def _decimal(self) -> tuple[int, int]:
+        numbers = self._numbers(at_most=2)
+        precision, scale = (*numbers, *(10, 0)[len(numbers) :])
+        if not 1 <= precision <= 38:  # noqa: PLR2004 - DecimalType.MAX_PRECISION
+            raise TypeTextError(f"DECIMAL precision {precision} is outside 1 to 38")
+        if scale > precision:
+            raise TypeTextError(f"DECIMAL scale {scale} is larger than its precision {precision}")
+        return precision, scale
+
+    def _nested(self, name: str, depth: int) -> DataType:
+        self._expect("<")
+        if name == "ROW":
+            return self._row(depth)
+        children = [self.type_(depth + 1)]
+        if name == "MAP":
+            self._expect(",")
+            children.append(self.type_(depth + 1))
+        self._expect(">")
+        return DataType(name, children=tuple(children))
+
+    def _row(self, depth: int) -> DataType:
+        names, children = [], []
+        while True:
+            names.append(self._column())
+            children.append(self.type_(depth + 1))
+            if not self._skip(","):
+                break
+        self._expect(">")
+        if len({n.lower() for n in names}) < len(names):
+            raise TypeTextError("a ROW has two fields of the same name", "Give every field of the ROW its own name.")
+        return DataType("ROW", children=tuple(children), fields=tuple(names))
+
+    def _column(self) -> str:
+        token = self._take("a field name")
+        return token[1:-1].replace("``", "`") if token.startswith("`") else token
+
+    def _time_zone(self, name: str) -> str | None:
+        """`WITH LOCAL TIME ZONE` and `WITHOUT TIME ZONE`, as Paimon writes them itself."""
+        if name not in ("TIMESTAMP", "TIME"):
+            return None
+        if self._skip("WITHOUT"):
+            self._expect("TIME", "ZONE")
+            return "WITHOUT"
+        if name == "TIMESTAMP" and self._skip("WITH"):
+            self._expect("LOCAL", "TIME", "ZONE")
+            return "LOCAL"
+        return None
+
+    def _numbers(self, at_most: int) -> list[int]:
+        if not self._skip("("):
+            return []
+        numbers = [self._number()]
+        while len(numbers) < at_most and self._skip(","):
+            numbers.append(self._number())
+        self._expect(")")
+        return numbers
+
+    def _number(self) -> int:
+        token = self._take("a number")
+        if not token.isdigit() or len(token) > len(str(MAX_LENGTH)):
+            raise TypeTextError(f"{token[:20]!r} stands where a number belongs")
+        return int(token)
+
+    def _not_null(self) -> bool:
+        if not self._skip("NOT"):
+            return False
+        self._expect("NULL")
+        return True
+
+    def _take(self, what: str) -> str:
+        if self._at >= len(self._tokens):
+            raise TypeTextError(f"the text ends where {what} belongs")
+        self._at += 1
+        token = self._tokens[self._at - 1]
+        if token in "<>(),":
+            raise TypeTextError(f"{token!r} stands where {what} belongs")
+        return token
+
+    def _skip(self, token: str) -> bool:
+        if self._at < len(self._tokens) and self._tokens[self._at].upper() == token:
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, *tokens: str) -> None:
+        for token in tokens:
+            if not self._skip(token):
+                found = self._tokens[self._at] if self._at < len(self._tokens) else "the end"
+                raise TypeTextError(f"{token!r} belongs where {found[:20]!r} stands")
