@@ -8,7 +8,9 @@ OperatorError
 ├── UnknownResultError    the result of a mutation is not known; never repeated before Paimon was asked
 ├── ContractError         a job or result document is not of this version's form
 └── KubernetesError       the API server refused or did not answer
-    ├── NotFoundError, AlreadyExistsError, StaleError, ForbiddenError, InvalidObjectError
+    ├── NotFoundError, AlreadyExistsError, StaleError, InvalidObjectError
+    ├── ForbiddenError    and NamespaceTerminatingError, its one harmless form
+    ├── LeaseLostError    another process may lead by now; this one must end
     └── RetryableError    429, 5xx, time-outs: carries `retry_after` in seconds
 """
 
@@ -76,7 +78,15 @@ class StaleError(KubernetesError):
 
 
 class ForbiddenError(KubernetesError):
-    """401 and 403, a terminating namespace included."""
+    """401 and 403: the operator's own rights do not suffice."""
+
+
+class NamespaceTerminatingError(ForbiddenError):
+    """403 because the namespace is going away: nothing can be created in it any more."""
+
+
+class LeaseLostError(KubernetesError):
+    """The leader's Lease could not be renewed in time; another process may lead by now."""
 
 
 class InvalidObjectError(KubernetesError):

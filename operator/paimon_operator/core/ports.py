@@ -29,8 +29,8 @@ class Kind(StrEnum):
 class ObjectStore(Protocol):
     """Live reads and writes on the API server. Reads never come from a cache.
 
-    Every method raises the `KubernetesError` tree: `RetryableError` for 429, 5xx and time-outs, `ForbiddenError`,
-    `InvalidObjectError`; nothing else escapes.
+    Every method raises the `KubernetesError` tree: `RetryableError` for 429, 5xx and time-outs, `ForbiddenError`
+    (`NamespaceTerminatingError` when that is why), `InvalidObjectError`; nothing else escapes.
     """
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
@@ -49,8 +49,11 @@ class ObjectStore(Protocol):
     ) -> None:
         """Asks for deletion of exactly this object (UID precondition); an object that is gone already is fine."""
 
-    async def apply_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> Manifest:
-        """Server-side apply of the whole status by our field manager; returns the stored object."""
+    async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
+        """Server-side apply of the whole status by our field manager; returns the stored object.
+
+        Raises StaleError when `obj` was deleted and another object has its name now, NotFoundError when none has.
+        """
 
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
         """Replaces metadata.finalizers if the object is still at its resourceVersion; raises StaleError otherwise."""
