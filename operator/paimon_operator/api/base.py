@@ -1,0 +1,136 @@
+"""What every API model is made of: the base model, bounded field types, and the notation for CEL rules.
+
+Bounds are not decoration: the API server estimates the cost of a CEL rule from them and refuses a CRD without them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic.alias_generators import to_camel
+
+GROUP = "paimon-operator.dev"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+MAX_COLUMNS = 500
+"""More than 500 columns install, but updates then exceed the API server's run-time limit for CEL."""
+
+Json = dict[str, Any]
+"""A JSON document at the border; everything inside is typed."""
+
+
+class ApiModel(BaseModel):
+    """Base of all API models: immutable, camelCase on the wire, unknown fields ignored (the API server prunes them)."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        extra="ignore",
+        frozen=True,
+        use_attribute_docstrings=True,
+    )
+
+    def to_json(self) -> Json:
+        """The object as the API server takes it: camelCase; null and empty lists are absent."""
+        document: Json = _without_empty_lists(self.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return document
+
+
+def _without_empty_lists(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _without_empty_lists(value) for key, value in node.items() if value != []}
+    if isinstance(node, list):
+        return [_without_empty_lists(value) for value in node]
+    return node
+
+
+def rule(expression: str, message: str, *, path: str = "", reason: str = "FieldValueInvalid") -> Json:
+    """One CEL rule. `path` names the field to blame, relative to the model that carries the rule (`.primaryKeys`)."""
+    validation = {"rule": expression, "message": message, "reason": reason}
+    return validation | {"fieldPath": path} if path else validation
+
+
+def validated(*rules: Json) -> ConfigDict:
+    """Model configuration that carries CEL rules into the CRD."""
+    return ConfigDict(json_schema_extra={"x-kubernetes-validations": list(rules)})
+
+
+def keyed_by(key: str) -> Json:
+    """A list whose entries have a key: the API server refuses duplicates, server-side apply merges by it."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
+
+
+def to_the_second(moment: datetime) -> datetime:
+    """UTC without fractions, so that a time read back from the API server equals the one that was written."""
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def rfc3339(moment: datetime) -> str:
+    """`2026-11-21T08:00:00Z`, the form of every time in a Kubernetes object."""
+    return to_the_second(moment).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+Time = Annotated[
+    AwareDatetime, AfterValidator(to_the_second), PlainSerializer(rfc3339, return_type=str, when_used="json")
+]
+
+LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+Duration = Annotated[
+    str, Field(pattern=r"^[1-9][0-9]{0,4}(s|m|h|d)$", max_length=6, json_schema_extra={"format": "duration"})
+]
+"""`90s 15m 12h 7d`. The pattern is needed beside the format, which alone takes `7d and junk`."""
+Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,5}(Mi|Gi)$", max_length=8)]
+_CRON_FIELD = "[0-9A-Za-z*,/#-]+"
+Cron = Annotated[str, Field(pattern=f"^{_CRON_FIELD}( {_CRON_FIELD}){{4}}$", min_length=9, max_length=100)]
+"""Five fields, one space between them: minute, hour, day of month, month, day of week."""
+TimeZone = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$", max_length=64)]
+"""An IANA name; whether it exists is known to the time zone database only, so reconcile checks it."""
+ResourceName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", min_length=1, max_length=253)]
+ShortName = Annotated[str, Field(pattern=LABEL, min_length=1, max_length=48)]
+"""Names of tables and catalogs: short enough to stand in the names of their runs and Pods."""
+MemberName = Annotated[str, Field(pattern=LABEL, min_length=1, max_length=40)]
+RunName = Annotated[str, Field(pattern=LABEL, min_length=1, max_length=60)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", min_length=1, max_length=128)]
+"""A database or table in Paimon. It becomes a directory: neither `/` nor `.`; `$` marks system tables."""
+ColumnName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_length=1, max_length=128)]
+EngineName = Annotated[str, Field(pattern=r"^paimon-[0-9]+\.[0-9]+$", max_length=32)]
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$", max_length=64)]
+Message = Annotated[str, Field(max_length=2048)]
+ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, max_length=64)]
+"""A member of `conditions.Reason`. Text here, so that an older operator can still read a newer one's status."""
+Int32 = Annotated[int, Field(ge=0, le=2**31 - 1, json_schema_extra={"format": "int32"})]
+Positive = Annotated[int, Field(ge=1, le=2**31 - 1, json_schema_extra={"format": "int32"})]
+Int64 = Annotated[int, Field(ge=-1, le=2**63 - 1, json_schema_extra={"format": "int64"})]
+
+
+class LocalRef(ApiModel):
+    """A reference inside the namespace."""
+
+    name: ResourceName
+    """Name of the object in the same namespace."""
+
+
+class CatalogRef(ApiModel):
+    """The catalog of a table."""
+
+    name: ShortName
+    """Name of a PaimonCatalog in the same namespace."""
+
+
+class ObjectMeta(ApiModel):
+    """What the operator reads of an object's metadata."""
+
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    resource_version: str = ""
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    finalizers: tuple[str, ...] = ()

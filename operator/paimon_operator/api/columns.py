@@ -1,0 +1,175 @@
+"""The logical side of a table: columns, keys, and how columns aggregate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from paimon_operator.api.base import MAX_COLUMNS, ApiModel, ColumnName, Positive, keyed_by, rule, validated
+
+TYPE_WORDS = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR", "STRING",
+    "BINARY", "VARBINARY", "BYTES", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "ARRAY", "MAP", "ROW",
+)  # fmt: skip
+"""The first words of the types that Spark can make in a Paimon table. What stands in brackets, reconcile checks."""
+
+SYSTEM_FIELDS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID", "rowkind")
+"""Names that Paimon keeps for itself, in every table; so are all that begin with `_KEY_`."""
+
+TypeText = Annotated[
+    str,
+    Field(
+        pattern=r"^(?i:" + "|".join(sorted(TYPE_WORDS, key=len, reverse=True)) + r")([ (<][A-Za-z0-9_ ,()<>]*)?$",
+        min_length=1,
+        max_length=2048,
+    ),
+]
+
+
+class AggregateFunction(StrEnum):
+    """Paimon's names of its aggregate functions."""
+
+    SUM = "sum"
+    PRODUCT = "product"
+    MAX = "max"
+    MIN = "min"
+    LAST_VALUE = "last_value"
+    LAST_NON_NULL_VALUE = "last_non_null_value"
+    FIRST_VALUE = "first_value"
+    FIRST_NON_NULL_VALUE = "first_non_null_value"
+    LISTAGG = "listagg"
+    BOOL_AND = "bool_and"
+    BOOL_OR = "bool_or"
+    COLLECT = "collect"
+    MERGE_MAP = "merge_map"
+    NESTED_UPDATE = "nested_update"
+    THETA_SKETCH = "theta_sketch"
+    HLL_SKETCH = "hll_sketch"
+    RBM32 = "rbm32"
+    RBM64 = "rbm64"
+
+
+class Aggregate(ApiModel):
+    """How rows with the same key merge in one column."""
+
+    model_config = validated(
+        rule(
+            "!has(self.delimiter) || self.function == 'listagg'",
+            "delimiter must not be set unless function is listagg",
+            path=".delimiter",
+        ),
+        rule(
+            "!has(self.distinct) || self.function in ['listagg', 'collect']",
+            "distinct must not be set unless function is listagg or collect",
+            path=".distinct",
+        ),
+        rule(
+            "!(has(self.nestedKey) || has(self.countLimit)) || self.function == 'nested_update'",
+            "nestedKey and countLimit must not be set unless function is nested_update",
+            path=".function",
+        ),
+    )
+
+    function: AggregateFunction
+    """Paimon's name of the function: sum, max, last_non_null_value, ... Which column types it takes is checked before
+    the table is made."""
+    ignore_retract: bool | None = None
+    """Ignore deletes and update-before records in this column, for functions that cannot take them back."""
+    delimiter: Annotated[str, Field(min_length=1, max_length=16)] | None = None
+    """Text between the values of listagg; a comma when absent."""
+    distinct: bool | None = None
+    """Keep each value once; listagg and collect only."""
+    nested_key: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
+    """Fields of the nested row that identify it; nested_update only."""
+    count_limit: Positive | None = None
+    """How many nested rows are kept; nested_update only."""
+
+
+class Column(ApiModel):
+    """One column of the table."""
+
+    model_config = validated(
+        rule(
+            f"!(self.name in [{', '.join(repr(name) for name in SYSTEM_FIELDS)}]) && !self.name.startsWith('_KEY_')",
+            "this name is reserved by Paimon: choose another",
+            path=".name",
+        ),
+        rule(
+            "!(self.type.upperAscii() in ['TIMESTAMP', 'TIMESTAMP NOT NULL',"
+            " 'TIMESTAMP_LTZ', 'TIMESTAMP_LTZ NOT NULL'])",
+            "Spark and Paimon mean different things by a timestamp without precision: "
+            "write TIMESTAMP(6) (no time zone) or TIMESTAMP_LTZ(6) (an instant)",
+            path=".type",
+        ),
+        rule(
+            "!(self.type.upperAscii() in ['DECIMAL', 'CHAR', 'ARRAY', 'MAP', 'ROW'])",
+            "this type needs its parameters: DECIMAL(12,2), CHAR(8), ARRAY<INT>, MAP<STRING, INT>, ROW<a INT>",
+            path=".type",
+        ),
+    )
+
+    name: ColumnName
+    """Name of the column. A rename is not possible yet."""
+    type: TypeText
+    """Type in Paimon's notation: BIGINT, DECIMAL(12,2), TIMESTAMP(6), ARRAY<ROW<sku STRING, n INT>>; add NOT NULL to
+    refuse nulls. Primary key columns are NOT NULL by themselves."""
+    comment: Annotated[str, Field(max_length=1024)] | None = None
+    """What the column means, stored in the table's schema."""
+    aggregate: Aggregate | None = None
+    """How rows with the same key merge in this column; for the merge engines Aggregation and PartialUpdate."""
+
+
+class TableSchema(ApiModel):
+    """Columns and keys."""
+
+    model_config = validated(
+        rule(
+            "!has(self.primaryKeys) || sets.contains(self.columns.map(c, c.name), self.primaryKeys)",
+            "every primary key must be one of the columns",
+            path=".primaryKeys",
+        ),
+        rule(
+            "!has(self.partitionKeys) || sets.contains(self.columns.map(c, c.name), self.partitionKeys)",
+            "every partition key must be one of the columns",
+            path=".partitionKeys",
+        ),
+        rule(
+            "!has(self.primaryKeys) || self.primaryKeys.all(k, self.primaryKeys.exists_one(o, o == k))",
+            "a primary key must not be named twice",
+            path=".primaryKeys",
+            reason="FieldValueDuplicate",
+        ),
+        rule(
+            "!has(self.partitionKeys) || self.partitionKeys.all(k, self.partitionKeys.exists_one(o, o == k))",
+            "a partition key must not be named twice",
+            path=".partitionKeys",
+            reason="FieldValueDuplicate",
+        ),
+        rule(
+            "!has(self.partitionKeys) || !has(self.primaryKeys) || self.partitionKeys.all(k, k in self.primaryKeys)",
+            "partition keys must be part of the primary key:"
+            " Spark cannot compact a table whose keys move between partitions",
+            path=".partitionKeys",
+        ),
+        rule(
+            "!has(self.partitionKeys) || !has(self.primaryKeys)"
+            " || self.primaryKeys.exists(k, !(k in self.partitionKeys))",
+            "the primary key must have a column that is no partition key: each partition would hold a single row",
+            path=".primaryKeys",
+        ),
+    )
+
+    comment: Annotated[str, Field(max_length=1024)] | None = None
+    """What the table means, stored in the table's schema."""
+    columns: Annotated[
+        tuple[Column, ...], Field(min_length=1, max_length=MAX_COLUMNS, json_schema_extra=keyed_by("name"))
+    ]
+    """The columns, in order."""
+    primary_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
+    """Columns that identify a row; rows with the same key merge. Absent: an append table. Fixed once the table
+    exists."""
+    partition_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)] = ()
+    """Columns whose values divide the table into directories; part of the primary key if there is one. Fixed once the
+    table exists."""

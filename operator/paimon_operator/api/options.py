@@ -1,0 +1,78 @@
+"""Paimon options that have no typed field, and the ones that users may not set that way."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from paimon_operator.api.base import rule
+
+OPTION_FIELDS: Final = {
+    "bucket": "spec.bucket",
+    "bucket-key": "spec.bucket.fixed.keys",
+    "primary-key": "spec.schema.primaryKeys",
+    "partition": "spec.schema.partitionKeys",
+    "comment": "spec.schema.comment",
+    "merge-engine": "spec.mergeEngine.type",
+    "ignore-delete": "spec.mergeEngine.ignoreDelete",
+    "partial-update.ignore-delete": "spec.mergeEngine.ignoreDelete",
+    "first-row.ignore-delete": "spec.mergeEngine.ignoreDelete",
+    "deduplicate.ignore-delete": "spec.mergeEngine.ignoreDelete",
+    "sequence.field": "spec.sequence.fields",
+    "sequence.field.sort-order": "spec.sequence.sortOrder",
+    "changelog-producer": "spec.changelogProducer.type",
+    "changelog-producer.row-deduplicate": "spec.changelogProducer.rowDeduplicate",
+    "full-compaction.delta-commits": "spec.changelogProducer.fullCompaction.deltaCommits",
+    "write-only": "spec.compaction.mode",
+    "write.compaction-skip": "spec.compaction.mode",
+    "snapshot.time-retained": "spec.retention.snapshots.timeRetained",
+    "snapshot.num-retained.min": "spec.retention.snapshots.numRetainedMin",
+    "snapshot.num-retained.max": "spec.retention.snapshots.numRetainedMax",
+}
+"""Option key -> the typed field that sets it, fallback keys included."""
+
+RESERVED_OPTIONS: Final = (
+    "path", "type", "connector", "auto-create", "write-mode", "commit.user-prefix", "deletion-vectors.enabled",
+    "deletion-vectors.modifiable", "incremental-between", "lock.enabled",
+)  # fmt: skip
+"""Options that the operator sets, that mean nothing in a table, or that wait for a typed field."""
+
+RESERVED_PREFIXES: Final = (
+    "paimon-operator.", "fields.", "scan.", "changelog.", "tag.", "partition.expiration", "partition.timestamp",
+    "consumer.", "record-level.", "s3.", "fs.", "hadoop.", "spark.",
+)  # fmt: skip
+"""Families of options that belong to columns, reads, the storage or the operator, or that delete data by the way."""
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
+
+
+OPTION_RULES: Final = [
+    rule(
+        f"self.all(k, !(k in {_listed(tuple(OPTION_FIELDS))}))",
+        "an option that has a typed field must be set there: "
+        "bucket, keys, merge engine, sequence, changelog producer, compaction and retention have one",
+        reason="FieldValueForbidden",
+    ),
+    rule(
+        f"self.all(k, !(k in {_listed(RESERVED_OPTIONS)}))",
+        "options that the operator sets itself or that belong to no table must not be set: "
+        + ", ".join(RESERVED_OPTIONS),
+        reason="FieldValueForbidden",
+    ),
+    rule(
+        f"self.all(k, !{_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p)))",
+        "options that begin like this belong to columns, reads, storage or the operator: "
+        + " ".join(RESERVED_PREFIXES),
+        reason="FieldValueForbidden",
+    ),
+    rule("self.all(k, k.size() <= 128)", "the key of an option must have at most 128 characters"),
+]
+
+Options = Annotated[
+    dict[str, Annotated[str, Field(max_length=1024)]],
+    Field(max_length=100, json_schema_extra={"x-kubernetes-validations": OPTION_RULES}),
+]
+"""Paimon's key -> value as text. Unknown keys are found by the engine's data, in reconcile."""

@@ -1,0 +1,247 @@
+"""The closed list of reasons: the one word behind a condition, a decision, an attempt or an Event."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class Reason(StrEnum):
+    """One word, what it means, and what to do about it. Spark reports some of them in its result."""
+
+    means: str
+    remedy: str
+
+    def __new__(cls, word: str, means: str, remedy: str) -> Self:
+        """A member is its word; meaning and remedy ride along for the docs."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.means, member.remedy = means, remedy
+        return member
+
+    # All is well, or on its way
+    TABLE_MATCHES_SPEC = "TableMatchesSpec", "The table was verified against this spec.", "Nothing."
+    PENDING = "Pending", "Nothing was done about this spec yet.", "Wait a moment."
+    PROVISIONING = (
+        "Provisioning",
+        "A run makes the table what the spec says, or verifies it.",
+        "Wait for the run that status.activeRun names.",
+    )
+    AS_EXPECTED = "AsExpected", "Nothing stands in the way.", "Nothing."
+    RUN_SUCCEEDED = "RunSucceeded", "The run did what it was asked to.", "Nothing."
+    LAUNCHING = "Launching", "The driver pod is being made.", "Wait a moment."
+    RUNNING = "Running", "The driver pod is at work.", "Wait."
+    POD_PENDING = (
+        "PodPending",
+        "The driver pod waits for a node, an image or a Secret. This is no failed attempt.",
+        "See the message; mending what is missing is enough.",
+    )
+    BACKING_OFF = (
+        "BackingOff",
+        "An attempt failed and the next one waits for its time.",
+        "Wait, or see the attempt's message.",
+    )
+    STOPPING = "Stopping", "The driver pod is being stopped.", "Wait."
+    STORAGE_REACHED = "StorageReached", "A run has reached the catalog's storage.", "Nothing."
+    STORAGE_NOT_TRIED = (
+        "StorageNotTried",
+        "No run has reached the catalog's storage yet, so nothing is known about it.",
+        "Make a PaimonTable in this catalog.",
+    )
+
+    # Decisions about scheduled work
+    STARTED = "Started", "A run was started.", "Nothing."
+    NOT_DUE = "NotDue", "The schedule's next tick is in the future.", "Nothing."
+    NOT_NEEDED = "NotNeeded", "It was due, and there was nothing to do.", "Nothing."
+    NOT_SCHEDULED = "NotScheduled", "The manifest asks for no such work.", "Set a schedule if you want it."
+    ANOTHER_RUN_IS_ACTIVE = (
+        "AnotherRunIsActive",
+        "It is due, and waits until the table's active run ends.",
+        "Wait; one run at a time may change a table.",
+    )
+    TABLE_NOT_READY = "TableNotReady", "It waits until the table is Ready.", "See the condition Ready."
+    SUSPENDED = (
+        "Suspended",
+        "spec.suspend of the table or of its catalog is true: nothing new starts.",
+        "Set suspend to false.",
+    )
+    NOT_SUSPENDED = "NotSuspended", "Work may start.", "Nothing."
+
+    # Health
+    WITHIN_THRESHOLDS = (
+        "WithinThresholds",
+        "The last measure is within the thresholds and no run is failing.",
+        "Nothing.",
+    )
+    THRESHOLD_EXCEEDED = (
+        "ThresholdExceeded",
+        "Reads are slow: too many sorted runs or small files.",
+        "Compact more often, or use fewer buckets.",
+    )
+    NOT_MEASURED = "NotMeasured", "No run has measured the table yet.", "Nothing."
+    RUN_FAILING = (
+        "RunFailing",
+        "Scheduled work or a write fails.",
+        "See status for the operation, its message and the PaimonRun.",
+    )
+
+    # Outside writers
+    SINGLE_COMMITTER = "SingleCommitter", "Nobody but the operator commits, one run at a time.", "Nothing."
+    COMMIT_UNSAFE = (
+        "CommitUnsafe",
+        "Others commit to the table and the catalog has no commit lock: commits can get lost.",
+        "Stop the other writers and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe.",
+    )
+
+    # The manifest must be edited
+    INVALID_SPEC = "InvalidSpec", "A field of the manifest is wrong; the message names it.", "Edit the field."
+    UNKNOWN_OPTION = (
+        "UnknownOption",
+        "The engine knows no option of this name.",
+        "Use the name that the message proposes, or remove the option.",
+    )
+    UNSUPPORTED_BY_ENGINE = (
+        "UnsupportedByEngine",
+        "The catalog's engine cannot do this.",
+        "Remove the block, or use a catalog with a newer engine.",
+    )
+    UNKNOWN_ENGINE = (
+        "UnknownEngine",
+        "The operator has no engine of this name.",
+        "Use one of the engines that the message lists.",
+    )
+    CATALOG_NOT_FOUND = (
+        "CatalogNotFound",
+        "There is no PaimonCatalog of this name in the namespace.",
+        "Make it, or correct spec.catalogRef in a new PaimonTable.",
+    )
+    CATALOG_INVALID = "CatalogInvalid", "The catalog is Stalled.", "See the catalog's conditions."
+    DATABASE_NOT_ALLOWED = (
+        "DatabaseNotAllowed",
+        "The catalog does not allow this database.",
+        "Ask for it in the catalog's allowedDatabases, or use an allowed one.",
+    )
+    LOCATION_NOT_FOUND = (
+        "LocationNotFound",
+        "The catalog names no location like this.",
+        "Use one of the catalog's locations.",
+    )
+    TABLE_CLAIMED = "TableClaimed", "An older PaimonTable manages the same table.", "Delete one of the two objects."
+    CONFLICT = (
+        "Conflict",
+        "The table belongs to another PaimonTable, perhaps of another cluster.",
+        "Delete that object, or choose another table.",
+    )
+    TABLE_EXISTS = (
+        "TableExists",
+        "The table exists already and adoptionPolicy is Fail.",
+        "Set adoptionPolicy to AdoptIfIdentical, or choose another table.",
+    )
+    TABLE_DIFFERS = (
+        "TableDiffers",
+        "The existing table differs from the manifest; it was not touched.",
+        "Make the manifest say what the table is; the message lists the differences.",
+    )
+    TABLE_NOT_FOUND = (
+        "TableNotFound",
+        "The table has gone from the warehouse, or the PaimonTable of a run does not exist.",
+        "Find out who dropped it; edit the manifest to make it anew.",
+    )
+    WRITE_NOT_FOUND = "WriteNotFound", "The table has no write of this name.", "Use one of the table's writes."
+    INPUT_COLUMN_UNKNOWN = (
+        "InputColumnUnknown",
+        "An input file has a column that the table has not; nothing was loaded.",
+        "Rename or remove the column in the input, or add it to the table.",
+    )
+    INPUT_INVALID = (
+        "InputInvalid",
+        "An input file holds a value that does not fit its column; nothing was loaded.",
+        "Correct the input file.",
+    )
+    RESULT_UNKNOWN = (
+        "ResultUnknown",
+        "Whether a commit happened cannot be found out any more, so it is not repeated.",
+        "Compare the rows, then delete the failed PaimonRun to go on.",
+    )
+
+    # The surroundings must be mended; tried again by itself
+    SECRET_NOT_FOUND = (
+        "SecretNotFound",
+        "The Secret with the credentials, or a key in it, is missing.",
+        "Make the Secret; it is tried again by itself.",
+    )
+    ACCESS_DENIED = (
+        "AccessDenied",
+        "The storage refuses these credentials.",
+        "Correct the Secret, or the permissions; it is tried again by itself.",
+    )
+    BUCKET_NOT_FOUND = (
+        "BucketNotFound",
+        "The bucket does not exist.",
+        "Make the bucket, or correct the catalog; it is tried again by itself.",
+    )
+    INPUT_NOT_FOUND = (
+        "InputNotFound",
+        "The input path does not exist.",
+        "Put the files there; it is tried again by itself.",
+    )
+    STORAGE_UNREACHABLE = (
+        "StorageUnreachable",
+        "The storage does not answer.",
+        "Check endpoint and network; it is tried again by itself.",
+    )
+
+    # Runs that failed
+    COMMIT_CONFLICT = "CommitConflict", "Another committer was faster.", "It is tried again by itself."
+    OUT_OF_MEMORY = (
+        "OutOfMemory",
+        "The driver ran out of memory.",
+        "It is tried again with more; raise spark.driver.memory if it comes back.",
+    )
+    DEADLINE_EXCEEDED = (
+        "DeadlineExceeded",
+        "The run took longer than activeDeadline.",
+        "Raise runPolicy.activeDeadline or the driver's size.",
+    )
+    POD_NOT_STARTED = (
+        "PodNotStarted",
+        "The driver pod did not start in time.",
+        "See the message: node, image, or Secret.",
+    )
+    POD_LOST = (
+        "PodLost",
+        "The driver pod vanished before its result was read.",
+        "It is tried again by itself where that is safe.",
+    )
+    DRIVER_FAILED = (
+        "DriverFailed",
+        "The driver ended with an error that has no reason of its own.",
+        "See the message and the pod's log.",
+    )
+    BACKOFF_LIMIT_EXCEEDED = "BackoffLimitExceeded", "All attempts failed.", "See the last attempt's message."
+    CANCELLED = "Cancelled", "The run was deleted, or its table is being deleted.", "Nothing."
+    NAME_TAKEN = (
+        "NameTaken",
+        "An object that is not the operator's has the name that the run needs.",
+        "Delete that object.",
+    )
+    NOT_PERMITTED = (
+        "NotPermitted",
+        "The API server refuses what the operator has to do.",
+        "Correct the operator's RBAC, quota or admission policy; it is tried again by itself.",
+    )
+
+    # Deletion
+    DELETING = "Deleting", "The object is being deleted.", "Wait."
+    WAITING_FOR_POD = "WaitingForPod", "Deletion waits until the driver pod is gone.", "Wait."
+    DROPPING = "Dropping", "The table is being dropped.", "Wait."
+    DROP_FAILING = (
+        "DropFailing",
+        "The table cannot be dropped yet; it is tried until it is.",
+        "Mend what the message says, or set deletionPolicy to Retain, or annotate paimon-operator.dev/skip-drop=true.",
+    )
+    CATALOG_IN_USE = (
+        "CatalogInUse",
+        "PaimonTables still refer to the catalog that is being deleted.",
+        "Delete the tables.",
+    )

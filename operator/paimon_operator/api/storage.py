@@ -1,0 +1,61 @@
+"""Where a catalog's data lives."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from paimon_operator.api.base import ApiModel, LocalRef, MemberName
+
+_BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+_SEGMENT = r"[A-Za-z0-9_=@+-][A-Za-z0-9_=@+.-]*"
+
+Warehouse = Annotated[str, Field(pattern=rf"^s3://{_BUCKET}(/{_SEGMENT})+$", max_length=512)]
+LocationUri = Annotated[str, Field(pattern=rf"^s3://{_BUCKET}(/{_SEGMENT})*/?$", max_length=512)]
+RelativePath = Annotated[str, Field(pattern=rf"^{_SEGMENT}(/{_SEGMENT})*/?$", min_length=1, max_length=512)]
+"""No segment begins with a dot, so `..` cannot be written; neither can a glob."""
+
+
+class MetastoreType(StrEnum):
+    """Where the catalog keeps the list of its tables."""
+
+    FILESYSTEM = "Filesystem"
+
+
+class Metastore(ApiModel):
+    """Where the catalog keeps the list of its tables."""
+
+    type: MetastoreType
+    """Filesystem: the directories of the warehouse are the list. It has no lock: see commitPolicy."""
+
+
+class S3(ApiModel):
+    """An S3 bucket, at AWS or any server that speaks its protocol."""
+
+    endpoint: Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$", max_length=256)] | None = None
+    """URL of the server, as the Spark pods see it. Absent: AWS."""
+    region: Annotated[str, Field(pattern=r"^[a-z0-9-]+$", min_length=1, max_length=63)]
+    """Region of the bucket; servers other than AWS want one too, mostly us-east-1."""
+    path_style_access: bool | None = None
+    """True for servers that have the bucket in the URL's path and not in its host name: most that are not AWS."""
+    credentials_secret_ref: LocalRef
+    """Secret with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where one is needed. Only
+    the Spark pods get it; the operator never reads it."""
+
+
+class Storage(ApiModel):
+    """The file system under the warehouse."""
+
+    s3: S3
+    """Warehouse in an S3 bucket."""
+
+
+class Location(ApiModel):
+    """A place that files may be loaded from."""
+
+    name: MemberName
+    """What tables call this place."""
+    uri: LocationUri
+    """The bucket, or a directory in it; neither inside the warehouse nor around it."""

@@ -1,0 +1,55 @@
+"""Durations and sizes of the API: read into numbers, written as Paimon and the JVM want them. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from paimon_operator.errors import SpecError
+
+_DURATION = re.compile(r"([1-9][0-9]{0,4})([smhd])")
+_SIZE = re.compile(r"([1-9][0-9]{0,5})(Mi|Gi)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_PAIMON_UNIT = {"s": "s", "m": "min", "h": "h", "d": "d"}
+
+
+def seconds(duration: str, *, field: str = "duration") -> int:
+    """Seconds in `90s`, `15m`, `12h` or `7d`. Raises SpecError that blames `field`."""
+    number, unit = _split(_DURATION, duration, field, "Write a number and one of s, m, h, d, like 15m.")
+    return number * _SECONDS[unit]
+
+
+def delta(duration: str, *, field: str = "duration") -> timedelta:
+    """The duration as a timedelta. Raises SpecError that blames `field`."""
+    return timedelta(seconds=seconds(duration, field=field))
+
+
+def paimon_duration(duration: str, *, field: str = "duration") -> str:
+    """The duration in Paimon's notation: `15 min`. Raises SpecError that blames `field`."""
+    number, unit = _split(_DURATION, duration, field, "Write a number and one of s, m, h, d, like 15m.")
+    return f"{number} {_PAIMON_UNIT[unit]}"
+
+
+def mebibytes(size: str, *, field: str = "memory") -> int:
+    """MiB in `512Mi` or `2Gi`. Raises SpecError that blames `field`."""
+    number, unit = _split(_SIZE, size, field, "Write a number and Mi or Gi, like 2Gi.")
+    return number * (1024 if unit == "Gi" else 1)
+
+
+_UNITS = ("", "Ki", "Mi", "Gi", "Ti")
+_STEP = 1024
+
+
+def readable_size(size_bytes: int) -> str:
+    """Bytes for people, in binary units rounded to a whole number below 1024: `70Mi`."""
+    value, unit = float(size_bytes), 0
+    while round(value) >= _STEP and unit < len(_UNITS) - 1:
+        value, unit = value / _STEP, unit + 1
+    return f"{round(value)}{_UNITS[unit]}"
+
+
+def _split(pattern: re.Pattern[str], text: str, field: str, remedy: str) -> tuple[int, str]:
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise SpecError(field, f"'{text}' cannot be read", remedy)
+    return int(match[1]), match[2]
