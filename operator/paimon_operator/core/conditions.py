@@ -1,0 +1,161 @@
+"""Conditions as a whole: the list of an object is replaced from findings, and the difference is told as Events.
+
+`Reconciling` and `Stalled` follow kstatus: both stand in every list, False when they do not hold, and never both True.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core.decision import EventNote
+
+ORDER: Final = {type_: position for position, type_ in enumerate(ConditionType)}
+MAX_NOTE_BYTES: Final = 1024
+"""The API server's bound on an Event's note."""
+
+_GOOD_WHEN_TRUE = {
+    ConditionType.READY,
+    ConditionType.SUCCEEDED,
+    ConditionType.HEALTHY,
+    ConditionType.COMMIT_SAFE,
+}
+_TOLD_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What holds of one condition now; when it began to is worked out from the condition before."""
+
+    type_: ConditionType
+    status: ConditionStatus
+    reason: Reason
+    message: str
+
+
+def holds(type_: ConditionType, reason: Reason, message: str) -> Finding:
+    """The condition is True."""
+    return Finding(type_=type_, status=ConditionStatus.TRUE, reason=reason, message=message)
+
+
+def fails(type_: ConditionType, reason: Reason, message: str) -> Finding:
+    """The condition is False."""
+    return Finding(type_=type_, status=ConditionStatus.FALSE, reason=reason, message=message)
+
+
+def unknown(type_: ConditionType, reason: Reason, message: str) -> Finding:
+    """Whether the condition holds is not known."""
+    return Finding(type_=type_, status=ConditionStatus.UNKNOWN, reason=reason, message=message)
+
+
+def reconciling(reason: Reason, message: str) -> tuple[Finding, Finding]:
+    """Work is under way: Reconciling is True, Stalled is False."""
+    return (
+        holds(ConditionType.RECONCILING, reason, message),
+        fails(ConditionType.STALLED, Reason.AS_EXPECTED, "nothing is to be done by hand"),
+    )
+
+
+def stalled(reason: Reason, message: str) -> tuple[Finding, Finding]:
+    """A human must act: Stalled is True, Reconciling is False."""
+    return (
+        fails(ConditionType.RECONCILING, reason, "stopped until what Stalled says is mended"),
+        holds(ConditionType.STALLED, reason, message),
+    )
+
+
+def settled(reason: Reason, message: str = "nothing is under way") -> tuple[Finding, Finding]:
+    """Nothing is under way and nobody must act: both are False."""
+    return (
+        fails(ConditionType.RECONCILING, reason, message),
+        fails(ConditionType.STALLED, Reason.AS_EXPECTED, "nothing is to be done by hand"),
+    )
+
+
+def replaced(
+    old: Iterable[Condition], findings: Iterable[Finding], *, generation: int, now: datetime
+) -> tuple[Condition, ...]:
+    """The whole new list in a fixed order, however the findings came; a condition without a finding is left out.
+
+    lastTransitionTime stays where the status stays. Raises ValueError on two findings of one type, and when Reconciling
+    and Stalled are both True.
+    """
+    before, found = tuple(old), sorted(findings, key=lambda finding: ORDER[finding.type_])
+    types = [finding.type_ for finding in found]
+    if len(types) != len(set(types)):
+        raise ValueError(f"a condition was found twice: {', '.join(types)}")
+    true = {finding.type_ for finding in found if finding.status is ConditionStatus.TRUE}
+    if {ConditionType.RECONCILING, ConditionType.STALLED} <= true:
+        raise ValueError("Reconciling and Stalled must not both be True")
+    return tuple(_condition(finding, before, generation, now) for finding in found)
+
+
+def transitions(old: Iterable[Condition], new: Iterable[Condition]) -> tuple[EventNote, ...]:
+    """What is worth an Event: good turning bad, bad turning good, another reason for bad, another step of work.
+
+    A condition that starts out well is silent, except Ready and Succeeded; so is one whose message alone changed.
+    Conditions that say the same in the same words make one Event.
+    """
+    before = {condition.type: condition for condition in old}
+    notes = (_note(before.get(condition.type), condition) for condition in new)
+    return tuple(_distinct(note for note in notes if note is not None))
+
+
+def _condition(finding: Finding, before: tuple[Condition, ...], generation: int, now: datetime) -> Condition:
+    return Condition.of(
+        finding.type_,
+        finding.status,
+        finding.reason,
+        finding.message,
+        now=now,
+        generation=generation,
+        before=before,
+    )
+
+
+def _note(before: Condition | None, after: Condition) -> EventNote | None:
+    if before is not None and (before.status, before.reason) == (after.status, after.reason):
+        return None
+    if not _worth_telling(before, after):
+        return None
+    bad = _is_bad(after)
+    return EventNote(type_="Warning" if bad else "Normal", reason=after.reason, note=_note_text(after))
+
+
+def _worth_telling(before: Condition | None, after: Condition) -> bool:
+    if after.type in (ConditionType.RECONCILING, ConditionType.SUSPENDED):
+        ended = before is not None and before.status is ConditionStatus.TRUE
+        return after.status is ConditionStatus.TRUE or (ended and after.type is ConditionType.SUSPENDED)
+    if _is_bad(after):
+        return True
+    if after.status is ConditionStatus.UNKNOWN or after.type is ConditionType.STALLED:
+        return False  # what is well again says so itself: Ready, Healthy, Succeeded
+    if before is None or before.status is ConditionStatus.UNKNOWN:
+        return after.type in _TOLD_WHEN_FIRST_GOOD
+    return _is_bad(before)
+
+
+def _is_bad(condition: Condition) -> bool:
+    if condition.type is ConditionType.STALLED:
+        return condition.status is ConditionStatus.TRUE
+    return condition.type in _GOOD_WHEN_TRUE and condition.status is ConditionStatus.FALSE
+
+
+def _note_text(condition: Condition) -> str:
+    text = condition.message or str(condition.type)
+    encoded = text.encode()
+    if len(encoded) <= MAX_NOTE_BYTES:
+        return text
+    return encoded[: MAX_NOTE_BYTES - 3].decode(errors="ignore") + "…"
+
+
+def _distinct(notes: Iterable[EventNote]) -> Iterator[EventNote]:
+    seen: set[tuple[str, str]] = set()
+    for note in notes:
+        if (note.reason, note.note) not in seen:
+            seen.add((note.reason, note.note))
+            yield note
