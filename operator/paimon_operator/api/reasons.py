@@ -36,6 +36,21 @@ class Reason(StrEnum):
         "The driver pod waits for a node, an image or a Secret. This is no failed attempt.",
         "See the message; mending what is missing is enough.",
     )
+    WAITING_FOR_TABLE = (
+        "WaitingForTable",
+        "The run may start only while its table's status.activeRun names it.",
+        "Wait until the table's active run ends.",
+    )
+    IMAGE_PULL_FAILED = (
+        "ImagePullFailed",
+        "The node cannot pull the Spark image.",
+        "Correct the image name or the pull secret; mending it is enough.",
+    )
+    UNSCHEDULABLE = (
+        "Unschedulable",
+        "No node has room for the driver pod.",
+        "Free or add a node, or lower spark.driver; mending it is enough.",
+    )
     BACKING_OFF = (
         "BackingOff",
         "An attempt failed and the next one waits for its time.",
@@ -90,7 +105,7 @@ class Reason(StrEnum):
     COMMIT_UNSAFE = (
         "CommitUnsafe",
         "Others commit to the table and the catalog has no commit lock: commits can get lost.",
-        "Stop the other writers and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe.",
+        "Stop the others and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe.",
     )
 
     # The manifest must be edited
@@ -148,16 +163,6 @@ class Reason(StrEnum):
         "Find out who dropped it; edit the manifest to make it anew.",
     )
     WRITE_NOT_FOUND = "WriteNotFound", "The table has no write of this name.", "Use one of the table's writes."
-    INPUT_COLUMN_UNKNOWN = (
-        "InputColumnUnknown",
-        "An input file has a column that the table has not; nothing was loaded.",
-        "Rename or remove the column in the input, or add it to the table.",
-    )
-    INPUT_INVALID = (
-        "InputInvalid",
-        "An input file holds a value that does not fit its column; nothing was loaded.",
-        "Correct the input file.",
-    )
     RESULT_UNKNOWN = (
         "ResultUnknown",
         "Whether a commit happened cannot be found out any more, so it is not repeated.",
@@ -170,10 +175,15 @@ class Reason(StrEnum):
         "The Secret with the credentials, or a key in it, is missing.",
         "Make the Secret; it is tried again by itself.",
     )
+    CREDENTIALS_REFUSED = (
+        "CredentialsRefused",
+        "The storage does not accept the access key or its secret.",
+        "Correct the Secret; it is tried again by itself.",
+    )
     ACCESS_DENIED = (
         "AccessDenied",
-        "The storage refuses these credentials.",
-        "Correct the Secret, or the permissions; it is tried again by itself.",
+        "The storage knows the credentials, and they may not do this.",
+        "Correct the permissions; it is tried again by itself.",
     )
     BUCKET_NOT_FOUND = (
         "BucketNotFound",
@@ -184,6 +194,16 @@ class Reason(StrEnum):
         "InputNotFound",
         "The input path does not exist.",
         "Put the files there; it is tried again by itself.",
+    )
+    INPUT_SCHEMA_MISMATCH = (
+        "InputSchemaMismatch",
+        "An input file has a column that the table has not, or lacks one that must not be null; nothing was loaded.",
+        "Correct the input file; it is tried again by itself.",
+    )
+    INPUT_MALFORMED = (
+        "InputMalformed",
+        "An input file cannot be read, or holds a value that does not fit its column; nothing was loaded.",
+        "Correct the input file; it is tried again by itself.",
     )
     STORAGE_UNREACHABLE = (
         "StorageUnreachable",
@@ -212,6 +232,16 @@ class Reason(StrEnum):
         "PodLost",
         "The driver pod vanished before its result was read.",
         "It is tried again by itself where that is safe.",
+    )
+    EVICTED = (
+        "Evicted",
+        "The driver pod was pushed off its node.",
+        "It is tried again by itself where that is safe.",
+    )
+    RESULT_MISSING = (
+        "ResultMissing",
+        "The driver ended without an error and without a result of this run.",
+        "See the pod's log; the image may be of another version.",
     )
     DRIVER_FAILED = (
         "DriverFailed",

@@ -94,6 +94,8 @@ class Attempt(ApiModel):
     """Name of the pod."""
     pod_uid: Annotated[str, Field(max_length=64)] | None = None
     """UID of the pod, once it exists."""
+    cores: Positive | None = None
+    """CPUs of the container."""
     memory: Memory | None = None
     """Memory of the container; grows after an attempt that ran out of it."""
     launched: Time
