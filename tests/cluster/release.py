@@ -1,0 +1,122 @@
+"""The operator on the node: installed by its Helm chart, with the namespace `shop` ready for a first table.
+
+`python -m tests.cluster.release` brings the cluster up, installs or upgrades the release, and says what to try.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from tests.cluster.cache import CHECKOUT
+from tests.cluster.layout import Layout
+from tests.cluster.node import Cluster
+from tests.support.kubectl import Kubectl
+
+Object = dict[str, Any]
+
+RELEASE, NAMESPACE, SHOP = "paimon-operator", "paimon-system", "shop"
+CHART = CHECKOUT / "charts" / "paimon-operator"
+_WORKLOAD_ACCOUNT = "paimon-spark"
+
+
+def read_env(layout: Layout) -> dict[str, str]:
+    """This process's environment with what `source build/cluster/env` would add."""
+    shell = f'set -a; . "{layout.env_file}"; env -0'
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, check=True)
+    pairs = (item.split("=", 1) for item in done.stdout.decode().split("\0") if "=" in item)
+    return {**os.environ, **dict(pairs)}
+
+
+def images(layout: Layout | None = None) -> dict[str, Any]:
+    """What `up` put onto the node: `operator`, and `spark` by engine."""
+    file = (layout or Layout()).state / "images.json"
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+def engines() -> list[str]:
+    """Engines whose jars could be had when the images were made, oldest first."""
+    return sorted(images()["spark"])
+
+
+def newest_engine() -> str:
+    """The one that demo and tests take unless they run on each."""
+    return engines()[-1]
+
+
+def values(found: Mapping[str, Any]) -> Object:
+    """The chart's values for this node."""
+    repository, _, tag = found["operator"].rpartition(":")
+    default_engine = sorted(found["spark"])[-1]
+    return {
+        "image": {"repository": repository, "tag": tag, "pullPolicy": "IfNotPresent"},
+        # null removes an engine of the chart's defaults that this machine cannot have
+        "spark": {"images": {"paimon-0.9": None, **found["spark"]}, "defaultEngine": default_engine},
+        "workloads": {"namespaces": [SHOP]},
+        "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
+    }
+
+
+def restricted_namespace(name: str) -> Object:
+    """A namespace that admits no Pod weaker than Pod Security `restricted`."""
+    labels = {"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/warn": "restricted"}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def install(env: Mapping[str, str], found: Mapping[str, Any], *, release: str = RELEASE) -> None:
+    """helm upgrade --install, and waits until the operator is ready."""
+    command = ["helm", "upgrade", "--install", release, str(CHART), "--namespace", NAMESPACE]
+    flags = ["--values", "-", "--wait", "--timeout", "3m"]
+    subprocess.run([*command, *flags], input=yaml.safe_dump(values(found)), env=dict(env), text=True, check=True)
+
+
+def shop_objects(env: Mapping[str, str]) -> list[Object]:
+    """The Secret and the catalog that an administrator would make once."""
+    keys = {key: env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "lake-s3", "namespace": SHOP},
+        "stringData": keys,
+    }
+    catalog: Object = yaml.safe_load((CHECKOUT / "examples" / "catalog.yaml").read_text())
+    catalog["spec"]["storage"]["s3"]["endpoint"] = env["CLUSTER_S3_ENDPOINT_IN_CLUSTER"]
+    return [secret, catalog]
+
+
+def ready_cluster() -> dict[str, str]:
+    """Node, S3, images, operator and namespace `shop`: made when missing. Returns the environment to work with."""
+    cluster = Cluster()
+    if not cluster.is_ready() or not (cluster.layout.state / "images.json").exists():
+        subprocess.run([sys.executable, "-m", "tests.cluster", "up"], cwd=CHECKOUT, check=True)
+    env = read_env(cluster.layout)
+    system = Kubectl(namespace=NAMESPACE, env=env)
+    if system.get("deployment", RELEASE) is None:
+        deploy(env)
+    return env
+
+
+def deploy(env: Mapping[str, str]) -> None:
+    """Namespaces first (the chart makes the workload account in `shop`), then the release, then catalog and Secret."""
+    Kubectl(namespace="default", env=env).apply(restricted_namespace(NAMESPACE), restricted_namespace(SHOP))
+    install(env, images())
+    Kubectl(namespace=SHOP, env=env).apply(*shop_objects(env))
+
+
+def main() -> None:
+    """Always deploys anew: this is how a changed operator reaches the node."""
+    env = ready_cluster()
+    deploy(env)
+    print(f"engines on this node: {', '.join(engines())}; newest: {newest_engine()}")
+    print("now: source build/cluster/env && kubectl -n shop get pcat,pt,prun")
+
+
+if __name__ == "__main__":
+    main()

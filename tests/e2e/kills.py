@@ -1,0 +1,50 @@
+"""SIGKILL for processes inside the node's containers: processes of this machine, known by their environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.kubectl import Kubectl
+
+OPERATOR_NAMESPACE = "paimon-system"
+OPERATOR_LABEL = "app.kubernetes.io/name=paimon-operator"
+
+
+def _processes_with(name: str, value: str) -> Iterator[int]:
+    wanted = f"{name}={value}".encode()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # a process may end while we look
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    yield int(entry.name)
+
+
+def _kill(pids: Iterator[int]) -> int:
+    killed = 0
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+    return killed
+
+
+def kill_operator(kubectl: Kubectl) -> int:
+    """Kills the operator's process without warning, and its Pod, so that the next one starts at once.
+
+    Left to the kubelet, the second kill within ten minutes would meet its restart back-off and test only that.
+    """
+    system = Kubectl(namespace=OPERATOR_NAMESPACE, env=kubectl.env)
+    killed = 0
+    for pod in system.list("pod", OPERATOR_LABEL):
+        killed += _kill(_processes_with("POD_NAME", pod["metadata"]["name"]))
+        system.delete("pod", pod["metadata"]["name"], force=True)
+    return killed
+
+
+def kill_driver(run_name: str) -> int:
+    """Kills every process (shell, Python, JVM) of the run's driver Pod."""
+    return _kill(_processes_with("RUN_NAME", run_name))

@@ -1,0 +1,138 @@
+"""A namespace of its own on the real node, with a catalog, a database and a folder of the landing bucket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.client import BaseClient
+from botocore.config import Config
+
+from tests.support import lake_reader
+from tests.support.kubectl import Kubectl, Object
+
+GROUP = "paimon-operator.dev/v1alpha1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lab:
+    """What a test on the node works with. Namespace and database have the same name."""
+
+    kubectl: Kubectl
+    env: Mapping[str, str]
+    engine: str
+
+    @property
+    def namespace(self) -> str:
+        return self.kubectl.namespace
+
+    @property
+    def s3(self) -> BaseClient:
+        """The cluster's S3 server, from the host."""
+        return s3_client(self.env)
+
+    @property
+    def s3_in_cluster(self) -> str:
+        return self.env["CLUSTER_S3_ENDPOINT_IN_CLUSTER"]
+
+    def secret(self, name: str = "lake-s3", **override: str) -> Object:
+        """The S3 keys as a user would store them."""
+        keys = {key: self.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "stringData": {**keys, **override},
+        }
+
+    def catalog(self, name: str = "lake", *, bucket: str = "lake", secret: str = "lake-s3", **spec: Any) -> Object:
+        s3 = {
+            "endpoint": self.s3_in_cluster,
+            "region": self.env["AWS_REGION"],
+            "pathStyleAccess": True,
+            "credentialsSecretRef": {"name": secret},
+        }
+        return {
+            "apiVersion": GROUP,
+            "kind": "PaimonCatalog",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "spec": {
+                "warehouse": f"s3://{bucket}/{self.namespace}",
+                "metastore": {"type": "Filesystem"},
+                "storage": {"s3": s3},
+                "engine": self.engine,
+                "locations": [{"name": "landing", "uri": f"s3://landing/{self.namespace}/"}],
+                "spark": {"driver": {"cores": 1, "memory": "1536Mi"}},
+                **spec,
+            },
+        }
+
+    def table(self, name: str, columns: Mapping[str, Any], *, keys: Iterable[str] = (), **spec: Any) -> Object:
+        """`columns`: name -> type, or name -> the whole column without its name."""
+        listed = [{"name": n, **(t if isinstance(t, Mapping) else {"type": t})} for n, t in columns.items()]
+        schema: Object = {"columns": listed}
+        if keys:
+            schema["primaryKeys"] = list(keys)
+        return {
+            "apiVersion": GROUP,
+            "kind": "PaimonTable",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "spec": {"catalogRef": {"name": "lake"}, "database": self.namespace, "schema": schema, **spec},
+        }
+
+    def land(self, path: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Puts one file of JSON lines into this namespace's folder of the landing bucket."""
+        body = "".join(json.dumps(row) + "\n" for row in rows)
+        self.s3.put_object(Bucket="landing", Key=f"{self.namespace}/{path}", Body=body.encode())
+
+    def rows(self, table: str, *, catalog_bucket: str = "lake") -> list[dict[str, Any]]:
+        """The table's rows as pypaimon reads them, ordered by their first column."""
+        warehouse = f"s3://{catalog_bucket}/{self.namespace}"
+        return lake_reader.read_rows(warehouse, self.namespace, table, env=self.env)
+
+    def ready(self, table: str, *, seconds: float = 240) -> Object:
+        return self.kubectl.until_condition(table, "Ready", "True", seconds=seconds)
+
+    def pods(self, selector: str = "app.kubernetes.io/managed-by=paimon-operator") -> list[Object]:
+        return self.kubectl.list("pod", selector)
+
+    def runs(self, table: str, type_: str = "") -> list[Object]:
+        """The table's runs, oldest first."""
+        found = self.kubectl.list("paimonrun", f"paimon-operator.dev/table={table}")
+        return sorted(
+            (r for r in found if type_ in ("", r["spec"]["type"])), key=lambda r: r["metadata"]["creationTimestamp"]
+        )
+
+
+def s3_client(env: Mapping[str, str]) -> BaseClient:
+    return boto3.client(
+        "s3",
+        endpoint_url=env["AWS_ENDPOINT_URL"],
+        aws_access_key_id=env["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=env["AWS_SECRET_ACCESS_KEY"],
+        region_name=env["AWS_REGION"],
+        config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 3}),
+    )
+
+
+def once(name: str, path: str, *, mode: str = "Upsert", file_format: str = "json") -> Object:
+    """A write that loads one path one time."""
+    return {
+        "name": name,
+        "from": {"files": {"location": "landing", "path": path, "format": file_format}},
+        "mode": mode,
+        "trigger": {"type": "Once"},
+    }
+
+
+def scheduled(name: str, path: str, *, mode: str = "Upsert", schedule: str = "* * * * *") -> Object:
+    """A write that loads what is new in a folder, every minute unless said otherwise."""
+    return {
+        "name": name,
+        "from": {"files": {"location": "landing", "path": path, "format": "json", "select": "New"}},
+        "mode": mode,
+        "trigger": {"type": "Schedule", "schedule": schedule},
+    }

@@ -1,0 +1,51 @@
+"""Deleting an object: Retain never waits for storage, Delete waits and says why, and there is a way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cluster.faults import s3_stopped
+from tests.e2e.lab import Lab
+from tests.support.kubectl import condition
+
+COLUMNS = {"id": "BIGINT"}
+
+
+def table_files(lab: Lab, table: str) -> list[str]:
+    found = lab.s3.list_objects_v2(Bucket="lake", Prefix=f"{lab.namespace}/{lab.namespace}.db/{table}/")
+    return [entry["Key"] for entry in found.get("Contents", [])]
+
+
+@pytest.fixture
+def three_tables(lab: Lab) -> Lab:
+    lab.kubectl.apply(
+        lab.table("keep", COLUMNS, keys=["id"]),
+        lab.table("drop", COLUMNS, keys=["id"], deletionPolicy="Delete"),
+        lab.table("give-up", COLUMNS, keys=["id"], deletionPolicy="Delete"),
+    )
+    for name in ("keep", "drop", "give-up"):
+        lab.ready(name)
+    return lab
+
+
+def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables: Lab) -> None:
+    lab = three_tables
+    with s3_stopped():
+        for name in ("keep", "drop", "give-up"):
+            lab.kubectl.delete("paimontable", name)
+
+        lab.kubectl.until("paimontable", "keep", lambda o: o is None, what="released", seconds=30)
+
+        def says_why(obj: dict | None) -> bool:
+            ready = condition(obj, "Ready")
+            return ready.get("status") == "False" and "drop" in ready.get("message", "").lower()
+
+        lab.kubectl.until("paimontable", "drop", says_why, what="waiting and saying why", seconds=300)
+
+        lab.kubectl.run("annotate", "paimontable", "give-up", "paimon-operator.dev/skip-drop=true")
+        lab.kubectl.until("paimontable", "give-up", lambda o: o is None, what="released by the way out", seconds=120)
+
+    lab.kubectl.until("paimontable", "drop", lambda o: o is None, what="dropped and released", seconds=600)
+    assert table_files(lab, "drop") == []
+    assert table_files(lab, "keep")
+    assert table_files(lab, "give_up")

@@ -1,0 +1,13 @@
+"""Every file of a growing folder is loaded exactly once, whoever is killed when."""
+
+from __future__ import annotations
+
+from tests.e2e.soak import Soak
+
+
+def test_twenty_ticks_with_random_kills_load_every_row_once(soak: Soak) -> None:
+    soak.join()
+
+    assert soak.operator_kills >= 5, f"seed {soak.seed}: too few kills to prove anything"
+    assert soak.driver_kills >= 3, f"seed {soak.seed}: too few kills to prove anything"
+    assert sorted(row["id"] for row in soak.lab.rows("soak")) == soak.expected_ids(), f"seed {soak.seed}"

@@ -1,0 +1,77 @@
+"""What is wrong around a table shows as one sentence, harms nothing, and is over once it is mended."""
+
+from __future__ import annotations
+
+from tests.e2e.lab import Lab, once
+from tests.support.kubectl import condition
+
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+
+
+def test_a_wrong_s3_secret_stalls_until_it_is_mended(lab: Lab) -> None:
+    lab.kubectl.apply(lab.secret(AWS_SECRET_ACCESS_KEY="wrong"), lab.table("t", COLUMNS, keys=["id"]))
+
+    stalled = lab.kubectl.until_condition("t", "Stalled", "True")
+    assert stalled["reason"] == "CredentialsRefused"
+    assert "lake-s3" in stalled["message"] or "Secret" in stalled["message"]
+
+    lab.kubectl.apply(lab.secret())
+    lab.ready("t", seconds=420)
+
+
+def test_a_missing_secret_is_named_and_needs_no_failed_attempt(lab: Lab) -> None:
+    lab.kubectl.delete("secret", "lake-s3")
+    lab.kubectl.apply(lab.table("t", COLUMNS, keys=["id"]))
+
+    stalled = lab.kubectl.until_condition("t", "Stalled", "True")
+    assert stalled["reason"] == "SecretNotFound"
+    assert "lake-s3" in stalled["message"]
+
+    lab.kubectl.apply(lab.secret())
+    lab.ready("t")
+    (run,) = lab.runs("t")
+    assert len(run["status"]["attempts"]) == 1
+
+
+def test_a_missing_bucket_stalls_until_it_exists(lab: Lab) -> None:
+    bucket = f"late-{lab.namespace}"
+    lab.kubectl.apply(lab.catalog("late", bucket=bucket))
+    table = lab.table("t", COLUMNS, keys=["id"])
+    table["spec"]["catalogRef"]["name"] = "late"
+    lab.kubectl.apply(table)
+
+    stalled = lab.kubectl.until_condition("t", "Stalled", "True")
+    assert stalled["reason"] == "BucketNotFound"
+    assert bucket in stalled["message"]
+
+    lab.s3.create_bucket(Bucket=bucket)
+    lab.ready("t", seconds=420)
+
+
+def test_a_missing_input_shows_beside_a_ready_table(lab: Lab) -> None:
+    table = lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "nowhere/file.json")])
+    lab.kubectl.apply(table)
+    lab.ready("t")
+
+    unhealthy = lab.kubectl.until_condition("t", "Healthy", "False")
+    assert "nowhere/file.json" in unhealthy["message"]
+    assert condition(lab.kubectl.get("paimontable", "t"), "Ready")["status"] == "True"
+    assert lab.rows("t") == []
+
+    lab.land("nowhere/file.json", [{"id": 1, "v": "came"}])
+    lab.kubectl.until_condition("t", "Healthy", "True", seconds=420)
+    assert lab.rows("t") == [{"id": 1, "v": "came"}]
+
+
+def test_an_input_with_a_wrong_column_writes_nothing(lab: Lab) -> None:
+    lab.land("in/1.json", [{"id": 1, "v": "right"}, {"id": 2, "v": "right", "colour": "unheard of"}])
+    lab.kubectl.apply(lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "in/1.json")]))
+    lab.ready("t")
+
+    unhealthy = lab.kubectl.until_condition("t", "Healthy", "False")
+    assert "colour" in unhealthy["message"]
+    assert lab.rows("t") == []
+
+    lab.land("in/1.json", [{"id": 1, "v": "right"}])
+    lab.kubectl.until_condition("t", "Healthy", "True", seconds=420)
+    assert lab.rows("t") == [{"id": 1, "v": "right"}]
