@@ -20,12 +20,12 @@ from typing import Self
 
 from kubernetes import client, config
 
-from tests.cluster.audit import audit_flags
+from tests.cluster.control_plane import apiserver_command, etcd_command
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.pki import Authority
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import Daemon, wait_until
-from tests.cluster.programs import ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER
+from tests.cluster.programs import KUBE_CONTROLLER_MANAGER
 
 GARBAGE_COLLECTOR = "garbage-collector-controller"
 NAMESPACES = "namespace-controller"
@@ -97,13 +97,14 @@ class ApiServer:
 
     def service_account_kubeconfig(self, namespace: str, name: str) -> Path:
         """Returns a kubeconfig with a fresh token (1 h) of an existing service account."""
-        with config.new_client_from_config(str(self.kubeconfig)) as api:
+        with config.new_client_from_config(str(self.kubeconfig)) as api:  # type: ignore[no-untyped-call]
             body = client.AuthenticationV1TokenRequest(spec=client.V1TokenRequestSpec(audiences=[]))
             answer = client.CoreV1Api(api).create_namespaced_service_account_token(name, namespace, body)
+        token = answer.status.token if answer.status else None
+        if not token:
+            raise LookupError(f"the API server gave no token for {namespace}/{name}")
         path = self.directory / f"account-{namespace}-{name}.kubeconfig"
-        return write_kubeconfig(
-            path, server=self.url, authority=self.authority.certificate, user=str(answer.status.token)
-        )
+        return write_kubeconfig(path, server=self.url, authority=self.authority.certificate, user=token)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -117,37 +118,15 @@ class ApiServer:
         daemon.start(["setpriv", "--pdeathsig", "KILL", *command])
 
     def _etcd_command(self) -> list[str]:
-        clients, peers = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{self._etcd_peer_port}"
-        return [
-            str(ETCD.path),
-            f"--data-dir={self.directory / 'etcd'}",
-            f"--listen-client-urls={clients}",
-            f"--advertise-client-urls={clients}",
-            f"--listen-peer-urls={peers}",
-            f"--initial-advertise-peer-urls={peers}",
-            f"--initial-cluster=default={peers}",
-            "--unsafe-no-fsync",
-        ]
+        return etcd_command(self.directory / "etcd", client_port=self._etcd_port, peer_port=self._etcd_peer_port)
 
     def _server_command(self) -> list[str]:
-        serving = self.authority.issue("apiserver", user="kube-apiserver", hosts=("DNS:localhost", "IP:127.0.0.1"))
-        signing_key = self.authority.service_account_key()
         command = [
-            str(KUBE_APISERVER.path),
-            f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
+            *apiserver_command(self.authority, self.directory, etcd_port=self._etcd_port, addresses=("127.0.0.1",)),
             "--bind-address=127.0.0.1",
             f"--secure-port={self.port}",
             "--endpoint-reconciler-type=none",  # a loopback address cannot be published as an endpoint
-            "--service-cluster-ip-range=10.79.0.0/24",
             "--authorization-mode=RBAC",
-            "--allow-privileged",
-            f"--client-ca-file={self.authority.certificate}",
-            f"--tls-cert-file={serving.certificate}",
-            f"--tls-private-key-file={serving.key}",
-            f"--service-account-key-file={signing_key}",
-            f"--service-account-signing-key-file={signing_key}",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            *audit_flags(self.directory),
         ]
         if SERVICE_ACCOUNTS not in self.controllers:
             command.append("--disable-admission-plugins=ServiceAccount")

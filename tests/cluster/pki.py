@@ -33,7 +33,7 @@ class Authority:
             self._create()
 
     def issue(self, name: str, *, user: str, groups: tuple[str, ...] = (), hosts: tuple[str, ...] = ()) -> Identity:
-        """Returns the certificate `name` for `user` in `groups`; `hosts` are openssl's names (`DNS:x`, `IP:1.2.3.4`)."""
+        """Returns the certificate `name` of `user` in `groups`; `hosts` in openssl's form: `DNS:x`, `IP:1.2.3.4`."""
         identity = Identity(self.directory / f"{name}.crt", self.directory / f"{name}.key")
         if not identity.certificate.exists():
             self._sign(identity, _subject(user, groups), hosts or ("DNS:client",))

@@ -5,6 +5,7 @@ A pid alone may name a stranger after a restart of the machine; together with th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ class ProcessDiedError(RuntimeError):
 
 
 def start_time(pid: int) -> str | None:
-    """Returns field 22 of /proc/PID/stat (clock ticks since boot), or None when no such process runs (or is a zombie)."""
+    """Returns field 22 of /proc/PID/stat (clock ticks since boot); None: no such process, or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -74,10 +75,8 @@ class Daemon:
         return self.log_file.read_bytes()[-3000:].decode(errors="replace") if self.log_file.exists() else "(no log)"
 
     def _gone(self, pid: int) -> bool:
-        try:
+        with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)  # reaps it if it is our child: a zombie keeps its pid
-        except ChildProcessError:
-            pass
         return self.pid() is None
 
 

@@ -18,7 +18,7 @@ class CommandFailedError(RuntimeError):
 def run_with_progress(
     what: str, command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> None:
-    """Runs `command` quietly at low priority and says how long it took; raises CommandFailedError with its last output."""
+    """Runs `command` quietly at low priority; raises CommandFailedError with its last output."""
     started = time.monotonic()
     print(f"{what}: started", flush=True)
     with tempfile.TemporaryFile() as output:

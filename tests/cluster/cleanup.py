@@ -1,0 +1,49 @@
+"""Takes a cluster away, whole or half dead: after `clean` no process, mount, interface, namespace or cgroup is left."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.cluster import cgroups, containerd, mounts, network
+from tests.cluster.layout import Layout
+from tests.cluster.services import SERVICES
+
+# What `down` keeps: images are dear to make again, ports are nicer when they stay, and logs explain.
+_KEPT = {"containerd", "registry", "ports.json", "log", "images.json"}
+
+_CNI_RESULTS = Path("/var/lib/cni/results")
+_CONTAINER_LOGS = Path("/var/log/containers")
+
+
+def clean(layout: Layout) -> None:
+    """Stops what runs and removes what is left; doing it twice does no harm."""
+    orderly = layout.daemon("containerd").pid() is not None and containerd.is_ready(layout)
+    for service in reversed(SERVICES.values()):
+        if service.name == "containerd" and orderly:
+            containerd.remove_containers(layout)
+        service.stop(layout)
+    cgroups.destroy(layout.name)
+    mounts.unmount_below(layout.run, layout.kubelet, layout.containerd_root)
+    network.destroy(layout.name)
+    if not orderly:
+        # containerd did not see its containers end: its books are wrong. The registry still has the images.
+        shutil.rmtree(layout.containerd_root, ignore_errors=True)
+    _remove_files(layout)
+
+
+def _remove_files(layout: Layout) -> None:
+    for directory in (layout.run, layout.kubelet):
+        if directory.exists():
+            shutil.rmtree(directory)
+    if layout.state.exists():
+        for path in layout.state.iterdir():
+            if path.name not in _KEPT:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    # Two programs write below directories that nobody can move; our files carry our names.
+    for path in _CNI_RESULTS.glob(f"{layout.name}-*"):
+        path.unlink()
+    pod_logs = layout.state / "log" / "pods"
+    for link in _CONTAINER_LOGS.glob("*.log"):
+        if link.is_symlink() and link.readlink().is_relative_to(pod_logs):
+            link.unlink()

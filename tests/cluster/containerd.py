@@ -1,0 +1,105 @@
+"""containerd of the cluster: its configuration, its images and the way its tasks end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cluster import network
+from tests.cluster.layout import NODE_ADDRESS, REGISTRY_PORT, Layout
+from tests.cluster.progress import CommandFailedError, run
+
+REGISTRY = f"{NODE_ADDRESS}:{REGISTRY_PORT}"
+"""The registry on the node, as the pods' images name it."""
+
+PAUSE_IMAGE = f"{REGISTRY}/pause:1"
+_NAMESPACE = "k8s.io"
+
+_CONFIGURATION = """\
+version = 2
+root = "{root}"
+state = "{run}/containerd"
+disabled_plugins = [
+  "io.containerd.internal.v1.opt",
+  "io.containerd.snapshotter.v1.aufs",
+  "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper",
+  "io.containerd.snapshotter.v1.zfs",
+]
+[grpc]
+  address = "{socket}"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{pause}"
+  # Without CAP_SYS_RESOURCE runc cannot lower an OOM score, and every sandbox dies with an EOF from its pipe.
+  restrict_oom_score_adj = true
+  # Pods' network namespaces below our own directory: /run/netns is everybody's.
+  netns_mounts_under_state_dir = true
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = false
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "{cni}"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "{registries}"
+"""
+
+
+def command(layout: Layout) -> list[str]:
+    """Writes the configuration and returns the command that starts containerd."""
+    configuration = layout.state / "containerd.toml"
+    configuration.write_text(
+        _CONFIGURATION.format(
+            root=layout.containerd_root,
+            run=layout.run,
+            socket=layout.containerd_socket,
+            pause=PAUSE_IMAGE,
+            cni=network.write_cni_configuration(layout),
+            registries=_write_registry_hosts(layout),
+        )
+    )
+    return ["containerd", "--config", str(configuration)]
+
+
+def _write_registry_hosts(layout: Layout) -> Path:
+    """Says that the registry on the node speaks plain HTTP."""
+    directory = layout.state / "registries"
+    hosts = directory / REGISTRY / "hosts.toml"
+    hosts.parent.mkdir(parents=True, exist_ok=True)
+    hosts.write_text(
+        f'server = "http://{REGISTRY}"\n[host."http://{REGISTRY}"]\n  capabilities = ["pull", "resolve"]\n'
+    )
+    return directory
+
+
+def ctr(layout: Layout, *arguments: str) -> str:
+    """Runs containerd's own client in the cluster's network and returns what it printed."""
+    client = ["ctr", "--address", str(layout.containerd_socket), "--namespace", _NAMESPACE, *arguments]
+    return run(network.inside(layout.name, client))
+
+
+def is_ready(layout: Layout) -> bool:
+    try:
+        ctr(layout, "version")
+    except CommandFailedError:
+        return False
+    return True
+
+
+def images(layout: Layout) -> set[str]:
+    """Returns the names of the images the node has."""
+    return set(ctr(layout, "images", "list", "--quiet").split())
+
+
+def pull(layout: Layout, image: str) -> None:
+    """Pulls an image of the registry on the node, unless the node has it."""
+    if image not in images(layout):
+        ctr(layout, "images", "pull", "--plain-http", image)
+
+
+def remove_containers(layout: Layout) -> None:
+    """Kills every container at once (no grace: the cluster goes down) and forgets it."""
+    for task in ctr(layout, "tasks", "list", "--quiet").split():
+        ctr(layout, "tasks", "delete", "--force", task)
+    for container in ctr(layout, "containers", "list", "--quiet").split():
+        ctr(layout, "containers", "delete", container)

@@ -1,0 +1,53 @@
+"""Debian root file systems for the base images, made by debootstrap and kept as tarballs in the cache.
+
+The mirror is the machine's own (whatever its apt sources name), so no host stands in the project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.cluster.cache import cached
+from tests.cluster.packages import IMAGES, MachineError, install
+from tests.cluster.progress import run, run_with_progress
+
+SUITE = "bookworm"
+PYTHON_PACKAGES = ("python3", "ca-certificates")
+SPARK_PACKAGES = ("python3", "ca-certificates", "openjdk-17-jre-headless")
+
+# What no program in an image reads; a third of the unpacked size.
+_UNUSED = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale", "var/log")
+
+
+def rootfs(packages: tuple[str, ...]) -> Path:
+    """Returns the tarball of a minimal Debian with `packages`."""
+    key = hashlib.sha256(" ".join((SUITE, *packages, *_UNUSED)).encode()).hexdigest()[:12]
+    return cached("rootfs", f"{SUITE}-{key}", lambda into: _bootstrap(packages, into)) / "rootfs.tar"
+
+
+def _bootstrap(packages: tuple[str, ...], into: Path) -> None:
+    install(IMAGES)
+    tree = into / "tree"
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", SUITE, str(tree), _mirror()]
+    try:
+        run_with_progress(f"debootstrap {SUITE} with {' '.join(packages)}", command)
+    finally:
+        subprocess.run(["umount", "--quiet", "--recursive", str(tree / "proc")], check=False)
+    for name in _UNUSED:
+        shutil.rmtree(tree / name, ignore_errors=True)
+        (tree / name).mkdir(parents=True)
+    exclude = [f"--exclude=./{name}/*" for name in ("dev", "proc", "sys", "tmp")]
+    run(["tar", "--create", "--numeric-owner", f"--file={into / 'rootfs.tar'}", f"--directory={tree}", *exclude, "."])
+    shutil.rmtree(tree)
+
+
+def _mirror() -> str:
+    """Returns the first address that the machine's apt sources give for the suite."""
+    query = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", f"Codename: {SUITE}"]
+    addresses = run(query).split()
+    if not addresses:
+        raise MachineError(f"the machine's apt sources name no mirror of Debian {SUITE}. Add one, then try again.")
+    return addresses[0]

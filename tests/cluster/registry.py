@@ -1,0 +1,27 @@
+"""The image registry on the node: images arrive as on anybody's cluster, and only changed layers travel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from tests.cluster.layout import NODE_ADDRESS, REGISTRY_PORT, Layout
+from tests.cluster.programs import REGISTRY
+
+
+def data_directory(layout: Layout) -> Path:
+    return layout.state / "registry"
+
+
+def command(layout: Layout) -> list[str]:
+    """Writes the registry's configuration and returns its command."""
+    configuration = layout.state / "registry.yaml"
+    document = {
+        "version": 0.1,
+        "log": {"level": "warn", "accesslog": {"disabled": True}},
+        "storage": {"filesystem": {"rootdirectory": str(data_directory(layout))}, "delete": {"enabled": True}},
+        "http": {"addr": f"{NODE_ADDRESS}:{REGISTRY_PORT}"},
+    }
+    configuration.write_text(yaml.safe_dump(document))
+    return [str(REGISTRY.path), "serve", str(configuration)]

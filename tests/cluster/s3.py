@@ -1,0 +1,72 @@
+"""The S3 server on the node (versitygw over a directory) and its root keys, made new for each cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.layout import NODE_ADDRESS, S3_PORT, Layout
+from tests.cluster.programs import VERSITYGW
+
+REGION = "us-east-1"
+ENDPOINT_IN_CLUSTER = f"http://{NODE_ADDRESS}:{S3_PORT}"
+"""What a pod calls the server."""
+
+BUCKETS = ("lake", "landing")
+
+
+@dataclass(frozen=True)
+class S3Keys:
+    """Root keys of the server; never printed, only in the env file (readable by its owner)."""
+
+    access_key_id: str
+    secret_access_key: str
+
+
+def keys(layout: Layout) -> S3Keys:
+    """Returns the cluster's keys, made at the first call."""
+    file = layout.state / "s3-keys.json"
+    if not file.exists():
+        made = {"access_key_id": f"AK{secrets.token_hex(9).upper()}", "secret_access_key": secrets.token_urlsafe(30)}
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
+            json.dump(made, handle)
+    return S3Keys(**json.loads(file.read_text()))
+
+
+def data_directory(layout: Layout) -> Path:
+    return layout.state / "s3"
+
+
+def command(layout: Layout) -> list[str]:
+    """Returns the server's command; its keys travel in the environment (`root_environment`), not in arguments."""
+    data = data_directory(layout)
+    data.mkdir(parents=True, exist_ok=True)
+    address = ["--port", f"{NODE_ADDRESS}:{S3_PORT}", "--region", REGION, "--health", "/health"]
+    log = ["--quiet", "--access-log", str(layout.state / "log" / "s3-access.log")]
+    return [str(VERSITYGW.path), *address, *log, "posix", str(data)]
+
+
+def root_environment(layout: Layout) -> dict[str, str]:
+    root = keys(layout)
+    return {"ROOT_ACCESS_KEY_ID": root.access_key_id, "ROOT_SECRET_ACCESS_KEY": root.secret_access_key}
+
+
+def create_buckets(endpoint: str, root: S3Keys, names: Iterable[str] = BUCKETS) -> None:
+    """Creates the buckets that do not exist yet."""
+    import boto3  # noqa: PLC0415  # a quarter of a second that `status` and `env` need not wait
+
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id=root.access_key_id,
+        aws_secret_access_key=root.secret_access_key,
+    )
+    present = {bucket["Name"] for bucket in client.list_buckets()["Buckets"]}
+    for name in names:
+        if name not in present:
+            client.create_bucket(Bucket=name)
