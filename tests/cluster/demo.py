@@ -1,7 +1,7 @@
 """`make demo`: one table's life on a real node, told as it happens.
 
-Apply `examples/orders.yaml`, three batches of upserts over the same keys, a scheduled compaction, snapshot expiry; then what
-`kubectl` answers and the merged rows as pypaimon, which is not our code, reads them.
+Apply `examples/orders.yaml`, three batches of upserts over the same keys, a scheduled compaction, snapshot expiry; then
+what `kubectl` answers and the merged rows as pypaimon, which is not our code, reads them.
 """
 
 from __future__ import annotations
