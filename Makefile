@@ -1,16 +1,20 @@
-# Everything runs from here; `make help` lists the targets. Caches live in $(CACHE), outside the checkout.
+# Everything runs from here; `make help` lists the targets. Caches live in $(PAIMON_OPERATOR_CACHE), outside the checkout.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-STORAGE ?= s3
-export PAIMON_OPERATOR_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/paimon-operator
+cache_home := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+export PAIMON_OPERATOR_CACHE ?= $(cache_home)/paimon-operator
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WHEELS := $(PAIMON_OPERATOR_CACHE)/wheels
+PYSPARK := $(WHEELS)/pyspark-3.5.8-py2.py3-none-any.whl
+SPARK_STAMP := $(VENV)/.installed-spark
+CLUSTER := $(BIN)/python -m tests.cluster
+UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 
-.PHONY: help venv lint format types imports unit test test-apiserver test-spark test-e2e generate check-generated \
-        up down demo bench images jars clean
+.PHONY: help venv lint format unit test test-apiserver test-spark test-e2e generate images push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -22,9 +26,20 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-venv: $(STAMP) ## Python environment with the operator and its development tools
+$(PYSPARK):
+	@echo "==> pyspark's wheel (its source archive has 318 MB; once per machine)"
+	@mkdir -p $(WHEELS)
+	@$(BIN)/python -m pip wheel --quiet --wheel-dir $(WHEELS) pyspark==3.5.8
 
-lint: $(STAMP) ## ruff, mypy, import contracts
+$(SPARK_STAMP): $(STAMP) | $(PYSPARK)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --find-links $(WHEELS) --editable '.[dev,spark]'
+	@touch $@
+
+$(PYSPARK): | $(STAMP)
+
+venv: $(SPARK_STAMP) ## Python environment with the operator, pyspark and the development tools
+
+lint: $(STAMP) ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -34,5 +49,51 @@ format: $(STAMP) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-unit: $(STAMP) ## Pure tests: no network, no processes, under 10 s
-	$(BIN)/python -m pytest -q tests/api tests/core tests/kube tests/runtime
+generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the page of reasons
+	$(BIN)/python -m paimon_operator.api.crd crds
+	$(BIN)/python -m spark_apps.generate
+
+unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
+	$(BIN)/python -m pytest -q $(UNIT)
+
+test-apiserver: $(STAMP) ## The operator against a real API server; the tests decide what becomes of its Pods
+	$(BIN)/python -m pytest tests/apiserver
+
+test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can be had, on file://
+	$(BIN)/python -m pytest tests/spark
+
+test-e2e: up ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
+	$(BIN)/python -m pytest tests/e2e
+
+# Everything, in one session: the twenty minutes of the soak pass while the rest runs. Leaves a cluster as it found it.
+test: $(SPARK_STAMP) lint ## Set up everything and run all tests
+	@was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
+	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT; \
+	$(CLUSTER) up; \
+	$(BIN)/python -m tests.cluster.release; \
+	mkdir -p build; \
+	$(BIN)/python -m pytest --junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
+	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
+
+images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine
+	$(CLUSTER) images
+
+up: $(SPARK_STAMP) ## Start the one-node Kubernetes with S3 server, operator, and namespace shop with its catalog
+	$(CLUSTER) up
+	@$(BIN)/python -c 'from tests.cluster import release; release.ready_cluster()'
+	@echo "now: source build/cluster/env && kubectl -n shop get pcat,pt,prun"
+
+deploy: up ## Bring the operator as it is in this checkout onto the running cluster
+	$(BIN)/python -m tests.cluster.release
+
+down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or namespace behind
+	$(CLUSTER) down
+
+demo: up ## One table's life, from kubectl apply to merged rows
+	$(BIN)/python -m tests.cluster.demo
+
+bench: up ## Figures, side by side in one run
+	$(BIN)/python -m benchmarks.apply_to_ready
+
+clean: ## Remove what was built in this checkout; caches stay
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache
