@@ -17,7 +17,7 @@ UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 .PHONY: help venv lint format unit test test-apiserver test-spark test-e2e generate images push up down deploy demo bench clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "==> Python environment in $(VENV)"
