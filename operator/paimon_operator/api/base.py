@@ -104,7 +104,8 @@ ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, 
 """A member of `conditions.Reason`. Text here, so that an older operator can still read a newer one's status."""
 Int32 = Annotated[int, Field(ge=0, le=2**31 - 1, json_schema_extra={"format": "int32"})]
 Positive = Annotated[int, Field(ge=1, le=2**31 - 1, json_schema_extra={"format": "int32"})]
-Int64 = Annotated[int, Field(ge=-1, le=2**63 - 1, json_schema_extra={"format": "int64"})]
+Int64 = Annotated[int, Field(ge=-1, json_schema_extra={"format": "int64"})]
+"""No maximum: the API server reads 2^63-1 as a float and then refuses every number."""
 
 
 class LocalRef(ApiModel):
