@@ -1,0 +1,56 @@
+"""A Lease that is renewed only to be seen: when its change no longer comes back through the watches, they are deaf."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from paimon_operator.core.naming import FIELD_MANAGER
+from paimon_operator.core.ports import Clock
+from paimon_operator.errors import KubernetesError
+from paimon_operator.kube.requests import ApiServer
+from paimon_operator.kube.resources import LEASES
+
+PERIOD: Final = 15.0
+"""Seconds between two renewals."""
+_log = logging.getLogger(__name__)
+
+
+class Canary:
+    """Renews one Lease in each of `namespaces`, by server-side apply: so its name limits the right to create it too."""
+
+    def __init__(
+        self,
+        server: ApiServer,
+        *,
+        namespaces: Sequence[str],
+        name: str,
+        identity: str,
+        clock: Clock,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._server, self._namespaces, self._name, self._identity = server, tuple(namespaces), name, identity
+        self._clock, self._sleep = clock, sleep
+
+    async def sing(self) -> None:
+        """Renews for ever; a failure is logged, and shows in the probe when it lasts."""
+        while True:
+            for namespace in self._namespaces:
+                try:
+                    await self._renew(namespace)
+                except KubernetesError as error:
+                    _log.warning("canary Lease %s/%s not renewed: %s", namespace, self._name, error)
+            await self._sleep(PERIOD)
+
+    async def _renew(self, namespace: str) -> None:
+        renewed = self._clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        body = {
+            "apiVersion": LEASES.api_version,
+            "kind": "Lease",
+            "metadata": {"namespace": namespace, "name": self._name},
+            "spec": {"holderIdentity": self._identity, "renewTime": renewed, "leaseDurationSeconds": int(PERIOD)},
+        }
+        query = (("fieldManager", FIELD_MANAGER), ("force", "true"))
+        await self._server.request("apply", LEASES.path(namespace, self._name), kind="Lease", query=query, body=body)

@@ -1,0 +1,79 @@
+"""Kubernetes Events: what `kubectl describe` shows under an object. A repeated one is counted up, not posted again."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from typing import Final
+
+from paimon_operator.core.ports import Clock, Kind, Manifest
+from paimon_operator.errors import AlreadyExistsError, KubernetesError
+from paimon_operator.kube.requests import ApiServer, Json
+from paimon_operator.kube.resources import RESOURCES
+
+CONTROLLER: Final = "paimon-operator.dev/operator"
+"""`reportingController`: must be a qualified name."""
+_NOTE_BYTES: Final = 1024
+"""The longest note that the API server takes, in bytes of UTF-8."""
+_EVENTS: Final = RESOURCES[Kind.EVENT]
+_log = logging.getLogger(__name__)
+
+
+class KubeEvents:
+    """EventSink on a real API server.
+
+    The name is a hash of what the Event says, so the API server itself finds the repetition, after a restart too, and a
+    name is free again when the API server drops the Event (after an hour by default).
+    """
+
+    def __init__(self, server: ApiServer, *, clock: Clock, instance: str) -> None:
+        """`instance` names this process: the Pod's name."""
+        self._server, self._clock, self._instance = server, clock, instance[:128]
+
+    async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
+        body = self._event(regarding, type_=type_, reason=reason, note=_cut(note))
+        namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
+        try:
+            try:
+                await self._server.request("create", _EVENTS.path(namespace), kind=Kind.EVENT, body=body)
+            except AlreadyExistsError:
+                await self._count_up(namespace, name)
+        except KubernetesError as error:
+            # an Event is news, not state: whatever it tells stands in a status as well
+            _log.warning("event %s for %s/%s not posted: %s", reason, namespace, regarding["metadata"]["name"], error)
+
+    async def _count_up(self, namespace: str, name: str) -> None:
+        path = _EVENTS.path(namespace, name)
+        stored = await self._server.request("get", path, kind=Kind.EVENT)
+        count = (stored.get("series") or {}).get("count", 1) + 1
+        patch = [
+            {"op": "test", "path": "/metadata/resourceVersion", "value": stored["metadata"]["resourceVersion"]},
+            {"op": "add", "path": "/series", "value": {"count": count, "lastObservedTime": self._now()}},
+        ]
+        await self._server.request("patch", path, kind=Kind.EVENT, body=patch)
+
+    def _event(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> Json:
+        meta = regarding["metadata"]
+        digest = hashlib.sha256("\0".join((meta["uid"], type_, reason, note)).encode()).hexdigest()[:16]
+        reference = {key: meta[key] for key in ("namespace", "name", "uid", "resourceVersion")}
+        return {
+            "apiVersion": _EVENTS.api_version,
+            "kind": "Event",
+            "metadata": {"namespace": meta["namespace"], "name": f"{meta['name'][:200]}.{digest}"},
+            "regarding": {"apiVersion": regarding["apiVersion"], "kind": regarding["kind"], **reference},
+            "type": type_,
+            "reason": reason,
+            "note": note,
+            "action": reason,
+            "eventTime": self._now(),
+            "reportingController": CONTROLLER,
+            "reportingInstance": self._instance,
+        }
+
+    def _now(self) -> str:
+        return self._clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _cut(note: str) -> str:
+    data = note.encode()
+    return note if len(data) <= _NOTE_BYTES else data[: _NOTE_BYTES - 3].decode(errors="ignore") + "..."

@@ -1,0 +1,163 @@
+"""Who leads: one Lease of coordination.k8s.io, taken before anything is watched and renewed while the process lives.
+
+The times are client-go's (15, 10 and 2 seconds). A holder's expiry is measured by the follower's own clock from when it
+saw the Lease change, never by comparing clocks of two machines. A leader that could not renew ends its process, and its
+guard refuses every mutation from the moment the time is up: nothing it had in hand acts beside the next leader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from paimon_operator.core.ports import Clock
+from paimon_operator.errors import AlreadyExistsError, KubernetesError, LeaseLostError, NotFoundError, StaleError
+from paimon_operator.kube.requests import ApiServer, Json
+from paimon_operator.kube.resources import LEASES
+
+DURATION: Final = 15.0
+"""Seconds a follower waits after the last renewal it saw before it takes the Lease over."""
+RENEW_DEADLINE: Final = 10.0
+"""Seconds without a successful renewal after which the leader stops itself."""
+RETRY_PERIOD: Final = 2.0
+"""Seconds between two tries to take or to renew; a try to take waits up to a fifth longer, by the identity's hash."""
+_KIND: Final = "Lease"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The Lease as last read, and when by our own clock it was first seen like that."""
+
+    version: str
+    since: float
+
+
+class Lease:
+    """The leader's Lease as one candidate sees it."""
+
+    def __init__(
+        self,
+        server: ApiServer,
+        *,
+        namespace: str,
+        name: str,
+        identity: str,
+        clock: Clock,
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`identity` is unlike any other process's, that of an earlier life of the same Pod included.
+
+        `server` must not share its pace with other requests: a renewal never waits in line.
+        """
+        self._server, self._namespace, self._name, self._identity = server, namespace, name, identity
+        self._clock, self._monotonic, self._sleep = clock, monotonic, sleep
+        self._path = LEASES.path(namespace, name)
+        self._seen: _Seen | None = None
+        self._held: Json | None = None
+        self._renewed_at = 0.0
+
+    def check(self) -> None:
+        """Raises LeaseLostError unless this process surely leads at this moment; the guard before every mutation."""
+        if self._held is None or self._monotonic() - self._renewed_at > RENEW_DEADLINE:
+            raise LeaseLostError(f"the Lease {self._namespace}/{self._name} was not renewed for {RENEW_DEADLINE:.0f} s")
+
+    async def acquire(self) -> None:
+        """Returns when this process leads. Errors of the API server are logged and tried again."""
+        spread = 1 + hashlib.sha256(self._identity.encode()).digest()[0] / 1280  # at most a fifth
+        while True:
+            try:
+                if await self._try_to_take():
+                    _log.info("leading: %s holds Lease %s/%s", self._identity, self._namespace, self._name)
+                    return
+            except KubernetesError as error:
+                _log.warning("Lease %s/%s: %s", self._namespace, self._name, error)
+            await self._sleep(RETRY_PERIOD * spread)
+
+    async def hold(self) -> None:
+        """Renews until the task is cancelled. Raises LeaseLostError as soon as leading is no longer certain."""
+        while True:
+            await self._sleep(RETRY_PERIOD)
+            try:
+                await self._renew()
+            except (StaleError, NotFoundError) as error:
+                raise LeaseLostError(f"the Lease {self._namespace}/{self._name} was taken away: {error}") from error
+            except KubernetesError as error:
+                _log.warning("Lease %s/%s not renewed: %s", self._namespace, self._name, error)
+            self.check()
+
+    async def release(self) -> None:
+        """Lets the next leader in at once. Call it only after everything else has stopped."""
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        spec = held["spec"] | {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._now()}
+        try:
+            await self._server.request("update", self._path, kind=_KIND, body=held | {"spec": spec})
+        except KubernetesError as error:
+            _log.warning(
+                "Lease %s/%s not released, the next leader waits for it: %s", self._namespace, self._name, error
+            )
+
+    async def _try_to_take(self) -> bool:
+        try:
+            lease = await self._server.request("get", self._path, kind=_KIND)
+        except NotFoundError:
+            return await self._create()
+        if self._may_be_alive(lease):
+            return False
+        spec = lease["spec"] | {"leaseTransitions": lease["spec"].get("leaseTransitions", 0) + 1}
+        try:
+            await self._write(lease | {"spec": spec | {"acquireTime": self._now()}})
+        except StaleError:
+            return False  # another candidate was faster
+        return True
+
+    def _may_be_alive(self, lease: Json) -> bool:
+        """Whether somebody holds the Lease and, by our clock, has not let its duration pass without a renewal."""
+        spec, version = lease["spec"], lease["metadata"]["resourceVersion"]
+        if self._seen is None or self._seen.version != version:
+            self._seen = _Seen(version, self._monotonic())
+        others = spec.get("holderIdentity", "") not in ("", self._identity)  # ours after a create without an answer
+        return others and self._monotonic() - self._seen.since < spec.get("leaseDurationSeconds", DURATION)
+
+    async def _create(self) -> bool:
+        metadata = {"namespace": self._namespace, "name": self._name}
+        spec = {"leaseTransitions": 0, "acquireTime": self._now()}
+        started = self._monotonic()
+        body = self._ours({"apiVersion": LEASES.api_version, "kind": _KIND, "metadata": metadata, "spec": spec})
+        try:
+            self._held = await self._server.request("create", LEASES.path(self._namespace), kind=_KIND, body=body)
+        except AlreadyExistsError:
+            return False
+        self._renewed_at = started
+        return True
+
+    async def _renew(self) -> None:
+        if self._held is None:
+            raise LeaseLostError(f"the Lease {self._namespace}/{self._name} is not held")
+        try:
+            await self._write(self._held)
+        except StaleError:  # perhaps our own renewal, stored without an answer
+            lease = await self._server.request("get", self._path, kind=_KIND)
+            if lease["spec"].get("holderIdentity") != self._identity:
+                raise
+            await self._write(lease)
+
+    async def _write(self, lease: Json) -> None:
+        """Stores `lease` as ours, if it is still at the resourceVersion it carries. Counted from before the request."""
+        started = self._monotonic()
+        self._held = await self._server.request("update", self._path, kind=_KIND, body=self._ours(lease))
+        self._renewed_at = started
+
+    def _ours(self, lease: Json) -> Json:
+        times = {"holderIdentity": self._identity, "leaseDurationSeconds": int(DURATION), "renewTime": self._now()}
+        return lease | {"spec": lease["spec"] | times}
+
+    def _now(self) -> str:
+        return self._clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,98 @@
+"""Reads and writes of objects as plain JSON: the real ObjectStore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from paimon_operator.core.naming import FIELD_MANAGER
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.errors import InvalidObjectError, NotFoundError, StaleError
+from paimon_operator.kube.requests import ApiServer, Json
+from paimon_operator.kube.resources import RESOURCES
+
+_Items = list[Json]  # inside the class, `list` is its method
+_PAGE: Final = "500"
+_APPLY: Final = (("fieldManager", FIELD_MANAGER), ("force", "true"))
+
+
+class KubeObjects:
+    """ObjectStore on a real API server. `namespaces` are the watched ones; empty means all of the cluster."""
+
+    def __init__(self, server: ApiServer, *, namespaces: Sequence[str]) -> None:
+        self._server, self._namespaces = server, tuple(namespaces)
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+        try:
+            return await self._server.request("get", RESOURCES[kind].path(namespace, name), kind=kind)
+        except NotFoundError:
+            return None
+
+    async def list(
+        self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None
+    ) -> Sequence[Manifest]:
+        everywhere: Sequence[str | None] = self._namespaces or (None,)
+        where = everywhere if namespace is None else (namespace,)
+        return [item for one in where for item in await self._list_in(kind, one, labels or {})]
+
+    async def _list_in(self, kind: Kind, namespace: str | None, labels: Mapping[str, str]) -> _Items:
+        resource = RESOURCES[kind]
+        selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        items: _Items = []
+        after = ""
+        while True:
+            query = [("limit", _PAGE), ("labelSelector", selector), ("continue", after)]
+            page = await self._server.request(
+                "list", resource.path(namespace), kind=kind, query=[(key, value) for key, value in query if value]
+            )
+            # the API server leaves both out of the items of a list
+            items += [{"apiVersion": resource.api_version, "kind": str(kind), **item} for item in page["items"]]
+            after = page["metadata"].get("continue", "")
+            if not after:
+                return items
+
+    async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
+        return await self._server.request(
+            "create",
+            RESOURCES[kind].path(namespace),
+            kind=kind,
+            query=(("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict")),
+            body=dict(body),
+        )
+
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None
+    ) -> None:
+        options: Json = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        try:
+            await self._server.request("delete", RESOURCES[kind].path(namespace, name), kind=kind, body=options)
+        except (NotFoundError, StaleError):
+            return  # gone, or gone and its name taken by another object: either way this one is no more
+
+    async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
+        resource, meta = RESOURCES[kind], obj["metadata"]
+        namespace, name = meta["namespace"], meta["name"]
+        # the UID makes the API server refuse a status that was decided for an object that is gone
+        identity = {"namespace": namespace, "name": name, "uid": meta["uid"]}
+        body = {"apiVersion": resource.api_version, "kind": str(kind), "metadata": identity, "status": dict(status)}
+        path = resource.path(namespace, name, sub="status")
+        return await self._server.request("apply", path, kind=kind, query=_APPLY, body=body)
+
+    async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
+        meta: Mapping[str, Any] = obj["metadata"]
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": meta["uid"]},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]},
+            {"op": "add", "path": "/metadata/finalizers", "value": list(finalizers)},
+        ]
+        path = RESOURCES[kind].path(meta["namespace"], meta["name"])
+        try:
+            return await self._server.request(
+                "patch", path, kind=kind, query=(("fieldManager", FIELD_MANAGER),), body=patch
+            )
+        except NotFoundError:
+            return None
+        except InvalidObjectError as error:  # a failed `test` is answered 422
+            raise StaleError(str(error), status=error.status) from error

@@ -1,0 +1,110 @@
+"""One request to the API server: paced, timed out, counted, its failures mapped to our errors. Plain JSON in and out.
+
+The typed API of the client is not used: its models drop what they do not know and refuse what they do not expect.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
+
+import aiohttp
+from kubernetes.aio.client import ApiClient
+from kubernetes.aio.client.exceptions import ApiException
+
+from paimon_operator.errors import RetryableError
+from paimon_operator.kube.answers import error_for
+from paimon_operator.kube.limiter import TokenBucket
+
+Verb = Literal["get", "list", "create", "update", "patch", "apply", "delete"]
+Json = dict[str, Any]
+Query = Sequence[tuple[str, str]]
+
+_METHODS: Final[dict[Verb, str]] = {
+    "get": "GET",
+    "list": "GET",
+    "create": "POST",
+    "update": "PUT",
+    "patch": "PATCH",
+    "apply": "PATCH",
+    "delete": "DELETE",
+}
+_CONTENT_TYPES: Final[dict[Verb, str]] = {
+    "patch": "application/json-patch+json",
+    "apply": "application/apply-patch+yaml",
+}
+_READS: Final = frozenset({"get", "list"})
+_TOO_MANY, _ERRORS = 429, 400
+_DEFAULT_PAUSE: Final = 1.0
+"""Seconds to pause after a 429 that names no time."""
+
+
+def _unguarded() -> None:
+    """The guard of a process that needs no lease."""
+
+
+class ApiServer:
+    """The API server as seen through one pace.
+
+    `observe(verb, kind, code, seconds)` is called once per answer, with code 0 for none. `guard` is called before every
+    mutation and raises when this process may no longer change anything (its lease ran out).
+    """
+
+    def __init__(
+        self,
+        client: ApiClient,
+        *,
+        limiter: TokenBucket | None,
+        timeout: float,
+        observe: Callable[[str, str, int, float], None],
+        guard: Callable[[], None] = _unguarded,
+    ) -> None:
+        self._client, self._limiter, self._timeout = client, limiter, timeout
+        self._observe, self._guard = observe, guard
+
+    async def request(self, verb: Verb, path: str, *, kind: str, query: Query = (), body: object = None) -> Json:
+        """The answer's JSON. Raises the KubernetesError tree; RetryableError with status 0 means: outcome unknown."""
+        if self._limiter is not None:
+            await self._limiter.take()
+        if verb not in _READS:
+            self._guard()  # after the wait for a token, so that nothing stands between it and the request
+        started = time.monotonic()
+        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body)
+        self._observe(verb, kind, status, time.monotonic() - started)
+        if status < _ERRORS:
+            answer: Json = json.loads(text)
+            return answer
+        error = error_for(status, headers, text, doing=f"{verb} {path}")
+        if status == _TOO_MANY and self._limiter is not None and isinstance(error, RetryableError):
+            self._limiter.hold(error.retry_after or _DEFAULT_PAUSE)
+        raise error
+
+    async def _send(
+        self, verb: Verb, path: str, *, kind: str, query: Query, body: object
+    ) -> tuple[int, dict[str, str], str]:
+        try:
+            method, url, sent_headers, sent_body, _ = await self._client.param_serialize(
+                _METHODS[verb],
+                path,
+                query_params=list(query),
+                header_params={
+                    "Accept": "application/json",
+                    "Content-Type": _CONTENT_TYPES.get(verb, "application/json"),
+                },
+                body=body,
+                auth_settings=["BearerToken"],
+            )
+            answer = await self._client.call_api(
+                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=self._timeout)
+            )
+            data: bytes = await answer.read()  # type: ignore[no-untyped-call]
+        except (aiohttp.ClientError, OSError, ApiException) as error:  # TimeoutError is an OSError
+            self._observe(verb, kind, 0, self._timeout)
+            raise RetryableError(f"{verb} {path}: no answer: {type(error).__name__} {error}") from error
+        return (
+            answer.status,
+            {name.title(): value for name, value in answer.headers.items()},
+            data.decode("utf-8", "replace"),
+        )

@@ -1,0 +1,38 @@
+"""Where each kind lives in the API: group, version, plural, and the paths made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from paimon_operator.api.base import API_VERSION
+from paimon_operator.core.ports import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One kind's place. `api_version` as in a manifest (`v1`, `events.k8s.io/v1`), `plural` as in a path."""
+
+    api_version: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str | None, name: str | None = None, *, sub: str | None = None) -> str:
+        """The path of one object, its subresource, or the collection (of all namespaces when `namespace` is None)."""
+        root = f"/api/{self.api_version}" if "/" not in self.api_version else f"/apis/{self.api_version}"
+        inside = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace is not None else ""
+        tail = "".join(f"/{quote(part, safe='')}" for part in (name, sub) if part is not None)
+        return f"{root}{inside}/{self.plural}{tail}"
+
+
+RESOURCES: Final[dict[Kind, Resource]] = {
+    Kind.TABLE: Resource(API_VERSION, "paimontables"),
+    Kind.CATALOG: Resource(API_VERSION, "paimoncatalogs"),
+    Kind.RUN: Resource(API_VERSION, "paimonruns"),
+    Kind.POD: Resource("v1", "pods"),
+    Kind.CONFIG_MAP: Resource("v1", "configmaps"),
+    Kind.EVENT: Resource("events.k8s.io/v1", "events"),
+    Kind.NAMESPACE: Resource("v1", "namespaces", namespaced=False),
+}
+LEASES: Final = Resource("coordination.k8s.io/v1", "leases")

@@ -1,0 +1,110 @@
+"""What the watches last said, trimmed. For finding keys and for the tables of other owners; a decision about one object
+itself reads that object live.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.runtime.keys import Key, key_of
+
+KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
+"""The kinds whose objects are kept. Pods are not: their events only wake their runs."""
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def trimmed(body: Manifest) -> dict[str, Any]:
+    """`body` without managedFields and kubectl's copy of the manifest, which are often larger than the rest."""
+    meta: dict[str, Any] = {key: value for key, value in body["metadata"].items() if key != "managedFields"}
+    if _LAST_APPLIED in (meta.get("annotations") or {}):
+        meta["annotations"] = {key: text for key, text in meta["annotations"].items() if key != _LAST_APPLIED}
+    return {**body, "metadata": meta}
+
+
+class Cache:
+    """Last known objects of the kept kinds."""
+
+    def __init__(self) -> None:
+        self._objects: dict[Key, dict[str, Any]] = {}
+        self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
+        self._tables_by_catalog: dict[Key, set[Key]] = defaultdict(set)
+
+    def put(self, kind: Kind, body: Manifest) -> None:
+        """Keeps `body` unless a newer version is here already: a watch may trail behind the answer to our own write."""
+        key = key_of(kind, body)
+        known = self._objects.get(key)
+        if known is None or _version(body) >= _version(known) or _uid(body) != _uid(known):
+            self._store(key, body)
+
+    def drop(self, kind: Kind, namespace: str, name: str) -> None:
+        """Forgets an object that is gone."""
+        self._forget(Key(kind, namespace, name))
+
+    def versions(self, kind: Kind) -> dict[Key, int]:
+        """What is known now, to be handed to `replace` with a LIST that begins after this."""
+        return {key: _version(self._objects[key]) for key in self._of_kind[kind]}
+
+    def replace(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> dict[Key, Manifest]:
+        """Makes a full LIST the truth, older versions too (a restored etcd). Returns the ghosts that it removed.
+
+        What a watch brought since `before` was taken stays: the LIST may be older than that.
+        """
+        listed = {key_of(kind, body): body for body in bodies}
+        unchanged = {key for key, version in self.versions(kind).items() if before.get(key) == version}
+        ghosts: dict[Key, Manifest] = {key: self._objects[key] for key in unchanged - listed.keys()}
+        for key in ghosts:
+            self._forget(key)
+        for key, body in listed.items():
+            if key in unchanged:
+                self._store(key, body)
+            else:
+                self.put(kind, body)
+        return ghosts
+
+    def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+        """The object as last seen."""
+        return self._objects.get(Key(kind, namespace, name))
+
+    def keys(self, kind: Kind) -> Sequence[Key]:
+        """All known keys of a kind, sorted."""
+        return sorted(self._of_kind[kind])
+
+    def tables_of(self, catalog: Key) -> Sequence[Key]:
+        """Tables that name this catalog, sorted."""
+        return sorted(self._tables_by_catalog.get(catalog, ()))
+
+    def _store(self, key: Key, body: Manifest) -> None:
+        self._forget(key)
+        self._objects[key] = trimmed(body)
+        self._of_kind[key.kind].add(key)
+        if key.kind is Kind.TABLE:
+            self._tables_by_catalog[_catalog(key, body)].add(key)
+
+    def _forget(self, key: Key) -> None:
+        body = self._objects.pop(key, None)
+        if body is None:
+            return
+        self._of_kind[key.kind].discard(key)
+        if key.kind is Kind.TABLE:
+            siblings = self._tables_by_catalog[_catalog(key, body)]
+            siblings.discard(key)
+            if not siblings:
+                del self._tables_by_catalog[_catalog(key, body)]
+
+
+def _catalog(key: Key, body: Manifest) -> Key:
+    spec: Mapping[str, Any] = body.get("spec") or {}
+    return Key(Kind.CATALOG, key.namespace, (spec.get("catalogRef") or {}).get("name", ""))
+
+
+def _uid(body: Manifest) -> str:
+    return str(body["metadata"].get("uid", ""))
+
+
+def _version(body: Manifest) -> int:
+    """resourceVersions of one kind are numbers that grow; Kubernetes documents them as comparable since 1.35."""
+    text = str(body["metadata"].get("resourceVersion", "0"))
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,95 @@
+"""What the kubelet asks: is this process alive (`/livez`), has it begun its work (`/readyz`). And `/metrics`.
+
+Liveness looks at progress, never at backlog: after an outage of the API server a long queue is no reason to start over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from aiohttp import web
+
+from paimon_operator.runtime.metrics import Metrics
+
+STUCK_AFTER: Final = 300.0
+"""Seconds with keys in line and no key finished. Longer than any one reconcile: a few requests with their time-outs."""
+DEAF_AFTER: Final = 120.0
+"""Seconds without the canary's renewal, which is due every 15 s."""
+
+
+class Health:
+    """The state of this process as its parts report it. `clock` is monotonic, in seconds."""
+
+    def __init__(self, *, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._canaries: dict[str, float] = {}
+        self._phase = "starting"
+        self._ready = False
+        self._backlog: Callable[[], tuple[int, float]] = lambda: (0, clock())
+
+    def standby(self) -> None:
+        """Ready to take over. A follower is ready: otherwise a rollout would wait for two leaders."""
+        self._phase, self._ready = "waiting for the Lease", True
+
+    def listing(self) -> None:
+        """Leading, but the first look at everything is not done."""
+        self._phase, self._ready = "leading, listing everything", False
+
+    def working(self, *, canaries: Iterable[str], backlog: Callable[[], tuple[int, float]]) -> None:
+        """Working. `canaries`: the namespaces with one. `backlog`: keys in line, and when one was last done."""
+        self._phase, self._ready = "leading", True
+        self._canaries = dict.fromkeys(canaries, self._clock())
+        self._backlog = backlog
+
+    def canary_seen(self, namespace: str) -> None:
+        """The canary of `namespace` came through the watch."""
+        if namespace in self._canaries:
+            self._canaries[namespace] = self._clock()
+
+    def problems(self) -> list[str]:
+        """Why this process should be replaced; empty when it should not."""
+        now = self._clock()
+        deaf = [name for name, seen in self._canaries.items() if now - seen > DEAF_AFTER]
+        found = [f"watches in namespace {name} delivered nothing for {DEAF_AFTER:.0f} s" for name in sorted(deaf)]
+        waiting, last_done = self._backlog()
+        if waiting and now - last_done > STUCK_AFTER:
+            found.append(f"{waiting} objects wait and none was finished for {STUCK_AFTER:.0f} s")
+        return found
+
+    async def live(self, _: web.Request) -> web.Response:
+        problems = self.problems()
+        return web.Response(text="\n".join(problems or [self._phase]) + "\n", status=500 if problems else 200)
+
+    async def ready(self, _: web.Request) -> web.Response:
+        return web.Response(text=self._phase + "\n", status=200 if self._ready else 503)
+
+
+class Endpoints:
+    """The two HTTP servers."""
+
+    def __init__(self, health: Health, metrics: Metrics, *, health_port: int, metrics_port: int) -> None:
+        self._metrics = metrics
+        self._runners = [
+            (web.AppRunner(_app({"/livez": health.live, "/readyz": health.ready}), access_log=None), health_port),
+            (web.AppRunner(_app({"/metrics": self._text}), access_log=None), metrics_port),
+        ]
+
+    async def start(self) -> None:
+        """Listens on all addresses; raises OSError when a port is taken."""
+        for runner, port in self._runners:
+            await runner.setup()
+            await web.TCPSite(runner, host=None, port=port).start()
+
+    async def stop(self) -> None:
+        for runner, _ in self._runners:
+            await runner.cleanup()
+
+    async def _text(self, _: web.Request) -> web.Response:
+        return web.Response(body=self._metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4"})
+
+
+def _app(routes: dict[str, Callable[[web.Request], object]]) -> web.Application:
+    app = web.Application()
+    app.add_routes([web.get(path, handler) for path, handler in routes.items()])  # type: ignore[arg-type]
+    return app

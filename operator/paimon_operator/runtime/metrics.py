@@ -1,0 +1,63 @@
+"""Prometheus metrics. No label ever names a table: a fleet must not multiply the number of time series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
+
+_PREFIX: Final = "paimon_operator"
+_SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """All metrics of one operator, in a registry of their own."""
+
+    def __init__(self, *, version: str) -> None:
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        Info(f"{_PREFIX}_build", "Version of the operator.", registry=registry).info({"version": version})
+        self._leader = Gauge(f"{_PREFIX}_leader", "1 while this process leads.", registry=registry)
+        self._depth = Gauge(f"{_PREFIX}_queue_depth", "Objects that wait for a worker.", registry=registry)
+        self._age = Gauge(
+            f"{_PREFIX}_queue_oldest_seconds", "How long the first of them has waited.", registry=registry
+        )
+        self._reconciles = Histogram(
+            f"{_PREFIX}_reconcile_seconds",
+            "Looks at one object, by kind and result (ok, retry, error).",
+            ["kind", "result"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._requests = Histogram(
+            f"{_PREFIX}_api_request_seconds",
+            "Requests to the API server by verb, kind and HTTP status; 0 is no answer.",
+            ["verb", "kind", "code"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._runs = Counter(
+            f"{_PREFIX}_runs_finished", "Runs that ended, by type and phase.", ["type", "phase"], registry=registry
+        )
+
+    def queue(self, *, depth: Callable[[], float], oldest_age: Callable[[], float]) -> None:
+        """Where the queue's figures come from when they are asked for."""
+        self._depth.set_function(depth)
+        self._age.set_function(oldest_age)
+
+    def leading(self, leads: bool) -> None:
+        self._leader.set(1 if leads else 0)
+
+    def reconciled(self, kind: str, result: str, seconds: float) -> None:
+        self._reconciles.labels(kind, result).observe(seconds)
+
+    def requested(self, verb: str, kind: str, code: int, seconds: float) -> None:
+        self._requests.labels(verb, kind, str(code)).observe(seconds)
+
+    def run_finished(self, type_: str, phase: str) -> None:
+        self._runs.labels(type_, phase).inc()
+
+    def text(self) -> bytes:
+        """The metrics in Prometheus' text format."""
+        return generate_latest(self._registry)

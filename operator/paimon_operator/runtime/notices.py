@@ -1,0 +1,151 @@
+"""What a change means: which objects have to be looked at again. Fed by the watches and by the resync's lists.
+
+Nothing here reads from the API server or can fail; an object that cannot be read as its model is looked at all the
+same, and its reconciler tells the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from pydantic import ValidationError
+
+from paimon_operator.api.base import ApiModel
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.run_status import Phase
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.core.claims import ClaimBook, ObjectKey
+from paimon_operator.core.naming import API_VERSION
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.keys import Key, key_of
+from paimon_operator.runtime.queue import WorkQueue
+
+_DELETED: Final = "DELETED"
+_OVER: Final = (Phase.SUCCEEDED, Phase.FAILED)
+ModelT = TypeVar("ModelT", bound=ApiModel)
+
+
+class Notices:
+    """Keeps cache and claims up to date and puts keys in line. `on_canary` is told of each canary that was seen."""
+
+    def __init__(
+        self, cache: Cache, claims: ClaimBook, queue: WorkQueue[Key], *, on_canary: Callable[[str], None]
+    ) -> None:
+        self._cache, self._claims, self._queue = cache, claims, queue
+        self._on_canary = on_canary
+
+    def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
+        """One watch event; `event` is None for an object of a list."""
+        if kind is Kind.POD:
+            return self._wake(_runs_of_pod(body))
+        key = key_of(kind, body)
+        known = self._cache.get(*key)
+        if event is None and known is not None and _version(known) == _version(body):
+            return None  # kopf lists everything again after each 410, and at the start what we just listed
+        if event == _DELETED:
+            self._cache.drop(*key)
+        else:
+            self._cache.put(kind, body)
+        self._wake(self._concerned(key, known))
+        return None
+
+    def canary_seen(self, namespace: str) -> None:
+        self._on_canary(namespace)
+
+    def stored(self, kind: Kind, body: Manifest) -> None:
+        """Our own write, read back: the cache must not trail behind it. Wakes the others whom the change concerns."""
+        key = key_of(kind, body)
+        known = self._cache.get(*key)
+        self._cache.put(kind, body)
+        self._wake(other for other in self._concerned(key, known) if other != key)
+
+    def versions(self, kind: Kind) -> Mapping[Key, int]:
+        """What is known before a LIST begins, for `listed`."""
+        return self._cache.versions(kind)
+
+    def listed(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> None:
+        """A full LIST: ghosts go, everything that is left is looked at."""
+        for ghost, body in self._cache.replace(kind, bodies, before).items():
+            self._wake(self._concerned(ghost, body))
+        for body in bodies:
+            self._wake(self._concerned(key_of(kind, body), body))
+
+    def catalog_of(self, table: PaimonTable) -> PaimonCatalog | None:
+        """The catalog that `table` names, as last seen; None when there is none, or it cannot be read."""
+        body = self._cache.get(Kind.CATALOG, table.metadata.namespace, table.spec.catalog_ref.name)
+        return read(PaimonCatalog, body) if body is not None else None
+
+    def _concerned(self, key: Key, known: Manifest | None) -> set[Key]:
+        """Everything whose decision may depend on the object `key`, which `known` was until now."""
+        match key.kind:
+            case Kind.TABLE:
+                return self._concerned_by_table(key, known)
+            case Kind.CATALOG:
+                return self._concerned_by_catalog(key)
+            case _:
+                return self._concerned_by_run(key, known)
+
+    def _concerned_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
+        body = self._cache.get(*key)
+        concerned = {key} | self._claim(key, body)
+        if (known is None) != (body is None):  # a catalog counts its tables
+            concerned.add(Key(Kind.CATALOG, key.namespace, _catalog_name(body or known or {})))
+        return concerned
+
+    def _concerned_by_catalog(self, key: Key) -> set[Key]:
+        concerned = {key}
+        for table in self._cache.tables_of(key):
+            concerned |= {table} | self._claim(table, self._cache.get(*table))
+        return concerned
+
+    def _concerned_by_run(self, key: Key, known: Manifest | None) -> set[Key]:
+        body = self._cache.get(*key) or known or {}
+        table = ((body.get("spec") or {}).get("tableRef") or {}).get("name")
+        concerned = {Key(Kind.TABLE, key.namespace, table)} if table else set()
+        return concerned if _over(body) else concerned | {key}
+
+    def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
+        table = read(PaimonTable, body) if body is not None else None
+        affected: frozenset[ObjectKey]
+        if table is None:
+            affected = self._claims.remove(key.namespace, key.name)
+        else:
+            affected = self._claims.put(table, self.catalog_of(table))
+        return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
+
+    def _wake(self, keys: Iterable[Key]) -> None:
+        for key in sorted(keys):
+            self._queue.add(key)
+
+
+def read(model: type[ModelT], body: Manifest) -> ModelT | None:
+    """`body` as its model; None for an object that an older CRD let in and this model does not know."""
+    try:
+        return model.model_validate(body)
+    except ValidationError:
+        return None
+
+
+def _runs_of_pod(body: Manifest) -> set[Key]:
+    """The run that controls a Pod. Not by label: a label holds less than a run's name."""
+    meta: Mapping[str, Any] = body["metadata"]
+    return {
+        Key(Kind.RUN, meta["namespace"], owner["name"])
+        for owner in meta.get("ownerReferences") or ()
+        if owner.get("controller") and owner["kind"] == Kind.RUN and owner["apiVersion"] == API_VERSION
+    }
+
+
+def _over(run: Manifest) -> bool:
+    """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
+    return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
+
+
+def _catalog_name(table: Manifest) -> str:
+    return str(((table.get("spec") or {}).get("catalogRef") or {}).get("name", ""))
+
+
+def _version(body: Manifest) -> str:
+    return str(body["metadata"].get("resourceVersion"))

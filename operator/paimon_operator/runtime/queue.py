@@ -1,0 +1,111 @@
+"""The keyed work queue: many notices about one object become one look at it, as in client-go's work queue.
+
+A key is *waiting* (in line), *busy* (with a worker), or neither; a key that is added while busy is in line again as
+soon as its worker is done. So two workers never have the same key, and no notice is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+K = TypeVar("K")
+
+
+class Timer(Protocol):
+    """What `call_later` gives back."""
+
+    def cancel(self) -> None: ...
+
+    def when(self) -> float:
+        """When it fires, on the queue's clock."""
+
+
+class CallLater(Protocol):
+    """`loop.call_later`."""
+
+    def __call__(self, delay: float, callback: Callable[[K], None], argument: K, /) -> Timer: ...
+
+
+class QueueClosedError(Exception):
+    """The queue gives out no more keys: the process is stopping."""
+
+
+class WorkQueue(Generic[K]):
+    """Coalescing queue of keys for the tasks of one event loop. Time comes from outside, in seconds."""
+
+    def __init__(self, *, clock: Callable[[], float], call_later: CallLater) -> None:
+        self._clock, self._call_later = clock, call_later
+        self._waiting: OrderedDict[K, float] = OrderedDict()
+        self._busy: set[K] = set()
+        self._again: dict[K, float] = {}
+        self._timers: dict[K, Timer] = {}
+        self._ready = asyncio.Event()
+        self._closed = False
+
+    def add(self, key: K) -> None:
+        """In line now, once. A later date set for the key is dropped: whoever looks at it now sets a new one."""
+        self._cancel_timer(key)
+        if key in self._busy:
+            self._again.setdefault(key, self._clock())
+        elif key not in self._waiting:
+            self._waiting[key] = self._clock()
+            self._ready.set()
+
+    def add_after(self, key: K, delay: float) -> None:
+        """In line after `delay` seconds. Of two dates for one key the earlier wins; so does being in line already."""
+        if delay <= 0:
+            return self.add(key)
+        if key in self._waiting or key in self._again:
+            return None
+        timer = self._timers.get(key)
+        if timer is None or self._clock() + delay < timer.when():
+            self._cancel_timer(key)
+            self._timers[key] = self._call_later(delay, self.add, key)
+        return None
+
+    async def get(self) -> K:
+        """The key that waited longest, busy from now until `done`. Raises QueueClosedError after `close`."""
+        while not self._waiting and not self._closed:
+            self._ready.clear()
+            await self._ready.wait()
+        if self._closed:
+            raise QueueClosedError
+        key, _ = self._waiting.popitem(last=False)
+        self._busy.add(key)
+        return key
+
+    def done(self, key: K) -> None:
+        """The worker is done with `key`; it is in line again if it was added meanwhile."""
+        self._busy.remove(key)
+        if key in self._again:
+            self._waiting[key] = self._again.pop(key)
+            self._ready.set()
+
+    def close(self) -> None:
+        """No key is given out any more; waiting ones stay undone, which the next process's first look makes good."""
+        self._closed = True
+        for key in tuple(self._timers):
+            self._cancel_timer(key)
+        self._ready.set()
+
+    @property
+    def depth(self) -> int:
+        """How many keys wait in line."""
+        return len(self._waiting)
+
+    @property
+    def busy(self) -> int:
+        """How many keys are with a worker."""
+        return len(self._busy)
+
+    @property
+    def oldest_age(self) -> float:
+        """Seconds the longest waiting key has waited; 0 when none waits."""
+        return self._clock() - min(self._waiting.values()) if self._waiting else 0.0
+
+    def _cancel_timer(self, key: K) -> None:
+        if timer := self._timers.pop(key, None):
+            timer.cancel()

@@ -1,0 +1,99 @@
+"""kopf's part: log in, watch, report. The handlers pass on what they see and do nothing else.
+
+Only `on.event` is used. Every other kind of kopf handler stores its progress in annotations of users' objects or
+keeps a task per object; a handler of this kind costs neither. Nothing here is global.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Protocol
+
+import aiohttp
+import kopf
+
+from paimon_operator.core.naming import FIELD_MANAGER, GROUP, MANAGED_BY_LABEL
+from paimon_operator.core.ports import Kind, Manifest
+
+Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
+"""Gives the API server's address and an authenticated session; called at the start and after every 401."""
+
+_PLURALS: Final = {Kind.TABLE: "paimontables", Kind.CATALOG: "paimoncatalogs", Kind.RUN: "paimonruns"}
+_LEASES: Final = ("coordination.k8s.io", "leases")
+_PODS: Final = ("", "pods")
+
+
+class Notices(Protocol):
+    """Who is told. Nothing in here may block, call the API server or fail: what a handler drops is lost."""
+
+    def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
+        """`event` is ADDED, MODIFIED, DELETED, or None for an object of a list."""
+
+    def canary_seen(self, namespace: str) -> None:
+        """The canary's Lease came through the watch."""
+
+
+def build_registry(notices: Notices, login: Login) -> kopf.OperatorRegistry:
+    """The handlers of one operator."""
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    async def log_in(**_: Any) -> kopf.AiohttpSession:
+        server, session = await login()
+        return kopf.AiohttpSession(server=server, aiohttp_session=session)
+
+    def watch(kind: Kind, *resource: str) -> None:
+        async def changed(type: str | None, body: kopf.Body, **_: Any) -> None:
+            notices.seen(kind, type, dict(body))
+
+        kopf.on.event(*resource, registry=registry, id=f"{kind}-changed")(changed)
+
+    for kind, plural in _PLURALS.items():
+        watch(kind, GROUP, plural)
+    watch(Kind.POD, *_PODS)
+
+    @kopf.on.event(*_LEASES, registry=registry)
+    async def canary_changed(body: kopf.Body, **_: Any) -> None:
+        notices.canary_seen(body["metadata"]["namespace"])
+
+    return registry
+
+
+def build_settings(*, canary: str, request_timeout: float) -> kopf.OperatorSettings:
+    """kopf's settings. `canary` names the only Lease that is watched; the selectors hold on the server's side."""
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False  # it posts one Event per call, without counting up; ours come from kube.events
+    settings.scanning.disabled = True  # else it lists and watches all CRDs and namespaces, and needs the right to
+    settings.watching.label_selectors[_PODS] = f"{MANAGED_BY_LABEL}={FIELD_MANAGER}"
+    settings.watching.field_selectors[_LEASES] = f"metadata.name={canary}"
+    settings.watching.chunk_size = 500
+    settings.watching.server_timeout = 300
+    settings.queueing.idle_timeout = 0.5
+    settings.networking.request_timeout = request_timeout
+    settings.networking.connect_timeout = min(10.0, request_timeout)
+    return settings
+
+
+async def run_watches(
+    registry: kopf.OperatorRegistry,
+    settings: kopf.OperatorSettings,
+    *,
+    namespaces: Sequence[str],
+    stop: asyncio.Event,
+    started: asyncio.Event,
+) -> None:
+    """Watches until `stop` is set, or SIGTERM came before the caller took the signals over again at `started`.
+
+    Raises when a watch dies; a closed connection, a 410 and a 429 are survived, by kopf's own rules. Never restarted
+    inside the process: a new process is the known good state.
+    """
+    await kopf.operator(
+        registry=registry,
+        settings=settings,
+        standalone=True,  # leading is decided by a Lease; kopf's peering excludes nobody
+        clusterwide=not namespaces,
+        namespaces=list(namespaces),
+        stop_flag=stop,
+        ready_flag=started,
+    )

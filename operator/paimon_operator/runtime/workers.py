@@ -1,0 +1,105 @@
+"""Workers: take a key, reconcile it, decide when to look again. Nothing a reconciler raises ends a worker."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final, Protocol
+
+from paimon_operator.core.backoff import Backoff
+from paimon_operator.errors import KubernetesError, LeaseLostError, RetryableError, StaleError
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
+
+RETRY: Final = Backoff(first=timedelta(seconds=1), last=timedelta(minutes=5))
+"""After the API server failed, or we did. Times from a Retry-After come on top."""
+_DRAIN: Final = 20.0
+"""Seconds that busy keys get to end by themselves when the process stops."""
+_log = logging.getLogger(__name__)
+
+Reconcile = Callable[[Key], Awaitable[timedelta | None]]
+"""One look at one object. Returns when to look again without being told; None: only when something changes."""
+
+
+class Measure(Protocol):
+    """Told of every look: kind, result (`ok`, `retry`, `error`) and seconds."""
+
+    def __call__(self, kind: str, result: str, seconds: float, /) -> None: ...
+
+
+class Workers:
+    """`count` tasks that share one queue."""
+
+    def __init__(
+        self, queue: WorkQueue[Key], reconcile: Reconcile, *, count: int, clock: Callable[[], float], measure: Measure
+    ) -> None:
+        self._queue, self._reconcile, self._count = queue, reconcile, count
+        self._clock, self._measure = clock, measure
+        self._failures: dict[Key, int] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self.last_done = clock()
+        """When a key was last finished, or the workers started."""
+
+    def start(self) -> None:
+        """Starts the tasks. kopf cancels every task that is younger than itself when it ends, so start these first."""
+        self.last_done = self._clock()
+        self._tasks = [asyncio.create_task(self._work(), name=f"worker-{number}") for number in range(self._count)]
+
+    async def watch_over(self) -> None:
+        """Returns never; raises what ended a worker, which is a bug in this module."""
+        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+
+    async def stop(self) -> None:
+        """Takes no key any more, lets busy ones end, and gives up on them after 20 s: the next process repeats them."""
+        self._queue.close()
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(self._tasks, timeout=_DRAIN)
+        for task in late:
+            _log.warning("%s did not finish within %.0f s and is cut off", task.get_name(), _DRAIN)
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                key = await self._queue.get()
+            except QueueClosedError:
+                return
+            try:
+                await self._look(key)
+            finally:
+                self._queue.done(key)
+                self.last_done = self._clock()
+
+    async def _look(self, key: Key) -> None:
+        started = self._clock()
+        result = "ok"
+        try:
+            again = await self._reconcile(key)
+        except (RetryableError, StaleError, LeaseLostError) as error:
+            result = "retry"
+            _log.info("%s: looked at again later: %s", key, error)
+            self._retry(key, error)
+        except KubernetesError as error:
+            result = "error"
+            _log.error("%s: the API server refused: %s", key, error)
+            self._retry(key, error)
+        except Exception as error:  # noqa: BLE001  the one place where a bug in a reconciler ends: logged, counted, retried
+            result = "error"
+            _log.exception("%s: a bug in the operator", key)
+            self._retry(key, error)
+        else:
+            self._failures.pop(key, None)
+            if again is not None:
+                self._queue.add_after(key, again.total_seconds())
+        self._measure(key.kind, result, self._clock() - started)
+
+    def _retry(self, key: Key, error: Exception) -> None:
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        asked = error.retry_after or 0.0 if isinstance(error, RetryableError) else 0.0
+        self._queue.add_after(key, asked + RETRY.delay(failures, str(key)).total_seconds())

@@ -1,0 +1,120 @@
+"""What the operator's own process is told: environment variables `PAIMON_OPERATOR_*`, read once, never looked up again.
+
+Every attribute is one variable: `watch_namespaces` is `PAIMON_OPERATOR_WATCH_NAMESPACES`. The docstrings are the reference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from paimon_operator.errors import OperatorError
+
+PREFIX: Final = "PAIMON_OPERATOR_"
+_NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+class SettingsError(OperatorError):
+    """An environment variable of the operator is wrong; the message names each one and what is wrong with it."""
+
+
+def _names(value: object) -> object:
+    """`shop,web` as a tuple; an empty text is no name at all."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _json(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error}") from error
+
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+
+
+class Settings(BaseModel):
+    """Settings of one operator process."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    watch_namespaces: Annotated[tuple[Name, ...], BeforeValidator(_names)] = ()
+    """Namespaces to work in, separated by commas. Empty: every namespace of the cluster."""
+    spark_images: Annotated[dict[str, str], BeforeValidator(_json)] = Field(default_factory=dict)
+    """JSON object from engine to image, for example `{"paimon-1.4": "registry.example/paimon-spark:paimon-1.4"}`.
+    An engine without an image cannot be used; tables that name it are Stalled and say so."""
+    default_engine: str = "paimon-1.4"
+    """The engine of catalogs that name none."""
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
+    """Pull policy of the driver Pods."""
+    workers: int = Field(default=8, ge=1, le=64)
+    """How many objects are worked on at the same time. One object is never worked on twice at once."""
+    resync: Seconds = 600.0
+    """Seconds between two full looks at the API server, which find what the watches missed. Up to a
+    quarter longer, by a hash of the process's identity, so that several operators do not list together."""
+    api_rate: float = Field(default=20.0, gt=0)
+    """Requests per second to the API server, on average. The leader's Lease does not count."""
+    api_burst: int = Field(default=40, ge=1)
+    """Requests that may go out at once after a quiet time."""
+    request_timeout: Seconds = 30.0
+    """Seconds until a request to the API server is given up. Its outcome is then unknown, and looked up first."""
+    health_port: Port = 8080
+    """Port of `/livez` and `/readyz`."""
+    metrics_port: Port = 9090
+    """Port of `/metrics`."""
+    lease_namespace: Name | Literal[""] = ""
+    """Namespace of the leader's Lease. Empty: the operator's own (POD_NAMESPACE, or the service account's)."""
+    lease_name: Name = "paimon-operator"
+    """Name of the leader's Lease. `<name>-canary` is the Lease that shows whether the watches still deliver."""
+    pod_pending_timeout: Seconds = 600.0
+    """Seconds a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
+    cluster_id: str = Field(default="", max_length=63)
+    """Names this cluster in the tables it owns. Empty: the UID of namespace kube-system."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """The least severe level that is logged."""
+
+    @property
+    def resync_period(self) -> timedelta:
+        """`resync` as a time span."""
+        return timedelta(seconds=self.resync)
+
+    @property
+    def pending_timeout(self) -> timedelta:
+        """`pod_pending_timeout` as a time span."""
+        return timedelta(seconds=self.pod_pending_timeout)
+
+
+def read(environ: Mapping[str, str]) -> Settings:
+    """Settings from environment variables. An unknown `PAIMON_OPERATOR_` name is an error: a typo is never silent.
+
+    Raises SettingsError with one line per wrong variable.
+    """
+    given: dict[str, Any] = {
+        name.removeprefix(PREFIX).lower(): value for name, value in environ.items() if name.startswith(PREFIX)
+    }
+    given.pop("cache", None)  # PAIMON_OPERATOR_CACHE belongs to the build, which may share the environment
+    given["lease_namespace"] = given.get("lease_namespace") or environ.get("POD_NAMESPACE") or _own_namespace()
+    try:
+        return Settings.model_validate(given)
+    except ValidationError as error:
+        raise SettingsError("\n".join(_sentences(error))) from error
+
+
+def _own_namespace() -> str:
+    return _NAMESPACE_FILE.read_text(encoding="utf-8").strip() if _NAMESPACE_FILE.exists() else ""
+
+
+def _sentences(error: ValidationError) -> list[str]:
+    return [
+        f"{PREFIX}{'.'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}"
+        for problem in error.errors(include_url=False)
+    ]
