@@ -1,0 +1,25 @@
+"""Every example can be applied as it stands, and becomes Ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cluster import release
+from tests.support.kubectl import Kubectl
+
+EXAMPLES = sorted(
+    path for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.yaml") if path.stem != "catalog"
+)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
+    shop = Kubectl(namespace=release.SHOP, env=cluster_env)
+    shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
+
+    for document in yaml.safe_load_all(path.read_text()):
+        shop.until_condition(document["metadata"]["name"], "Ready", "True", seconds=300)
