@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 MAX_LENGTH: Final = 2147483647
@@ -20,6 +21,7 @@ MAX_DEPTH: Final = 16
 _TOKEN = re.compile(
     r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>\d+)|(?P<mark>[<>(),]))"
 )
+_MARKS: Final = frozenset("<>(),")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -95,8 +97,12 @@ def canonical(text: str) -> str:
     return str(parse(text))
 
 
+@lru_cache(maxsize=8192)
 def parse(text: str) -> DataType:
-    """Reads a whole type text. Raises TypeTextError for anything that is not exactly one type."""
+    """Reads a whole type text. Raises TypeTextError for anything that is not exactly one type.
+
+    Cached: a fleet of tables uses few types, and every look at a table reads them all.
+    """
     reader = _Reader(_tokens(text))
     result = reader.type_(depth=0)
     reader.end()
@@ -254,10 +260,10 @@ class _Reader:
         if self._at >= len(self._tokens):
             raise TypeTextError(f"the text ends where {what} belongs")
         self._at += 1
-        token = self._tokens[self._at - 1]
-        if token in "<>(),":
-            raise TypeTextError(f"{token!r} stands where {what} belongs")
-        return token
+        found = self._tokens[self._at - 1]
+        if found in _MARKS:
+            raise TypeTextError(f"{found!r} stands where {what} belongs")
+        return found
 
     def _skip(self, token: str) -> bool:
         if self._at < len(self._tokens) and self._tokens[self._at].upper() == token:

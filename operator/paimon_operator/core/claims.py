@@ -1,0 +1,137 @@
+"""Who may manage a physical table: one object over all watched namespaces, whatever it is called there.
+
+Two objects mean the same table when warehouse, database and table agree after normalisation. The oldest holds it. An
+object whose run is active goes before an older one: the older one may only just have come to mean this table (its
+catalog was made later), and two runs on one table must never be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.table import PaimonTable
+
+ObjectKey = tuple[str, str]
+"""Namespace and name."""
+
+_SAME_SCHEME: Final = {"s3a": "s3", "s3n": "s3"}
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class PhysicalTable:
+    """A table by where it is: warehouse (normalised), database, table."""
+
+    warehouse: str
+    database: str
+    table: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One object's wish to manage a physical table."""
+
+    place: PhysicalTable
+    namespace: str
+    name: str
+    uid: str
+    created: datetime
+    busy: bool
+    """A run of this object is active."""
+
+    @property
+    def key(self) -> ObjectKey:
+        """Namespace and name of the object."""
+        return self.namespace, self.name
+
+    @property
+    def rank(self) -> tuple[bool, datetime, str]:
+        """The smallest rank holds the table; the UID decides between objects of the same second."""
+        return not self.busy, self.created, self.uid
+
+
+class ClaimBook:
+    """All claims, by place and by object. Every call costs the same however many tables there are."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[ObjectKey, Claim] = {}
+        self._by_place: dict[PhysicalTable, dict[ObjectKey, Claim]] = {}
+
+    def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
+        """Notes what `table` claims now; returns the other objects whose place got a new holder by that."""
+        claim = claim_of(table, catalog)
+        if claim is None:
+            return self.remove(table.metadata.namespace, table.metadata.name)
+        known = self._by_key.get(claim.key)
+        if known == claim:
+            return frozenset()
+        affected = self.remove(*claim.key) if known and known.place != claim.place else frozenset()
+        return affected | self._enter(claim)
+
+    def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
+        """Forgets an object; returns the other objects whose place got a new holder by that."""
+        claim = self._by_key.pop((namespace, name), None)
+        if claim is None:
+            return frozenset()
+        claims = self._by_place[claim.place]
+        was_first = _first(claims) == claim
+        del claims[claim.key]
+        if not claims:
+            del self._by_place[claim.place]
+        return frozenset(claims) if was_first else frozenset()
+
+    def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+        """The other object that holds what `table` means, None when nobody does or `table` itself."""
+        claim = claim_of(table, catalog)
+        if claim is None:
+            return None
+        first = _first({**self._by_place.get(claim.place, {}), claim.key: claim})
+        return None if first.key == claim.key else first
+
+    def _enter(self, claim: Claim) -> frozenset[ObjectKey]:
+        claims = self._by_place.setdefault(claim.place, {})
+        before = _first(claims).key if claims else None
+        claims[claim.key] = claim
+        self._by_key[claim.key] = claim
+        return frozenset(claims) - {claim.key} if _first(claims).key != before else frozenset()
+
+
+def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+    """What `table` claims; None without its catalog, because then nobody knows where it would be."""
+    if catalog is None:
+        return None
+    place = PhysicalTable(normalised(catalog.spec.warehouse), table.spec.database, table_name(table))
+    return Claim(
+        place=place,
+        namespace=table.metadata.namespace,
+        name=table.metadata.name,
+        uid=table.metadata.uid,
+        created=table.metadata.creation_timestamp or _NEVER,
+        busy=table.status.active_run is not None,
+    )
+
+
+def table_name(table: PaimonTable) -> str:
+    """The table's name in Paimon: spec.table, or the object's name with `-` as `_`."""
+    return table.spec.table or table.metadata.name.replace("-", "_")
+
+
+def normalised(uri: str) -> str:
+    """One text for one place: scheme and bucket in lower case, single slashes, none at the end."""
+    parts = urlsplit(uri)
+    scheme = _SAME_SCHEME.get(parts.scheme.lower(), parts.scheme.lower())
+    path = "/".join(segment for segment in parts.path.split("/") if segment not in ("", "."))
+    return f"{scheme}://{parts.netloc.lower()}/{path}"
+
+
+def inside(uri: str, directory: str) -> bool:
+    """Whether `uri` is `directory` or lies below it."""
+    return f"{normalised(uri)}/".startswith(f"{normalised(directory).rstrip('/')}/")
+
+
+def _first(claims: dict[ObjectKey, Claim]) -> Claim:
+    return min(claims.values(), key=lambda claim: claim.rank)

@@ -1,0 +1,58 @@
+"""One look at one table, with everything resolved that a decision needs: catalog, engine, what holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.compaction import CompactionMode
+from paimon_operator.api.table import PaimonTable, PaimonTableSpec
+from paimon_operator.api.table_status import Effective, EffectiveCompaction
+from paimon_operator.core.effective import effective
+from paimon_operator.core.engines import Engine
+from paimon_operator.core.observed import OperatorFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """A table together with its catalog and engine, at one moment."""
+
+    table: PaimonTable
+    catalog: PaimonCatalog
+    engine: Engine
+    holds: Effective
+    now: datetime
+
+    @classmethod
+    def at(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> Look:
+        """The look at `now`. Raises KeyError for an engine that the operator has not: check the catalog first."""
+        engine = operator.engines[operator.engine_of(catalog)]
+        holds = effective(table, catalog, engine, operator.defaults)
+        return cls(table=table, catalog=catalog, engine=engine, holds=holds, now=now)
+
+    @property
+    def spec(self) -> PaimonTableSpec:
+        """What the manifest says."""
+        return self.table.spec
+
+    @property
+    def zone(self) -> str:
+        """Name of the time zone that schedules are read in."""
+        return self.holds.time_zone or "UTC"
+
+    @property
+    def compaction(self) -> EffectiveCompaction:
+        """Who compacts, and when."""
+        assert self.holds.compaction is not None, "effective() always fills it"
+        return self.holds.compaction
+
+    @property
+    def dedicated(self) -> bool:
+        """Whether the operator compacts."""
+        return self.compaction.mode is CompactionMode.DEDICATED
+
+    @property
+    def created(self) -> datetime:
+        """When the object was made: before the first run, schedules count from here."""
+        return self.table.metadata.creation_timestamp or self.now
