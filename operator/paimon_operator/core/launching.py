@@ -1,0 +1,92 @@
+"""The beginning of an attempt: written down first, then its ConfigMap and its Pod. Repeating it makes nothing twice."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from paimon_operator.api import units
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase
+from paimon_operator.core import attempts, naming, render
+from paimon_operator.core.decision import Action, Create
+from paimon_operator.core.endings import failed
+from paimon_operator.core.failures import Failure, known_reason
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.run_observed import RunObserved
+from paimon_operator.core.steps import Step, held_up, in_phase, under_way, with_attempt
+from paimon_operator.errors import SpecError, SurroundingsError
+
+
+def not_its_turn(observed: RunObserved) -> Step | None:
+    """Why the run may not make a Pod: one mutating run per table, and the table says which. None when it may."""
+    run, table = observed.run, observed.run.spec.table_ref.name
+    if observed.table is None:
+        findings = held_up(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
+    elif not observed.named_by_table:
+        findings = under_way(
+            Reason.WAITING_FOR_TABLE, f"status.activeRun of PaimonTable {table} does not name this run"
+        )
+    else:
+        return None
+    return Step(status=in_phase(run.status, Phase.PENDING), findings=findings)
+
+
+def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
+    """Write the attempt down and make its objects; `again` is one that was written down, but its Pod is not there.
+
+    The job is rendered anew each time, but the ConfigMap of attempt 1 is immutable and stays: only sizes change.
+    """
+    run = observed.run
+    try:
+        plan = observed.launch()
+    except SpecError as error:
+        reason = known_reason(error.reason, Reason.INVALID_SPEC)
+        failure = Failure(failure_class=FailureClass.SPEC, reason=reason, message=str(error), field=error.field)
+        return _not_launched(run, again, failure, now)
+    except SurroundingsError as error:
+        reason = known_reason(error.reason, Reason.CATALOG_INVALID)
+        failure = Failure(failure_class=FailureClass.SURROUNDINGS, reason=reason, message=str(error))
+        return _not_launched(run, again, failure, now)
+    attempt = again or _next_attempt(run, plan, now)
+    status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt)
+    if observed.refusal is not None:
+        findings = held_up(Reason.NOT_PERMITTED, f"pod {attempt.pod} cannot be made: {observed.refusal}")
+    else:
+        findings = under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
+    return Step(
+        status=status.model_copy(update={"next_try": None}),
+        findings=findings,
+        actions=_creates(observed, attempt, plan),
+    )
+
+
+def _creates(observed: RunObserved, attempt: Attempt, plan: render.Launch) -> tuple[Action, ...]:
+    """The ConfigMap first: a Pod that mounts a missing one hangs in ContainerCreating."""
+    run = observed.run
+    memory = plan.memory_mib if attempt.memory is None else units.mebibytes(attempt.memory)
+    deadline = int(observed.backstop.total_seconds())
+    pod = render.driver_pod(run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline)
+    uid = run.metadata.uid
+    return (
+        Create(kind=Kind.CONFIG_MAP, body=render.config_map(run, plan.job), owner_uid=uid),
+        Create(kind=Kind.POD, body=pod, owner_uid=uid),
+    )
+
+
+def _next_attempt(run: PaimonRun, plan: render.Launch, now: datetime) -> Attempt:
+    number = len(run.status.attempts) + 1
+    return Attempt(
+        number=number,
+        state=AttemptState.LAUNCHING,
+        pod=naming.pod_name(run.metadata.name, number),
+        memory=f"{attempts.next_memory(run.status.attempts, plan.memory_mib)}Mi",
+        cores=plan.cores,
+        launched=now,
+    )
+
+
+def _not_launched(run: PaimonRun, again: Attempt | None, failure: Failure, now: datetime) -> Step:
+    """Nothing can be launched. An attempt that was written down is closed: its Pod was found not to exist."""
+    status = run.status if again is None else with_attempt(run.status, attempts.ended(again, failure, now))
+    return failed(status, failure, now)

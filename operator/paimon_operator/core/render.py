@@ -1,0 +1,163 @@
+"""A run's ConfigMap and driver Pod. Every Pod passes Pod Security `restricted`; no Secret's value can get in here.
+
+The shape of the Pod (arguments, environment, /etc/paimon-run/job.json, uid 185) is a contract with the Spark image's
+entrypoint; golden files in tests/core/golden hold it still.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from paimon_operator.api.contract import Job, job_text
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.core import naming
+from paimon_operator.core.pods import CONTAINER
+from paimon_operator.core.ports import Kind
+
+SPARK_UID: Final = 185
+ENTRYPOINT: Final = "/opt/paimon-operator/entrypoint.sh"
+JOB_DIRECTORY: Final = "/etc/paimon-run"
+JOB_FILE: Final = "job.json"
+MINIMUM_OVERHEAD_MIB: Final = 512
+OVERHEAD_SHARE: Final = 0.35
+"""What a driver needs beside its heap: Python, metaspace, the class-data archive, direct buffers."""
+
+PullPolicy = Literal["Always", "IfNotPresent", "Never"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretEnv:
+    """An environment variable that the kubelet fills from a Secret; the operator knows the key, never the value."""
+
+    name: str
+    secret: str
+    key: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """Everything that the driver Pod of a run is made from, attempts aside."""
+
+    job: Job
+    image: str
+    pull_policy: PullPolicy = "IfNotPresent"
+    pull_secrets: tuple[str, ...] = ()
+    service_account: str | None = None
+    """None: the namespace's default account. Its token is not mounted either way."""
+    cores: int
+    memory_mib: int
+    """Memory of the container in MiB, request and limit."""
+    scratch: str = "10Gi"
+    """Upper bound of /tmp, where Spark spills; a Pod above it is evicted instead of filling the node's disk."""
+    secret_env: tuple[SecretEnv, ...] = ()
+
+
+def heap_mib(memory_mib: int) -> int:
+    """The JVM's heap in a container of `memory_mib`: what is left after 35 % of it, at least 512 MiB."""
+    return memory_mib - max(MINIMUM_OVERHEAD_MIB, int(memory_mib * OVERHEAD_SHARE))
+
+
+def config_map(run: PaimonRun, job: Job) -> dict[str, Any]:
+    """The job, frozen: immutable, so what attempt 1 was asked to do is what attempt 3 does."""
+    name = naming.config_map_name(run.metadata.name)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": _metadata(run, name, naming.child_labels(run.spec.table_ref.name, run.metadata.name)),
+        "immutable": True,
+        "data": {JOB_FILE: job_text(job)},
+    }
+
+
+def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int, deadline_s: int) -> dict[str, Any]:
+    """The Pod of one attempt. `memory_mib` is the attempt's own size.
+
+    `deadline_s` is the kubelet's, in seconds from the Pod's start: a backstop for a time without an operator, later
+    than the run's own deadline, which counts from the container's start.
+    """
+    name = naming.pod_name(run.metadata.name, attempt)
+    labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
+    metadata = _metadata(run, name, labels)
+    # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.
+    metadata["annotations"] = {
+        "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+        "karpenter.sh/do-not-disrupt": "true",
+        "kubectl.kubernetes.io/default-container": CONTAINER,
+    }
+    spec: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "activeDeadlineSeconds": deadline_s,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": _pod_security(),
+        "containers": [_container(run, launch, attempt, memory_mib)],
+        "volumes": [
+            {"name": "job", "configMap": {"name": naming.config_map_name(run.metadata.name)}},
+            {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
+        ],
+    }
+    if launch.service_account:
+        spec["serviceAccountName"] = launch.service_account
+    if launch.pull_secrets:
+        spec["imagePullSecrets"] = [{"name": secret} for secret in launch.pull_secrets]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, Any]:
+    owner = naming.owner_reference(Kind.RUN, run.metadata.name, run.metadata.uid)
+    return {"name": name, "namespace": run.metadata.namespace, "labels": labels, "ownerReferences": [owner]}
+
+
+def _pod_security() -> dict[str, Any]:
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": SPARK_UID,
+        "runAsGroup": SPARK_UID,
+        "fsGroup": SPARK_UID,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> dict[str, Any]:
+    memory = f"{memory_mib}Mi"
+    return {
+        "name": CONTAINER,
+        "image": launch.image,
+        "imagePullPolicy": launch.pull_policy,
+        "command": [ENTRYPOINT],
+        "args": ["driver", f"{JOB_DIRECTORY}/{JOB_FILE}"],
+        "env": _environment(run, launch, attempt, memory_mib),
+        # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
+        "resources": {"requests": {"cpu": str(launch.cores), "memory": memory}, "limits": {"memory": memory}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [
+            {"name": "job", "mountPath": JOB_DIRECTORY, "readOnly": True},
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
+        ],
+    }
+
+
+def _environment(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> list[dict[str, Any]]:
+    plain = {
+        "RUN_NAME": run.metadata.name,
+        "RUN_UID": run.metadata.uid,
+        "RUN_ATTEMPT": str(attempt),
+        "DRIVER_CORES": str(launch.cores),
+        "DRIVER_HEAP": f"{heap_mib(memory_mib)}m",
+    }
+    environment: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
+    return environment + [_from_secret(each) for each in launch.secret_env]
+
+
+def _from_secret(variable: SecretEnv) -> dict[str, Any]:
+    reference: dict[str, Any] = {"name": variable.secret, "key": variable.key}
+    if variable.optional:
+        reference["optional"] = True
+    return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}

@@ -1,0 +1,82 @@
+"""What the run controller saw before it decides: all of it by live reads, nothing from a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from paimon_operator.api import units
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import Attempt
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.core.pods import PodObserved
+from paimon_operator.core.render import Launch
+
+BACKSTOP: Final = timedelta(minutes=5)
+"""How much later than the operator the kubelet stops a Pod: only when there was no operator to do it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLimits:
+    """What holds for a run that does not say it itself: the table's effective runPolicy, the operator's settings."""
+
+    active_deadline: timedelta = timedelta(hours=1)
+    """How long a container may run, from its start."""
+    backoff_limit: int = 3
+    """How many attempts may follow the first."""
+    pending_timeout: timedelta = timedelta(minutes=10)
+    """How long a Pod may wait for its node, image and Secrets, from its creation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunObserved:
+    """One look at one run."""
+
+    run: PaimonRun
+    table: PaimonTable | None
+    """The table of spec.tableRef; None when there is none."""
+    pod: PodObserved | None
+    """The Pod that `current_pod` names; None on 404."""
+    limits: RunLimits
+    launch: Callable[[], Launch]
+    """What to launch, worked out only when it is needed. Raises SpecError and SurroundingsError."""
+    refusal: str | None = None
+    """Why the API server refused this run's last create (403, 422, a name that is taken); it is tried again anyway."""
+
+    @property
+    def active_deadline(self) -> timedelta:
+        """How long a container of this run may run."""
+        own = self.run.spec.active_deadline
+        return self.limits.active_deadline if own is None else units.delta(own, field="spec.activeDeadline")
+
+    @property
+    def backoff_limit(self) -> int:
+        """How many attempts may follow the first."""
+        own = self.run.spec.backoff_limit
+        return self.limits.backoff_limit if own is None else own
+
+    @property
+    def backstop(self) -> timedelta:
+        """The kubelet's deadline for the Pod, from the Pod's start."""
+        return self.active_deadline + self.limits.pending_timeout + BACKSTOP
+
+    @property
+    def named_by_table(self) -> bool:
+        """Whether the table's status.activeRun is this run: only then may it make a Pod."""
+        active = None if self.table is None else self.table.status.active_run
+        if active is None or active.name != self.run.metadata.name:
+            return False
+        return active.uid in (None, self.run.metadata.uid)
+
+
+def last_attempt(run: PaimonRun) -> Attempt | None:
+    """The newest attempt, under way or ended; None before the first."""
+    return run.status.attempts[-1] if run.status.attempts else None
+
+
+def current_pod(run: PaimonRun) -> str | None:
+    """Name of the Pod to look up before `runs.step`; None before the first attempt, when there is none."""
+    attempt = last_attempt(run)
+    return None if attempt is None else attempt.pod

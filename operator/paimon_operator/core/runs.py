@@ -1,0 +1,174 @@
+"""The run controller's state machine: `step` looks at one run and says what is to be done next. Pure.
+
+    Pending -> Launching -> Running -> Succeeded | Failed | Unknown
+       ^___________|___________|  (a failed attempt that is worth another one)
+
+What makes it safe to be killed at any moment: an attempt is written down before its Pod is made, its Pod's name follows
+from it, stopping is written down before the Pod is deleted, and a new attempt begins only after a live read found the
+Pod of the last one ended or gone.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase, RunStatus
+from paimon_operator.core import attempts, failures, naming
+from paimon_operator.core.decision import Decision, Delete
+from paimon_operator.core.endings import ENDED, after_attempt
+from paimon_operator.core.failures import Failure, Success
+from paimon_operator.core.launching import launch, not_its_turn
+from paimon_operator.core.pods import PodObserved, PodPhase
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.run_observed import RunObserved, last_attempt
+from paimon_operator.core.steps import Step, decided, held_up, in_phase, under_way, with_attempt
+
+_HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.POD_NOT_STARTED}
+"""Waits of a Pod that only a human ends. A node may come by itself."""
+
+
+def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """What to do about the run. A run that is over keeps its status for good; the same look gives the same status."""
+    run = observed.run
+    if run.metadata.deletion_timestamp is not None:
+        return _deletion(observed, now)
+    if run.status.phase in ENDED:
+        return Decision(status=run.status, finalizer="remove" if _has_finalizer(run) else "keep")
+    if not _has_finalizer(run):
+        return Decision(status=run.status, finalizer="add", requeue_after=timedelta(0))
+    attempt = last_attempt(run)
+    if attempt is None or attempt.state is AttemptState.ENDED:
+        return decided(run, _between_attempts(observed, attempt, now), now)
+    return decided(run, _during_attempt(observed, attempt, now), now)
+
+
+def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datetime) -> Step:
+    """No attempt is under way: start the next one, unless something stands in the way."""
+    run, pod = observed.run, observed.pod
+    if attempt is not None and pod is not None and _is_own(pod, run) and not pod.terminal:
+        # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
+        findings = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
+        return Step(status=run.status, findings=findings, actions=_delete(pod))
+    if blocked := not_its_turn(observed):
+        return blocked
+    next_try = run.status.next_try
+    if attempt is not None and next_try is not None and now < next_try:
+        findings = under_way(Reason.BACKING_OFF, f"attempt {attempt.number} failed: {attempt.message}")
+        return Step(status=run.status, findings=findings, requeue_after=next_try - now)
+    return launch(observed, None, now)
+
+
+def _during_attempt(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
+    """An attempt is under way, as far as the status knows: see what became of its Pod."""
+    run, pod = observed.run, observed.pod
+    if pod is None:
+        return _without_pod(observed, attempt, now)
+    if not _is_own(pod, run):
+        message = f"pod {pod.name} belongs to another object; the run goes on once it is gone"
+        return Step(status=run.status, findings=held_up(Reason.NAME_TAKEN, message))
+    attempt = attempts.seen(attempt, pod)
+    if pod.terminal:
+        return _read_end(observed, attempt, pod, now)
+    if attempt.state is AttemptState.STOPPING:
+        return _stop(run, attempt, pod)
+    if attempt.started is None:
+        return _pending(observed, attempt, pod, now)
+    return _running(observed, attempt, attempt.started, pod, now)
+
+
+def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
+    """404. Stopped as intended; or made, seen and lost; or never made."""
+    if attempt.state is AttemptState.STOPPING:
+        return _close(observed, attempt, attempts.recorded(attempt), now)
+    if attempt.pod_uid is not None:
+        return _close(observed, attempt, failures.lost(attempt.pod), now)
+    return not_its_turn(observed) or launch(observed, attempt, now)
+
+
+def _read_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
+    outcome = failures.classify(pod, observed.run.metadata.name)
+    killed_by_us = attempt.state is AttemptState.STOPPING and isinstance(outcome, Failure)
+    if killed_by_us and not _forbids_repetition(outcome):
+        outcome = attempts.recorded(attempt)
+    return _close(observed, attempt, outcome, now)
+
+
+def _forbids_repetition(outcome: Success | Failure) -> bool:
+    return isinstance(outcome, Failure) and outcome.failure_class is FailureClass.RESULT_UNKNOWN
+
+
+def _close(observed: RunObserved, attempt: Attempt, outcome: Success | Failure, now: datetime) -> Step:
+    return after_attempt(observed.run, attempt, outcome, backoff_limit=observed.backoff_limit, now=now)
+
+
+def _pending(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
+    """The container has not started. No failed attempt, but not for ever: it has its own time-out."""
+    reason, message = attempts.why_pending(attempt, pod)
+    left = pod.created + observed.limits.pending_timeout - now
+    if left <= timedelta(0):
+        told = f"the Pod did not start within {_duration(observed.limits.pending_timeout)}: {message}"
+        why = Reason.POD_NOT_STARTED if reason is Reason.POD_PENDING else reason
+        failure = Failure(failure_class=FailureClass.SURROUNDINGS, reason=why, message=told)
+        return _stop(observed.run, attempts.stopping(attempt, failure), pod)
+    status = with_attempt(in_phase(observed.run.status, Phase.LAUNCHING), attempts.waiting(attempt, reason, message))
+    found = held_up(reason, message) if reason in _HELD_UP_BY else under_way(reason, message)
+    return Step(status=status, findings=found, requeue_after=left)
+
+
+def _running(observed: RunObserved, attempt: Attempt, started: datetime, pod: PodObserved, now: datetime) -> Step:
+    left = started + observed.active_deadline - now
+    if left <= timedelta(0):
+        message = (
+            f"the container ran longer than activeDeadline, {_duration(observed.active_deadline)}, and was stopped"
+        )
+        failure = Failure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
+        return _stop(observed.run, attempts.stopping(attempt, failure), pod)
+    status = with_attempt(in_phase(observed.run.status, Phase.RUNNING), attempts.waiting(attempt, None, None))
+    return Step(status=status, findings=under_way(Reason.RUNNING, _at_work(pod)), requeue_after=left)
+
+
+def _stop(run: PaimonRun, attempt: Attempt, pod: PodObserved) -> Step:
+    """The intent is written down; the Pod is asked to go, and what comes next waits until it has ended or is gone."""
+    findings = under_way(Reason.STOPPING, f"pod {pod.name} is being stopped: {attempt.message}")
+    actions = () if pod.deleting else _delete(pod)
+    return Step(status=with_attempt(run.status, attempt), findings=findings, actions=actions)
+
+
+def _deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """A deleted run is cancelled: its Pod goes first, and only a live 404 lets the run go."""
+    run, pod = observed.run, observed.pod
+    if not _has_finalizer(run):
+        return Decision(status=None)
+    if run.status.phase in ENDED or pod is None or not _is_own(pod, run):
+        return Decision(status=None, finalizer="remove")
+    findings = under_way(Reason.WAITING_FOR_POD, f"the run was cancelled and waits until pod {pod.name} is gone")
+    actions = () if pod.deleting else _delete(pod)
+    return decided(run, Step(status=run.status, findings=findings, actions=actions), now)
+
+
+def _at_work(pod: PodObserved) -> str:
+    if pod.deleting:
+        return f"pod {pod.name} is being deleted by someone else; the run goes on once it has ended"
+    if pod.phase is PodPhase.UNKNOWN:
+        return f"the node of pod {pod.name} does not answer"
+    return f"pod {pod.name} is at work"
+
+
+def _delete(pod: PodObserved) -> tuple[Delete, ...]:
+    return (Delete(kind=Kind.POD, name=pod.name, uid=pod.uid),)
+
+
+def _is_own(pod: PodObserved, run: PaimonRun) -> bool:
+    return pod.controller_uid == run.metadata.uid
+
+
+def _has_finalizer(run: PaimonRun) -> bool:
+    return naming.FINALIZER in run.metadata.finalizers
+
+
+def _duration(delta: timedelta) -> str:
+    seconds = int(delta.total_seconds())
+    return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
