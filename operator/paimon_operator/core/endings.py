@@ -22,7 +22,7 @@ RETRIED: Final[Mapping[FailureClass, backoff.Backoff]] = {
     FailureClass.INFRASTRUCTURE: backoff.INFRASTRUCTURE,
     FailureClass.OUT_OF_MEMORY: backoff.INFRASTRUCTURE,
 }
-"""What another attempt can mend. Everything else ends the run; an edit or the table, after a while, starts a new one."""
+"""What another attempt can mend. Everything else ends the run; an edit, or the table in a while, starts a new one."""
 ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN})
 """Phases that never change again."""
 
