@@ -139,13 +139,11 @@ class TableSchema(ApiModel):
             "!has(self.primaryKeys) || self.primaryKeys.all(k, self.primaryKeys.exists_one(o, o == k))",
             "a primary key must not be named twice",
             path=".primaryKeys",
-            reason="FieldValueDuplicate",
         ),
         rule(
             "!has(self.partitionKeys) || self.partitionKeys.all(k, self.partitionKeys.exists_one(o, o == k))",
             "a partition key must not be named twice",
             path=".partitionKeys",
-            reason="FieldValueDuplicate",
         ),
         rule(
             "!has(self.partitionKeys) || !has(self.primaryKeys) || self.partitionKeys.all(k, k in self.primaryKeys)",

@@ -92,7 +92,7 @@ class SequenceGroup(ApiModel):
 class PartialUpdate(ApiModel):
     """Settings of PartialUpdate."""
 
-    sequence_groups: Annotated[tuple[SequenceGroup, ...], Field(min_length=1, max_length=16)] = ()
+    sequence_groups: Annotated[tuple[SequenceGroup, ...], Field(min_length=1, max_length=12)] = ()
     """Groups of columns with an order of their own."""
 
 

@@ -1,0 +1,84 @@
+"""The three kinds on a real API server: create, replace, patch a status."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import yaml
+from kubernetes import client, config
+
+from tests.cluster.processes import wait_until
+
+GROUP, VERSION, NAMESPACE = "paimon-operator.dev", "v1alpha1", "shop"
+PLURALS = {"PaimonCatalog": "paimoncatalogs", "PaimonTable": "paimontables", "PaimonRun": "paimonruns"}
+CRDS = Path(__file__).parents[2] / "crds"
+
+
+class Objects:
+    """Objects of our kinds in the namespace `shop`."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self.client = config.new_client_from_config(str(kubeconfig))
+        self._custom = client.CustomObjectsApi(self.client)
+
+    def create(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        """The object as the API server stored it. Unknown fields are refused, as kubectl has it."""
+        plural = PLURALS[manifest["kind"]]
+        created: dict[str, Any] = self._custom.create_namespaced_custom_object(
+            GROUP, VERSION, NAMESPACE, plural, manifest, field_validation="Strict"
+        )
+        return created
+
+    def replace(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        """An edit by a user: the whole object, without its status."""
+        plural, name = PLURALS[manifest["kind"]], manifest["metadata"]["name"]
+        current = self._custom.get_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural, name)
+        metadata = manifest["metadata"] | {"resourceVersion": current["metadata"]["resourceVersion"]}
+        replaced: dict[str, Any] = self._custom.replace_namespaced_custom_object(
+            GROUP, VERSION, NAMESPACE, plural, name, manifest | {"metadata": metadata}, field_validation="Strict"
+        )
+        return replaced
+
+    def set_status(self, manifest: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+        """A status as the operator writes it."""
+        plural, name = PLURALS[manifest["kind"]], manifest["metadata"]["name"]
+        current = self._custom.get_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural, name)
+        written: dict[str, Any] = self._custom.replace_namespaced_custom_object_status(
+            GROUP, VERSION, NAMESPACE, plural, name, current | {"status": status}, field_validation="Strict"
+        )
+        return written
+
+    def names(self, kind: str) -> list[str]:
+        """Names of all objects of a kind."""
+        listed = self._custom.list_namespaced_custom_object(GROUP, VERSION, NAMESPACE, PLURALS[kind])
+        return [item["metadata"]["name"] for item in listed["items"]]
+
+    def clear(self) -> None:
+        """Delete all objects."""
+        for plural in PLURALS.values():
+            self._custom.delete_collection_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural)
+
+
+def install(kubeconfig: Path) -> None:
+    """Install the three CRDs and wait until they are served; make the namespace."""
+    api = config.new_client_from_config(str(kubeconfig))
+    extensions = client.ApiextensionsV1Api(api)
+    for path in sorted(CRDS.glob("*.yaml")):
+        extensions.create_custom_resource_definition(yaml.safe_load(path.read_text()))
+    client.CoreV1Api(api).create_namespace({"metadata": {"name": NAMESPACE}})
+    if not wait_until(lambda: _served(api), timeout=30):
+        raise TimeoutError("the API server does not serve our kinds after 30 s")
+
+
+def _served(api: client.ApiClient) -> bool:
+    custom = client.CustomObjectsApi(api)
+    try:
+        for plural in PLURALS.values():
+            custom.list_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural)
+    except client.ApiException as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            return False
+        raise
+    return True

@@ -1,0 +1,161 @@
+"""What is right is taken: examples, the smallest table, the widest one; and `kubectl` explains and shows it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from paimon_operator.api.crd import RESOURCES, Resource
+from tests.apiserver.crds import Objects
+from tests.cluster.apiserver import ApiServer
+from tests.cluster.programs import KUBECTL
+from tests.support import widest
+from tests.support.manifests import append_table, catalog, edited, keyed_table, run
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
+
+
+def documents(path: Path) -> Iterator[dict[str, Any]]:
+    """Our objects in a file."""
+    for document in yaml.safe_load_all(path.read_text()):
+        if document["apiVersion"].startswith("paimon-operator.dev/"):
+            yield document
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_is_taken(objects: Objects, path: Path) -> None:
+    for document in documents(path):
+        objects.create(document)
+
+
+def test_a_minimal_table_has_at_most_15_lines(objects: Objects) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "minimal.yaml").read_text()
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    assert len(lines) <= 15
+    objects.create(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize("manifest", [widest.aggregating(), widest.grouped()], ids=["aggregating", "grouped"])
+def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
+    objects: Objects, manifest: dict[str, Any]
+) -> None:
+    objects.create(manifest)
+    objects.replace(edited(manifest, spec__schema__comment="y" * 1024, spec__schema__columns__499__comment="edited"))
+    objects.set_status(manifest, {"observedGeneration": 2, "table": {"identifier": "d.t"}})
+    objects.replace(edited(manifest, spec__schema__comment="z" * 1024, spec__schema__columns__0__comment="edited"))
+
+
+def test_columns_of_every_kind_of_type_are_taken(objects: Objects) -> None:
+    types = [
+        "BOOLEAN", "TINYINT", "SMALLINT", "INT", "int not null", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(38,10)",
+        "CHAR(3)", "VARCHAR(20)", "STRING", "BINARY(4)", "VARBINARY(9)", "BYTES", "DATE", "TIMESTAMP(6)", "TIMESTAMP(3) NOT NULL",
+        "TIMESTAMP_LTZ(6)", "ARRAY<STRING>", "MAP<STRING, INT>", "ROW<a INT, b ARRAY<DECIMAL(3,1)>>",
+    ]  # fmt: skip
+    columns = [{"name": f"c{n}", "type": type_} for n, type_ in enumerate(types)]
+    objects.create(append_table(spec__schema__columns=columns))
+
+
+def test_defaults_are_only_what_nobody_else_decides(objects: Objects) -> None:
+    spec = objects.create(append_table())["spec"]
+    written = append_table()["spec"]
+    assert {key: spec[key] for key in spec.keys() - written.keys()} == {
+        "externalWriters": "None",
+        "adoptionPolicy": "AdoptIfIdentical",
+        "deletionPolicy": "Retain",
+        "suspend": False,
+    }
+    stored = objects.create(catalog())["spec"]
+    assert {key: stored[key] for key in stored.keys() - catalog()["spec"].keys()} == {
+        "commitPolicy": "RequireSafe",
+        "suspend": False,
+    }
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.kind)
+def test_kubectl_explains_every_field(api_server: ApiServer, resource: Resource) -> None:
+    explained = kubectl(api_server, "explain", resource.short_name, "--recursive")
+    assert resource.kind in explained
+    for field in (*resource.spec.model_fields.values(), *resource.status.model_fields.values()):
+        assert "\t<" in explained
+        assert str(field.alias) in explained
+
+
+def test_kubectl_explains_a_field_in_words(api_server: ApiServer) -> None:
+    explained = kubectl(api_server, "explain", "pt.spec.compaction.mode")
+    assert "Inline: writers compact as they write." in explained
+
+
+def test_kubectl_shows_a_table_at_a_glance(api_server: ApiServer, objects: Objects) -> None:
+    objects.create(keyed_table())
+    objects.set_status(keyed_table(), SETTLED)
+    heading, row = kubectl(api_server, "get", "pt", "-n", "shop", "-o", "wide").splitlines()
+    assert heading.split() == (
+        [
+            "NAME",
+            "READY",
+            "REASON",
+            "TABLE",
+            "HEALTHY",
+            "SORTEDRUNS",
+            "COMPACTED",
+            "CATALOG",
+            "ROWS",
+            "SIZE",
+            "SNAPSHOT",
+            "MESSAGE",
+            "AGE",
+        ]
+    )
+    cells = row.split()
+    assert cells[:6] == ["orders", "True", "TableMatchesSpec", "shop.orders", "True", "4"]
+    assert cells[7:13] == ["lake", "91000", "70Mi", "812", "schema", "3"]
+
+
+def test_kubectl_shows_a_run_and_a_catalog_at_a_glance(api_server: ApiServer, objects: Objects) -> None:
+    objects.create(run())
+    objects.create(catalog())
+    assert kubectl(api_server, "get", "prun", "-n", "shop").split()[:7] == (
+        ["NAME", "TABLE", "TYPE", "SUCCEEDED", "REASON", "TRIGGER", "AGE"]
+    )
+    heading, row = kubectl(api_server, "get", "pcat", "-n", "shop").splitlines()
+    assert heading.split() == ["NAME", "READY", "REASON", "ENGINE", "SAFE", "SUSPENDED", "TABLES", "AGE"]
+    assert row.split()[:2] == ["lake", "false"]
+
+
+def test_one_category_lists_all_three_kinds(api_server: ApiServer, objects: Objects) -> None:
+    for manifest in (keyed_table(), catalog(), run()):
+        objects.create(manifest)
+    listed = kubectl(api_server, "get", "paimon", "-n", "shop", "-o", "name").split()
+    assert sorted(name.split(".")[0] for name in listed) == ["paimoncatalog", "paimonrun", "paimontable"]
+
+
+SETTLED = {
+    "observedGeneration": 1,
+    "conditions": [
+        {
+            "type": type_,
+            "status": "True",
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": "2026-11-21T08:00:00Z",
+        }
+        for type_, reason, message in (
+            ("Ready", "TableMatchesSpec", "schema 3"),
+            ("Healthy", "WithinThresholds", "max 4 sorted runs, threshold 5"),
+        )
+    ],
+    "table": {"identifier": "shop.orders", "rows": 91000, "size": "70Mi", "snapshotId": 812},
+    "health": {"sortedRunsMax": 4},
+    "compaction": {"lastTime": "2026-11-21T08:00:00Z"},
+}
+
+
+def kubectl(server: ApiServer, *arguments: str) -> str:
+    """What kubectl prints."""
+    command = [str(KUBECTL.path), f"--kubeconfig={server.kubeconfig}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,90 @@
+"""Wrong manifests are refused by the API server, each with the field to blame and words that help."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiException
+
+from tests.apiserver.crds import Objects
+from tests.support.manifests import append_table, catalog, edited, keyed_table, run
+from tests.support.wrong_manifests import REFUSED_AT_APPLY, STALLED_IN_RECONCILE, WrongManifest
+
+
+@pytest.mark.parametrize("wrong", REFUSED_AT_APPLY, ids=lambda wrong: wrong.name)
+def test_a_wrong_manifest_is_refused_with_field_and_remedy(objects: Objects, wrong: WrongManifest) -> None:
+    with pytest.raises(ApiException) as refusal:
+        objects.create(wrong.manifest)
+    causes = _causes(refusal.value)
+    assert any(field == wrong.field and wrong.contains in message for field, message in causes), causes
+    assert not objects.names(wrong.manifest["kind"])
+
+
+@pytest.mark.parametrize("wrong", STALLED_IN_RECONCILE, ids=lambda wrong: wrong.name)
+def test_what_only_reconcile_can_know_is_not_refused_here(objects: Objects, wrong: WrongManifest) -> None:
+    objects.create(wrong.manifest)
+
+
+@pytest.mark.parametrize("manifest", [keyed_table(), append_table(), catalog(), run()], ids=lambda m: m["kind"])
+def test_the_manifests_that_mistakes_are_made_in_are_right(objects: Objects, manifest: dict[str, Any]) -> None:
+    assert objects.create(manifest)["status"] == {"observedGeneration": -1}
+
+
+IDENTITY = [
+    (keyed_table(spec__table="orders"), {"spec__catalogRef__name": "other"}, "spec.catalogRef"),
+    (keyed_table(spec__table="orders"), {"spec__database": "other"}, "spec.database"),
+    (keyed_table(spec__table="orders"), {"spec__table": "other"}, "spec.table"),
+    (keyed_table(), {"spec__table": "orders"}, "spec.table"),
+    (catalog(), {"spec__warehouse": "s3://lake/other"}, "spec.warehouse"),
+    (run(), {"spec__compact__strategy": "Minor"}, "spec"),
+    (run(), {"spec__backoffLimit": 3}, "spec"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "edit", "field"), IDENTITY, ids=[str(edit) for _, edit, _ in IDENTITY])
+def test_what_an_object_is_never_changes(
+    objects: Objects, manifest: dict[str, Any], edit: dict[str, object], field: str
+) -> None:
+    objects.create(manifest)
+    with pytest.raises(ApiException) as refusal:
+        objects.replace(edited(manifest, **edit))
+    assert any(blamed == field and "must not change" in message for blamed, message in _causes(refusal.value))
+
+
+FIXED_BY_THE_TABLE = [
+    ({"spec__schema__primaryKeys": ["dt", "state"]}, "spec.schema.primaryKeys"),
+    ({"spec__schema__primaryKeys": ["order_id", "dt"]}, "spec.schema.primaryKeys"),
+    ({"spec__schema__partitionKeys": ["order_id"]}, "spec.schema.partitionKeys"),
+    ({"spec__mergeEngine": {"type": "FirstRow"}}, "spec.mergeEngine"),
+    ({"spec__sequence": {"fields": ["updated_at"]}}, "spec.sequence"),
+]
+
+
+@pytest.mark.parametrize(("edit", "field"), FIXED_BY_THE_TABLE, ids=[str(edit) for edit, _ in FIXED_BY_THE_TABLE])
+def test_keys_and_merging_are_repairable_until_the_table_exists_and_fixed_after(
+    objects: Objects, edit: dict[str, object], field: str
+) -> None:
+    objects.create(keyed_table())
+    objects.replace(edited(keyed_table(), **edit))
+    objects.replace(keyed_table())
+    objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
+    with pytest.raises(ApiException) as refusal:
+        objects.replace(edited(keyed_table(), **edit))
+    assert any(blamed == field and "once the table exists" in message for blamed, message in _causes(refusal.value))
+
+
+def test_the_default_merge_engine_may_be_written_out_once_the_table_exists(objects: Objects) -> None:
+    objects.create(keyed_table())
+    objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
+    objects.replace(keyed_table(spec__mergeEngine={"type": "Deduplicate"}))
+
+
+def _causes(refusal: ApiException) -> list[tuple[str, str]]:
+    """Fields and messages of a refusal; an unknown field is told in a message of its own."""
+    body = json.loads(refusal.body)
+    if "strict decoding error" in body["message"]:
+        field = body["message"].split('unknown field "')[1].split('"')[0]
+        return [(field, body["message"])]
+    return [(cause["field"], cause["message"]) for cause in body["details"]["causes"]]

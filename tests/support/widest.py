@@ -1,0 +1,70 @@
+"""The widest legal tables: every count reached that a rule walks. etcd takes 1.5 MiB, so some texts stop short of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.manifests import Manifest, keyed_table
+
+COLUMNS = 500
+_OPTIONS = {f"option.{n:0>121}": "v" * 1024 for n in range(100)}
+_CRON = ",".join(str(minute) for minute in range(34)) + " * * * *"
+
+
+def _name(number: int) -> str:
+    return f"c{number:0>127}"
+
+
+def _column(number: int, **more: object) -> dict[str, Any]:
+    return {"name": _name(number), "type": f"DECIMAL(12,{number % 12})" + " " * 50, "comment": "x" * 256} | more
+
+
+def _writes() -> list[dict[str, Any]]:
+    source = {"location": "l" * 40, "path": "p" * 512, "format": "parquet", "select": "New"}
+    return [
+        {
+            "name": f"w{number:0>39}",
+            "from": {"files": source},
+            "mode": "Upsert",
+            "trigger": {"type": "Schedule", "schedule": _CRON},
+            "options": {f"option.{n:0>20}": "v" * 20 for n in range(100)},
+        }
+        for number in range(16)
+    ]
+
+
+def _table(columns: list[dict[str, Any]], **edits: object) -> Manifest:
+    keys = [_name(n) for n in range(16)]
+    return keyed_table(
+        metadata__name="t" * 48,
+        spec__catalogRef__name="c" * 48,
+        spec__database="d" * 128,
+        spec__table="t" * 128,
+        spec__schema={"comment": "x" * 1024, "columns": columns, "primaryKeys": keys, "partitionKeys": keys[:8]},
+        spec__bucket={"type": "Fixed", "fixed": {"count": 65536, "keys": keys[8:]}},
+        spec__options=_OPTIONS,
+        spec__writes=_writes(),
+        **edits,
+    )
+
+
+def aggregating() -> Manifest:
+    """Every column that may have an aggregate has one; a sequence of eight fields."""
+    aggregate = {"function": "listagg", "delimiter": "d" * 16, "distinct": True, "ignoreRetract": True}
+    plain, sequence = range(16), range(16, 24)
+    columns = [_column(n) for n in (*plain, *sequence)] + [_column(n, aggregate=aggregate) for n in range(24, COLUMNS)]
+    return _table(
+        columns,
+        spec__mergeEngine={"type": "Aggregation", "ignoreDelete": True},
+        spec__sequence={"fields": [_name(n) for n in sequence], "sortOrder": "Descending"},
+    )
+
+
+def grouped() -> Manifest:
+    """Twelve sequence groups of 128 columns, each with eight sequence fields."""
+    last = [_name(n) for n in range(COLUMNS - 136, COLUMNS)]
+    group = {"sequenceFields": last[:8], "columns": last[8:]}
+    return _table(
+        [_column(n) for n in range(COLUMNS)],
+        spec__mergeEngine={"type": "PartialUpdate", "partialUpdate": {"sequenceGroups": [group] * 12}},
+    )

@@ -1,0 +1,198 @@
+"""Wrong manifests: each is refused at apply, or Stalled with field, reason and remedy; nothing is created.
+
+What the API server can know it refuses (`caught_by="apiserver"`: `tests/apiserver/test_crds_refuse.py`); what only types,
+engine or catalog tell is refused in reconcile (`caught_by="reconcile"`: the tests of `core/rules`).
+"""
+
+# ruff: noqa: E501  (one mistake per line: it is read as a table)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.support.manifests import REMOVED, Manifest, append_table, catalog, keyed_table, run
+
+
+@dataclass(frozen=True)
+class WrongManifest:
+    """One mistake: where it is blamed, and words that the message must have."""
+
+    name: str
+    manifest: Manifest
+    field: str
+    contains: str
+    caught_by: Literal["apiserver", "reconcile"] = "apiserver"
+    reason: str = ""
+    """Reason of the condition Stalled; only for what reconcile catches."""
+    engine: str = "paimon-1.4"
+    """Engine of the catalog; only for what reconcile catches."""
+
+
+def _later(  # noqa: PLR0917  (a row of the table)
+    name: str, manifest: Manifest, field: str, contains: str, reason: str, *, engine: str = "paimon-1.4"
+) -> WrongManifest:
+    return WrongManifest(name, manifest, field, contains, "reconcile", reason, engine)
+
+
+_LONG = "a" * 10_000
+_MANY_COLUMNS = [{"name": f"c{n}", "type": "INT"} for n in range(501)]
+_WRITE = keyed_table()["spec"]["writes"][0]
+_GROUP = {"sequenceFields": ["updated_at"], "columns": ["state", "amount"]}
+
+
+def _partial_update(*groups: dict[str, list[str]], **edits: object) -> Manifest:
+    engine = {"type": "PartialUpdate", "partialUpdate": {"sequenceGroups": list(groups)}}
+    return keyed_table(spec__mergeEngine=engine, **edits)
+
+
+def _aggregation(column: int, **aggregate: object) -> Manifest:
+    return keyed_table(
+        spec__mergeEngine={"type": "Aggregation"}, **{f"spec__schema__columns__{column}__aggregate": aggregate}
+    )
+
+
+_COLUMNS = [
+    WrongManifest("no columns", keyed_table(spec__schema__columns=[]), "spec.schema.columns", "at least 1"),
+    WrongManifest("more than 500 columns", keyed_table(spec__schema__columns=_MANY_COLUMNS), "spec.schema.columns", "Too many"),
+    WrongManifest("a column twice", keyed_table(spec__schema__columns__6={"name": "dt", "type": "INT"}), "spec.schema.columns[6]", "Duplicate"),
+    WrongManifest("a column name of 10,000 characters", keyed_table(spec__schema__columns__2__name=_LONG), "spec.schema.columns[2].name", "Too long"),
+    WrongManifest("a column name with a space", keyed_table(spec__schema__columns__2__name="the state"), "spec.schema.columns[2].name", "should match"),
+    WrongManifest("a column name that ends a statement", keyed_table(spec__schema__columns__2__name="x`; DROP TABLE t; --"), "spec.schema.columns[2].name", "should match"),
+    WrongManifest("a column named like Paimon's own", keyed_table(spec__schema__columns__2__name="_SEQUENCE_NUMBER"), "spec.schema.columns[2].name", "reserved"),
+    WrongManifest("a column named like Paimon's key copies", keyed_table(spec__schema__columns__2__name="_KEY_order_id"), "spec.schema.columns[2].name", "reserved"),
+    WrongManifest("a comment of 10,000 characters", keyed_table(spec__schema__comment=_LONG), "spec.schema.comment", "Too long"),
+    WrongManifest("an unknown type", keyed_table(spec__schema__columns__2__type="NUMBER"), "spec.schema.columns[2].type", "should match"),
+    WrongManifest("a type that ends a statement", keyed_table(spec__schema__columns__2__type="INT); DROP TABLE t"), "spec.schema.columns[2].type", "should match"),
+    WrongManifest("a timestamp without precision", keyed_table(spec__schema__columns__5__type="timestamp"), "spec.schema.columns[5].type", "TIMESTAMP(6)"),
+    WrongManifest("an array of nothing", keyed_table(spec__schema__columns__4__type="ARRAY"), "spec.schema.columns[4].type", "needs its parameters"),
+    WrongManifest("a column without a type", keyed_table(spec__schema__columns__4__type=REMOVED), "spec.schema.columns[4].type", "Required"),
+    _later("an unknown type in an array", keyed_table(spec__schema__columns__4__type="ARRAY<NUMBER>"), "spec.schema.columns[4].type", "NUMBER", "InvalidSpec"),
+    _later("a timestamp without precision in a row", keyed_table(spec__schema__columns__4__type="ROW<a TIMESTAMP>"), "spec.schema.columns[4].type", "TIMESTAMP(6)", "InvalidSpec"),
+    _later("more digits than a decimal has", keyed_table(spec__schema__columns__3__type="DECIMAL(50,2)"), "spec.schema.columns[3].type", "38", "InvalidSpec"),
+    _later("an array that is not closed", keyed_table(spec__schema__columns__4__type="ARRAY<INT"), "spec.schema.columns[4].type", "", "InvalidSpec"),
+    _later("two columns that differ in case only", keyed_table(spec__schema__columns__6={"name": "DT", "type": "INT"}), "spec.schema.columns[6].name", "dt", "InvalidSpec"),
+]  # fmt: skip
+
+_KEYS = [
+    WrongManifest("a primary key that is no column", keyed_table(spec__schema__primaryKeys=["dt", "id"]), "spec.schema.primaryKeys", "one of the columns"),
+    WrongManifest("a primary key twice", keyed_table(spec__schema__primaryKeys=["dt", "order_id", "dt"]), "spec.schema.primaryKeys", "twice"),
+    WrongManifest("a partition key that is no column", keyed_table(spec__schema__partitionKeys=["day"]), "spec.schema.partitionKeys", "one of the columns"),
+    WrongManifest("a partition key outside the primary key", keyed_table(spec__schema__partitionKeys=["state"]), "spec.schema.partitionKeys", "part of the primary key"),
+    WrongManifest("a primary key that is the partition", keyed_table(spec__schema__primaryKeys=["dt"]), "spec.schema.primaryKeys", "single row"),
+    WrongManifest("no bucket at all", keyed_table(spec__bucket={"type": "Fixed", "fixed": {"count": 0}}), "spec.bucket.fixed.count", "greater than or equal to 1"),
+    WrongManifest("fixed buckets without a number", keyed_table(spec__bucket={"type": "Fixed"}), "spec.bucket.fixed", "must be set"),
+    WrongManifest("a number of dynamic buckets", keyed_table(spec__bucket={"type": "Dynamic", "fixed": {"count": 4}}), "spec.bucket.fixed", "must not be set"),
+    WrongManifest("a bucket type that does not work yet", keyed_table(spec__bucket={"type": "Postpone"}), "spec.bucket.type", "Unsupported value"),
+    WrongManifest("dynamic buckets without keys", append_table(spec__bucket={"type": "Dynamic"}), "spec.bucket.type", "needs primaryKeys"),
+    WrongManifest("no buckets with keys", keyed_table(spec__bucket={"type": "Unaware"}), "spec.bucket.type", "must not be used with primaryKeys"),
+    WrongManifest("fixed buckets of an append table without bucket keys", append_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4}}), "spec.bucket.fixed", "keys must be set"),
+    WrongManifest("a bucket key that is no column", append_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4, "keys": ["nope"]}}), "spec.bucket.fixed.keys", "one of the columns"),
+    WrongManifest("a bucket key outside the primary key", keyed_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4, "keys": ["state"]}}), "spec.bucket.fixed.keys", "one of the primaryKeys"),
+    WrongManifest("a bucket key that is a partition key", keyed_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4, "keys": ["dt"]}}), "spec.bucket.fixed.keys", "partition key"),
+    _later("a primary key of a nested type", keyed_table(spec__schema__primaryKeys=["dt", "tags"]), "spec.schema.primaryKeys", "tags", "InvalidSpec"),
+]  # fmt: skip
+
+_MERGING = [
+    WrongManifest("a merge engine without keys", append_table(spec__mergeEngine={"type": "Deduplicate"}), "spec.mergeEngine", "without primaryKeys"),
+    WrongManifest("a changelog without keys", append_table(spec__changelogProducer={"type": "Input"}), "spec.changelogProducer.type", "without primaryKeys"),
+    WrongManifest("a sequence without keys", append_table(spec__sequence={"fields": ["at"]}), "spec.sequence", "without primaryKeys"),
+    WrongManifest("an aggregate that Paimon would ignore", keyed_table(spec__schema__columns__3__aggregate={"function": "sum"}), "spec.schema.columns", "ignore it without a word"),
+    WrongManifest("an aggregate on a key", _aggregation(0, function="max"), "spec.schema.columns", "primary key"),
+    WrongManifest("an unknown aggregate function", _aggregation(3, function="average"), "spec.schema.columns[3].aggregate.function", "Unsupported value"),
+    WrongManifest("a delimiter between numbers", _aggregation(3, function="sum", delimiter=";"), "spec.schema.columns[3].aggregate.delimiter", "listagg"),
+    WrongManifest("a sequence under FirstRow", keyed_table(spec__mergeEngine={"type": "FirstRow"}, spec__sequence={"fields": ["updated_at"]}), "spec.sequence", "FirstRow"),
+    WrongManifest("an input changelog under FirstRow", keyed_table(spec__mergeEngine={"type": "FirstRow"}, spec__changelogProducer={"type": "Input"}), "spec.changelogProducer.type", "None or Lookup"),
+    WrongManifest("a sequence field that is no column", keyed_table(spec__sequence={"fields": ["version"]}), "spec.sequence.fields", "one of the columns"),
+    WrongManifest("two kinds of sequence", _partial_update(_GROUP, spec__sequence={"fields": ["updated_at"]}), "spec.sequence", "sequenceFields of their own"),
+    WrongManifest("a sequence group of no column", _partial_update({"sequenceFields": ["updated_at"], "columns": ["nope"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "one of the columns"),
+    WrongManifest("a primary key in a sequence group", _partial_update({"sequenceFields": ["updated_at"], "columns": ["order_id"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "primary key"),
+    WrongManifest("partial update settings under Aggregation", keyed_table(spec__mergeEngine={"type": "Aggregation", "partialUpdate": {"sequenceGroups": [_GROUP]}}), "spec.mergeEngine.partialUpdate", "must not be set"),
+    WrongManifest("a changelog interval under Lookup", keyed_table(spec__changelogProducer={"type": "Lookup", "fullCompaction": {"deltaCommits": 3}}), "spec.changelogProducer.fullCompaction", "must not be set"),
+    _later("sum on STRING", _aggregation(2, function="sum"), "spec.schema.columns[2].aggregate.function", "STRING", "InvalidSpec"),
+    _later("listagg on a number", _aggregation(3, function="listagg"), "spec.schema.columns[3].aggregate.function", "DECIMAL", "InvalidSpec"),
+    _later("an aggregate outside the sequence groups", _partial_update(_GROUP, spec__schema__columns__4__aggregate={"function": "collect"}), "spec.schema.columns[4].aggregate", "sequence group", "InvalidSpec"),
+    _later("a column in two sequence groups", _partial_update(_GROUP, {"sequenceFields": ["dt"], "columns": ["state"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "state", "InvalidSpec"),
+]  # fmt: skip
+
+_UPKEEP = [
+    WrongManifest("fewer snapshots at most than at least", keyed_table(spec__retention={"snapshots": {"numRetainedMin": 20, "numRetainedMax": 10}}), "spec.retention.snapshots.numRetainedMin", "must not exceed"),
+    WrongManifest("fewer snapshots at most than Paimon keeps at least", keyed_table(spec__retention={"snapshots": {"numRetainedMax": 3}}), "spec.retention.snapshots.numRetainedMax", "numRetainedMin"),
+    WrongManifest("no snapshot at all", keyed_table(spec__retention={"snapshots": {"numRetainedMin": 0}}), "spec.retention.snapshots.numRetainedMin", "greater than or equal to 1"),
+    WrongManifest("a duration in words", keyed_table(spec__retention={"snapshots": {"timeRetained": "7 days"}}), "spec.retention.snapshots.timeRetained", "should match"),
+    WrongManifest("a duration with junk behind it", keyed_table(spec__retention={"snapshots": {"timeRetained": "7djunk"}}), "spec.retention.snapshots.timeRetained", "should match"),
+    WrongManifest("a schedule of four fields", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "*/5 * * *"}}), "spec.compaction.full.schedule", "should match"),
+    WrongManifest("a schedule with seconds", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 */5 * * * *"}}), "spec.compaction.full.schedule", "should match"),
+    WrongManifest("a scheduled compaction by the writers", keyed_table(spec__compaction={"mode": "Inline", "full": {"schedule": "0 3 * * *"}}), "spec.compaction.full", "Dedicated"),
+    WrongManifest("idle partitions without partitions", append_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "without partitionKeys"),
+    WrongManifest("outside writers on dynamic buckets", keyed_table(spec__externalWriters="Active"), "spec.externalWriters", "Fixed"),
+    WrongManifest("an option with a typed field", keyed_table(spec__options={"bucket": "4"}), "spec.options", "typed field"),
+    WrongManifest("an option of a column", keyed_table(spec__options={"fields.amount.aggregate-function": "sum"}), "spec.options", "belong to columns"),
+    WrongManifest("a credential as an option", keyed_table(spec__options={"s3.secret-key": "x"}), "spec.options", "belong to columns"),
+    WrongManifest("a path as an option", keyed_table(spec__options={"path": "s3://elsewhere/x"}), "spec.options", "must not be set"),
+    WrongManifest("an option of 10,000 characters", keyed_table(spec__options={"file.compression": _LONG}), "spec.options.file.compression", "Too long"),
+    WrongManifest("a driver too small for a JVM", keyed_table(spec__spark={"driver": {"memory": "512Mi"}}), "spec.spark.driver.memory", "1Gi"),
+    WrongManifest("a size without a number", keyed_table(spec__spark={"driver": {"memory": "lots"}}), "spec.spark.driver.memory", "should match"),
+    WrongManifest("more retries than there are days", keyed_table(spec__runPolicy={"backoffLimit": 1000}), "spec.runPolicy.backoffLimit", "less than or equal to 20"),
+    _later("an unknown option", keyed_table(spec__options={"file.compresion": "zstd"}), "spec.options", "file.compression", "UnknownOption"),
+    _later("an option that left Paimon", keyed_table(spec__options={"no-such-thing": "x"}), "spec.options", "no-such-thing", "UnknownOption"),
+    _later("a word where Paimon wants a number", keyed_table(spec__options={"num-sorted-run.compaction-trigger": "abc"}), "spec.options", "num-sorted-run.compaction-trigger", "InvalidSpec"),
+    _later("a time zone that does not exist", keyed_table(spec__timeZone="Europe/Atlantis"), "spec.timeZone", "Europe/Atlantis", "InvalidSpec"),
+    _later("the sixty-first minute", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "61 * * * *"}}), "spec.compaction.full.schedule", "61", "InvalidSpec"),
+    _later("a day that never comes", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 0 31 2 *"}}), "spec.compaction.full.schedule", "never", "InvalidSpec"),
+    _later("minor compaction on an engine without it", keyed_table(spec__compaction={"mode": "Dedicated", "minor": {"schedule": "0 * * * *"}}), "spec.compaction.minor", "paimon-0.9", "UnsupportedByEngine", engine="paimon-0.9"),
+]  # fmt: skip
+
+_WRITES = [
+    WrongManifest("a path out of the location", keyed_table(spec__writes__0__from__files__path="orders/../../secrets"), "spec.writes[0].from.files.path", "should match"),
+    WrongManifest("an absolute path", keyed_table(spec__writes__0__from__files__path="/etc/passwd"), "spec.writes[0].from.files.path", "should match"),
+    WrongManifest("a path with a scheme", keyed_table(spec__writes__0__from__files__path="s3://elsewhere/x"), "spec.writes[0].from.files.path", "should match"),
+    WrongManifest("a path with wildcards", keyed_table(spec__writes__0__from__files__path="orders/*.parquet"), "spec.writes[0].from.files.path", "should match"),
+    WrongManifest("a format that Spark reads and we do not", keyed_table(spec__writes__0__from__files__format="avro"), "spec.writes[0].from.files.format", "Unsupported value"),
+    WrongManifest("an upsert without keys", append_table(spec__writes=[_WRITE]), "spec.writes", "needs primaryKeys"),
+    WrongManifest("an append where rows merge", keyed_table(spec__writes__0__mode="Append"), "spec.writes", "use Upsert"),
+    WrongManifest("a schedule that is not said", keyed_table(spec__writes__0__trigger={"type": "Schedule"}), "spec.writes[0].trigger.schedule", "must be set"),
+    WrongManifest("once on a schedule", keyed_table(spec__writes__0__trigger={"type": "Once", "schedule": "0 * * * *"}), "spec.writes[0].trigger.schedule", "must not be set"),
+    WrongManifest("two writes of one name", keyed_table(spec__writes__1=_WRITE), "spec.writes[1]", "Duplicate"),
+    WrongManifest("a write named like a path", keyed_table(spec__writes__0__name="../import"), "spec.writes[0].name", "should match"),
+    WrongManifest("more writes than sixteen", keyed_table(spec__writes=[_WRITE | {"name": f"w{n}"} for n in range(17)]), "spec.writes", "Too many"),
+    WrongManifest("a write without a source", keyed_table(spec__writes__0__from={}), "spec.writes[0].from.files", "Required"),
+    _later("a location that the catalog has not", keyed_table(spec__writes__0__from__files__location="attic"), "spec.writes[0].from.files.location", "attic", "LocationNotFound"),
+]  # fmt: skip
+
+_IDENTITY = [
+    WrongManifest("a database that climbs out of the warehouse", keyed_table(spec__database="../other"), "spec.database", "should match"),
+    WrongManifest("a table that climbs out of its database", keyed_table(spec__table="../../x"), "spec.table", "should match"),
+    WrongManifest("a table with a directory", keyed_table(spec__table="a/b"), "spec.table", "should match"),
+    WrongManifest("a system table", keyed_table(spec__table="orders$snapshots"), "spec.table", "should match"),
+    WrongManifest("a database of 10,000 characters", keyed_table(spec__database=_LONG), "spec.database", "Too long"),
+    WrongManifest("an object name too long for its runs", keyed_table(metadata__name="a" * 49), "metadata.name", "may not be more than 48"),
+    WrongManifest("an object name with a dot", keyed_table(metadata__name="orders.v2"), "metadata.name", "should match"),
+    WrongManifest("no catalog", keyed_table(spec__catalogRef=REMOVED), "spec.catalogRef", "Required"),
+    WrongManifest("a field that does not exist", keyed_table(spec__buckets=4), "spec.buckets", "unknown field"),
+    WrongManifest("a policy that does not work yet", keyed_table(spec__adoptionPolicy="Adopt"), "spec.adoptionPolicy", "Unsupported value"),
+    _later("a database that the catalog does not allow", keyed_table(spec__database="finance"), "spec.database", "finance", "DatabaseNotAllowed"),
+]  # fmt: skip
+
+_OTHER_KINDS = [
+    WrongManifest("a warehouse on the node's disk", catalog(spec__warehouse="file:///tmp/warehouse"), "spec.warehouse", "should match"),
+    WrongManifest("a warehouse that climbs", catalog(spec__warehouse="s3://lake/a/../b"), "spec.warehouse", "should match"),
+    WrongManifest("a warehouse that is a whole bucket", catalog(spec__warehouse="s3://lake"), "spec.warehouse", "should match"),
+    WrongManifest("a location inside the warehouse", catalog(spec__locations=[{"name": "in", "uri": "s3://lake/warehouse/shop.db/"}]), "spec.locations", "inside the warehouse"),
+    WrongManifest("a location around the warehouse", catalog(spec__locations=[{"name": "all", "uri": "s3://lake/"}]), "spec.locations", "contain it"),
+    WrongManifest("credentials in the endpoint", catalog(spec__storage__s3__endpoint="http://me:secret@s3.example"), "spec.storage.s3.endpoint", "should match"),
+    WrongManifest("a storage of no kind", catalog(spec__storage={}), "spec.storage.s3", "Required"),
+    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("an engine that is no engine", catalog(spec__engine="latest"), "spec.engine", "should match"),
+    WrongManifest("two locations of one name", catalog(spec__locations__1={"name": "landing", "uri": "s3://other/"}), "spec.locations[1]", "Duplicate"),
+    WrongManifest("a compaction that does not say how", run(spec__compact=REMOVED), "spec.compact", "must be set"),
+    WrongManifest("a compaction that writes", run(spec__write={"name": "import"}), "spec.write", "only then"),
+    WrongManifest("a run that does not exist", run(spec__type="Rollback"), "spec.type", "Unsupported value"),
+    WrongManifest("a run of no table", run(spec__tableRef=REMOVED), "spec.tableRef", "Required"),
+    _later("an engine that the operator has not", catalog(spec__engine="paimon-7.3"), "spec.engine", "paimon-7.3", "UnknownEngine"),
+]  # fmt: skip
+
+WRONG_MANIFESTS = [*_COLUMNS, *_KEYS, *_MERGING, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS]
+
+REFUSED_AT_APPLY = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "apiserver"]
+STALLED_IN_RECONCILE = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "reconcile"]
