@@ -1,0 +1,99 @@
+"""Driver Pods as an API server shows them: what kubelet, scheduler and node controllers write into them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.core.naming import owner_reference, pod_labels, pod_name
+from paimon_operator.core.pods import PodObserved, read_pod
+
+Json = dict[str, Any]
+
+MADE = datetime(2026, 11, 21, 8, 10, 0, tzinfo=UTC)
+STARTED = datetime(2026, 11, 21, 8, 10, 5, tzinfo=UTC)
+FINISHED = datetime(2026, 11, 21, 8, 10, 46, tzinfo=UTC)
+
+
+def pod(
+    run: PaimonRun, attempt: int = 1, *, owner_uid: str | None = None, deleting: bool = False, **status: Any
+) -> Json:
+    """The Pod of one attempt, Pending and not yet scheduled unless `status` says otherwise."""
+    name = pod_name(run.metadata.name, attempt)
+    metadata: Json = {
+        "name": name,
+        "namespace": run.metadata.namespace,
+        "uid": f"uid-of-{name}",
+        "creationTimestamp": rfc3339(MADE),
+        "labels": pod_labels(run.spec.table_ref.name, run.metadata.name, attempt),
+        "ownerReferences": [owner_reference("PaimonRun", run.metadata.name, owner_uid or run.metadata.uid)],
+    }
+    if deleting:
+        metadata["deletionTimestamp"] = rfc3339(FINISHED)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"phase": "Pending"} | status}
+
+
+def waiting(reason: str = "ContainerCreating", message: str = "") -> Json:
+    """Status of a Pod on a node whose container waits."""
+    return {"phase": "Pending", "containerStatuses": [_driver({"waiting": {"reason": reason, "message": message}})]}
+
+
+def unschedulable(message: str = "0/1 nodes are available: 1 Insufficient memory.") -> Json:
+    """Status of a Pod that no node takes."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    return {"phase": "Pending", "conditions": [condition]}
+
+
+def running(started: datetime = STARTED) -> Json:
+    """Status of a Pod whose container runs."""
+    return {"phase": "Running", "containerStatuses": [_driver({"running": {"startedAt": rfc3339(started)}})]}
+
+
+def ended(
+    exit_code: int = 0, message: str = "", *, reason: str | None = None, finished: datetime = FINISHED, **status: Any
+) -> Json:
+    """Status of a Pod whose container ended."""
+    terminated = {
+        "exitCode": exit_code,
+        "reason": reason or ("Completed" if exit_code == 0 else "Error"),
+        "message": message,
+        "startedAt": rfc3339(STARTED),
+        "finishedAt": rfc3339(finished),
+    }
+    phase = "Succeeded" if exit_code == 0 else "Failed"
+    return {"phase": phase, "containerStatuses": [_driver({"terminated": terminated})]} | status
+
+
+def evicted(message: str = 'Usage of EmptyDir volume "tmp" exceeds the limit "10Gi".') -> Json:
+    """Status of a Pod that the kubelet evicted: there are no container statuses any more."""
+    return {"phase": "Failed", "reason": "Evicted", "message": message}
+
+
+def disrupted(exit_code: int, by: str = "Eviction API: evicting") -> Json:
+    """Status of a Pod that was pushed off its node."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": by}
+    return ended(exit_code, conditions=[condition])
+
+
+def observed(run: PaimonRun, attempt: int = 1, status: Json | None = None, **how: Any) -> PodObserved:
+    """The Pod of `run` in `status`, as the core reads it."""
+    return read_pod(pod(run, attempt, **(status or {}), **how))
+
+
+def result(run: PaimonRun, **facts: Any) -> str:
+    """The termination message of a driver that did what `run` asked for; `facts` add to it or replace parts."""
+    document = {"version": 1, "run": run.metadata.name, "operation": run.spec.type.value, "ok": True}
+    return json.dumps(document | facts)
+
+
+def error(run: PaimonRun, class_: str, reason: str, message: str = "it went wrong", **facts: Any) -> str:
+    """The termination message of a driver that failed."""
+    told = {"class": class_, "reason": reason, "message": message} | facts
+    return result(run, ok=False, error=told)
+
+
+def _driver(state: Json) -> Json:
+    return {"name": "driver", "state": state, "ready": False, "restartCount": 0, "image": "spark", "imageID": ""}
