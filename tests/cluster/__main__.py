@@ -3,60 +3,92 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Callable
 
 from tests.cluster import programs
+from tests.cluster.images.deliver import prepare_contexts
 from tests.cluster.node import Cluster
 from tests.cluster.packages import MachineError
+
+
+def _binaries(_: Cluster, options: argparse.Namespace) -> int:
+    for path in programs.build(options.name):
+        print(path)
+    return 0
+
+
+def _node(cluster: Cluster, _: argparse.Namespace) -> int:
+    cluster.up()
+    return 0
+
+
+def _images(cluster: Cluster, _: argparse.Namespace) -> int:
+    print(json.dumps(cluster.load_images(), indent=1))
+    return 0
+
+
+def _up(cluster: Cluster, _: argparse.Namespace) -> int:
+    cluster.up()
+    cluster.load_images()
+    print(f"source {cluster.layout.env_file}")
+    return 0
+
+
+def _down(cluster: Cluster, options: argparse.Namespace) -> int:
+    cluster.down(purge=options.purge)
+    return 0
+
+
+def _context(_: Cluster, __: argparse.Namespace) -> int:
+    for path in prepare_contexts():
+        print(path)
+    return 0
+
+
+def _env(cluster: Cluster, _: argparse.Namespace) -> int:
+    print(cluster.layout.env_file)
+    return 0
+
+
+def _status(cluster: Cluster, _: argparse.Namespace) -> int:
+    ready, missing = cluster.is_ready(), cluster.missing()
+    print(f"cluster {cluster.layout.name}: {'Ready' if ready else 'not ready'}")
+    if missing:
+        print(f"not running: {', '.join(missing)}")
+    return 0 if ready else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    def command(name: str, action: Callable[[Cluster, argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text)
+        added.set_defaults(action=action)
+        return added
+
+    command("up", _up, "start this checkout's node with its S3 server, and bring the images onto it")
+    command("node", _node, "the same without the images")
+    command("images", _images, "build the images that changed and bring them onto the running node")
+    down = command("down", _down, "stop everything; objects and S3 data go, images stay for the next time")
+    down.add_argument("--purge", action="store_true", help="remove the images and logs as well")
+    command("status", _status, "say what runs; exit code 1 unless the node is Ready")
+    command("env", _env, "print the path of the env file")
+    command("context", _context, "fill build/image-context, for a `docker build` of your own")
+    binaries = command("binaries", _binaries, "build the Go programs into the cache (all, or the named ones)")
+    binaries.add_argument("name", nargs="*", metavar="NAME", help=", ".join(programs.PROGRAMS))
+    return parser
 
 
 def main() -> int:
     options = _parser().parse_args()
     try:
-        return _run(options)
+        return int(options.action(Cluster(), options))
     except MachineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    binaries = commands.add_parser("binaries", help="build the Go programs into the cache (all, or the named ones)")
-    binaries.add_argument("name", nargs="*", metavar="NAME", help=", ".join(programs.PROGRAMS))
-    commands.add_parser("up", help="start this checkout's node, or check that it runs")
-    down = commands.add_parser("down", help="stop it; objects and S3 data go, images stay")
-    down.add_argument("--purge", action="store_true", help="remove the images as well")
-    commands.add_parser("status", help="say what runs; exit code 1 unless the node is Ready")
-    commands.add_parser("env", help="print the path of the env file")
-    return parser
-
-
-def _run(options: argparse.Namespace) -> int:
-    cluster = Cluster()
-    match options.command:
-        case "binaries":
-            for path in programs.build(options.name):
-                print(path)
-        case "up":
-            cluster.up()
-            print(f"source {cluster.layout.env_file}")
-        case "down":
-            cluster.down(purge=options.purge)
-        case "env":
-            print(cluster.layout.env_file)
-        case "status":
-            return _status(cluster)
-    return 0
-
-
-def _status(cluster: Cluster) -> int:
-    missing = cluster.missing()
-    ready = cluster.is_ready()
-    print(f"cluster {cluster.layout.name}: {'Ready' if ready else 'not ready'}")
-    if missing:
-        print(f"not running: {', '.join(missing)}")
-    return 0 if ready else 1
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def _trees() -> list[Path]:
     """Returns the root of each hierarchy; kubelet wants its root cgroup in all of them."""
     if _unified():
         return [_MOUNT]
-    return sorted({path.resolve() for path in _MOUNT.iterdir() if path.name != "unified" and path.is_dir()})
+    return sorted({path.resolve() for path in _MOUNT.iterdir() if path.is_dir()})
 
 
 def _process_tree(name: str) -> Path:

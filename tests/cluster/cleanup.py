@@ -18,17 +18,16 @@ _CONTAINER_LOGS = Path("/var/log/containers")
 
 def clean(layout: Layout) -> None:
     """Stops what runs and removes what is left; doing it twice does no harm."""
-    orderly = layout.daemon("containerd").pid() is not None and containerd.is_ready(layout)
     for service in reversed(SERVICES.values()):
-        if service.name == "containerd" and orderly:
+        if service.name == "containerd" and layout.daemon("containerd").pid() and containerd.is_ready(layout):
             containerd.remove_containers(layout)
         service.stop(layout)
     cgroups.destroy(layout.name)
     mounts.unmount_below(layout.run, layout.kubelet, layout.containerd_root)
     network.destroy(layout.name)
-    if not orderly:
-        # containerd did not see its containers end: its books are wrong. The registry still has the images.
-        shutil.rmtree(layout.containerd_root, ignore_errors=True)
+    if containerd.has_lost_containers(layout) and layout.containerd_root.exists():
+        # It did not see its containers end, so its books are wrong. The registry still has the images.
+        shutil.rmtree(layout.containerd_root)
     _remove_files(layout)
 
 

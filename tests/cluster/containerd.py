@@ -47,6 +47,8 @@ disabled_plugins = [
 
 def command(layout: Layout) -> list[str]:
     """Writes the configuration and returns the command that starts containerd."""
+    layout.containerd_root.mkdir(parents=True, exist_ok=True)
+    _books_open(layout).touch()
     configuration = layout.state / "containerd.toml"
     configuration.write_text(
         _CONFIGURATION.format(
@@ -97,9 +99,19 @@ def pull(layout: Layout, image: str) -> None:
         ctr(layout, "images", "pull", "--plain-http", image)
 
 
+def has_lost_containers(layout: Layout) -> bool:
+    """Tells whether containerd ended (a crash, a restart of the machine) before its containers were removed."""
+    return _books_open(layout).exists()
+
+
+def _books_open(layout: Layout) -> Path:
+    return layout.containerd_root / "has-containers"
+
+
 def remove_containers(layout: Layout) -> None:
     """Kills every container at once (no grace: the cluster goes down) and forgets it."""
     for task in ctr(layout, "tasks", "list", "--quiet").split():
         ctr(layout, "tasks", "delete", "--force", task)
     for container in ctr(layout, "containers", "list", "--quiet").split():
         ctr(layout, "containers", "delete", container)
+    _books_open(layout).unlink(missing_ok=True)

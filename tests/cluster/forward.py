@@ -56,7 +56,7 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tar
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Copies until one side ends, then passes the end on; the other direction may go on (half-closed connections)."""
-    with contextlib.suppress(ConnectionError):
+    with contextlib.suppress(OSError):  # a peer that is gone shows as several different errors
         while data := await reader.read(_CHUNK):
             writer.write(data)
             await writer.drain()

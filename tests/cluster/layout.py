@@ -53,6 +53,11 @@ class Layout:
         return self.state / "env"
 
     @property
+    def images_file(self) -> Path:
+        """References of the images on the node: `{"operator": ref, "spark": {engine: ref}}`."""
+        return self.state / "images.json"
+
+    @property
     def kubeconfig(self) -> Path:
         return self.state / "kubeconfig"
 

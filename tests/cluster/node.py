@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import time
+from typing import Any
 
 from tests.cluster import cgroups, cleanup, environment, network, packages, programs, s3
 from tests.cluster.cache import locked
+from tests.cluster.images.deliver import deliver_all, deliver_pause
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.layout import Layout
 from tests.cluster.processes import wait_until
@@ -30,6 +33,13 @@ class Cluster:
             if not self.is_ready():
                 cleanup.clean(self.layout)
                 self._start()
+                deliver_pause(self.layout)
+
+    def load_images(self) -> dict[str, Any]:
+        """Builds the images that changed, brings them onto the node, and returns what images.json says."""
+        deliver_all(self.layout)
+        references: dict[str, Any] = json.loads(self.layout.images_file.read_text())
+        return references
 
     def down(self, *, purge: bool = False) -> None:
         """Stops everything; removes processes, mounts, interfaces, the namespace, objects and S3 data.

@@ -24,4 +24,4 @@ def command(layout: Layout) -> list[str]:
         "http": {"addr": f"{NODE_ADDRESS}:{REGISTRY_PORT}"},
     }
     configuration.write_text(yaml.safe_dump(document))
-    return [str(REGISTRY.path), "serve", str(configuration)]
+    return ["env", "OTEL_TRACES_EXPORTER=none", str(REGISTRY.path), "serve", str(configuration)]

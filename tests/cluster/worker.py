@@ -56,6 +56,7 @@ def _kubelet_configuration(layout: Layout, authority: Authority) -> dict[str, ob
         "volumePluginDir": str(layout.kubelet / "volume-plugins"),
         "resolvConf": str(_write_resolver(layout)),
         "clusterDomain": "cluster.local",
+        "clusterDNS": [NODE_ADDRESS],  # nobody listens there; without it every pod gets a warning event
         # The disk is the developer's: warn about it nowhere, evict only when it is nearly full.
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"nodefs.available": "1%", "imagefs.available": "1%"},

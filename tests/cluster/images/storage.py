@@ -1,0 +1,57 @@
+"""buildah with a store of its own in the cache: builds without a network, pushes to the registry on the node."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.cluster import network
+from tests.cluster.cache import cache_root
+from tests.cluster.layout import Layout
+from tests.cluster.packages import IMAGES, install, require_root
+from tests.cluster.progress import CommandFailedError, run, run_with_progress
+
+# A mount namespace of its own, so that the store leaves no mount behind; a network namespace of its own, so that a
+# build that asks the network for anything fails. The loopback must be up: Spark's training run talks to itself.
+_WITHOUT_NETWORK = ("unshare", "--mount", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
+_WITHOUT_MOUNTS = ("unshare", "--mount")
+
+
+def _buildah(*arguments: str) -> list[str]:
+    store = cache_root() / "images"
+    run_root = Path("/run") / f"paimon-images-{hashlib.sha256(str(store).encode()).hexdigest()[:6]}"
+    return ["buildah", "--root", str(store), "--runroot", str(run_root), *arguments]
+
+
+def _environment() -> dict[str, str]:
+    # chroot isolation: works where no container may make another one.
+    driver = os.environ.get("STORAGE_DRIVER", "overlay")
+    return {**os.environ, "BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": driver}
+
+
+def exists(tag: str) -> bool:
+    """Tells whether the store has the image."""
+    try:
+        run([*_WITHOUT_MOUNTS, *_buildah("inspect", "--type", "image", tag)], env=_environment())
+    except CommandFailedError:
+        return False
+    return True
+
+
+def build(tag: str, *, dockerfile: Path, context: Path, arguments: Mapping[str, str]) -> None:
+    """Builds `tag`; layers whose inputs did not change are taken from earlier builds."""
+    require_root()
+    install(IMAGES)
+    options = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+    options += ["--layers", "--pull=never", "--format=oci", f"--file={dockerfile}", f"--tag={tag}"]
+    command: Sequence[str] = [*_WITHOUT_NETWORK, *_buildah("build", *options, str(context))]
+    run_with_progress(f"building image {tag}", command, env=_environment())
+
+
+def push(tag: str, reference: str, layout: Layout) -> None:
+    """Pushes the image as `reference` to the registry on the node; layers that are there do not travel."""
+    options = ["--tls-verify=false", "--disable-compression", "--quiet"]
+    command = [*_WITHOUT_MOUNTS, *_buildah("push", *options, tag, f"docker://{reference}")]
+    run_with_progress(f"pushing {reference}", network.inside(layout.name, command), env=_environment())
