@@ -1,4 +1,4 @@
-"""One real API server for all tests of this folder. Tests of the CRDs share the namespace `shop`; others make their own."""
+"""One real API server for all tests of this folder. Tests of the CRDs share the namespace `shop`."""
 
 from __future__ import annotations
 

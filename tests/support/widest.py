@@ -1,4 +1,4 @@
-"""The widest legal tables: every count reached that a rule walks. etcd takes 1.5 MiB, so some texts stop short of it."""
+"""The widest legal tables: every count that a rule walks is reached. etcd takes 1.5 MiB, so some texts are shorter."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class WrongManifest:
     """Engine of the catalog; only for what reconcile catches."""
 
 
-def _later(  # noqa: PLR0917  (a row of the table)
+def _later(
     name: str, manifest: Manifest, field: str, contains: str, reason: str, *, engine: str = "paimon-1.4"
 ) -> WrongManifest:
     return WrongManifest(name, manifest, field, contains, "reconcile", reason, engine)
