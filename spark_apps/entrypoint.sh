@@ -1,0 +1,74 @@
+#!/bin/sh
+# Entry of the Spark image.
+#   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
+#   entrypoint.sh train             writes the class-data archive that makes the next starts fast
+# From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
+# TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa.
+#
+# java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
+# whose class path with wildcards has no fixed order: an archive fits only the very class path it was made with.
+set -eu
+LC_ALL=C
+home=${PAIMON_OPERATOR_HOME:-$(dirname "$(readlink -f "$0")")}
+archive=${PAIMON_OPERATOR_ARCHIVE:-$home/app.jsa}
+tmp=${TMPDIR:-/tmp}
+
+python=${PYSPARK_PYTHON:-python3}
+if [ -z "${PYSPARK_DIR:-}" ] || [ -z "${SPARK_APPS_DIR:-}" ]; then
+  eval "$("$python" -c '
+from importlib.util import find_spec
+for name in ("pyspark", "spark_apps"):
+    print(f"{name.upper()}_DIR={find_spec(name).submodule_search_locations[0]!r}")')"
+fi
+
+class_path=
+for jar in "$home"/jars/*.jar "$PYSPARK_DIR"/jars/*.jar; do
+  class_path=$class_path:$jar
+done
+
+# A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
+export SPARK_USER="${SPARK_USER:-spark}" HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
+# One process does everything, so the pod's own name need not resolve.
+export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}" SPARK_LOCAL_DIRS="$tmp"
+# With SPARK_HOME set, Python would import pyspark from a zip file, without compiled modules.
+unset SPARK_HOME SPARK_CONF_DIR
+export PYSPARK_PYTHON="$python" PYTHONPATH="$(dirname "$SPARK_APPS_DIR")${PYTHONPATH:+:$PYTHONPATH}"
+
+case ${1:-} in
+  driver)
+    program=$SPARK_APPS_DIR/main.py
+    cds="-XX:SharedArchiveFile=$archive"
+    [ -f "$archive" ] || cds=-Xshare:auto
+    ;;
+  train)
+    program=$SPARK_APPS_DIR/training.py
+    cds="-XX:ArchiveClassesAtExit=$archive"
+    ;;
+  *)
+    echo "usage: entrypoint.sh driver JOB.json | train" >&2
+    exit 64
+    ;;
+esac
+shift
+
+case ${DRIVER_JIT:-c1} in
+  c1) jit=-XX:TieredStopAtLevel=1 ;;
+  *) jit=-XX:+TieredCompilation ;;
+esac
+
+# What Spark's own launcher opens for Java 17 (org.apache.spark.launcher.JavaModuleOptions).
+opens=
+for package in java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent \
+  java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar; do
+  opens="$opens --add-opens=java.base/$package=ALL-UNNAMED"
+done
+
+# shellcheck disable=SC2086  # the lists are meant to fall apart into words
+exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off \
+  -XX:+ExitOnOutOfMemoryError $opens --add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED \
+  -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true \
+  -Duser.timezone=UTC -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
+  -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
+  -cp "${class_path#:}" org.apache.spark.deploy.SparkSubmit \
+  --master "local[${DRIVER_CORES:-1}]" --conf "spark.jars.ivy=$tmp/.ivy2" \
+  "$program" "$@"

@@ -1,0 +1,157 @@
+"""What went wrong, as the operator must know it: the class decides what happens next, the sentences are for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spark_apps.contract import EXIT_CODES, ResultError
+
+MAX_MESSAGE = 700
+"""Characters of a message: the whole result must stay below 3 KB."""
+
+
+class RunError(Exception):
+    """A run that cannot succeed now. `kind` is one of the classes of the contract (EXIT_CODES)."""
+
+    def __init__(self, kind: str, reason: str, message: str, remedy: str = "", *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.reason = reason
+        self.remedy = remedy
+        self.field = field
+
+    @property
+    def exit_code(self) -> int:
+        """The process's exit code for it."""
+        return EXIT_CODES[self.kind]
+
+    def as_result(self) -> ResultError:
+        """The part of the result document that describes it."""
+        message = str(self)
+        shortened = message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
+        return ResultError(self.kind, self.reason, shortened, self.remedy, self.field)
+
+
+def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:
+    """The user must edit something; a retry would end the same."""
+    return RunError("Spec", reason, message, remedy, field=field)
+
+
+@dataclass(frozen=True)
+class _Sign:
+    """A failure known by what its chain of causes says. First match wins, so the order below matters."""
+
+    pattern: re.Pattern[str]
+    kind: str
+    reason: str
+    sentence: str
+    remedy: str
+
+
+def _sign(pattern: str, kind: str, reason: str, sentence: str, remedy: str) -> _Sign:
+    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy)
+
+
+SIGNS = (
+    _sign(
+        r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
+        r"ConcurrentModification|already been created by another|TableAlreadyExistException",
+        "Conflict",
+        "CommitConflict",
+        "Somebody else committed to the table at the same time",
+        "nothing: the run is tried again",
+    ),
+    _sign(
+        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDenied|Access Denied|\b403\b",
+        "Surroundings",
+        "AccessDenied",
+        "The storage refuses the credentials",
+        "correct the keys in the catalog's Secret, or what they may do",
+    ),
+    _sign(
+        r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials",
+        "Surroundings",
+        "CredentialsMissing",
+        "No credentials for the storage were given",
+        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the catalog's Secret",
+    ),
+    _sign(
+        r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",
+        "Surroundings",
+        "BucketMissing",
+        "The bucket does not exist",
+        "create the bucket, or correct the catalog's warehouse or location",
+    ),
+    _sign(
+        r"UnknownHostException|Connection refused|connect timed out|ConnectException|NoRouteToHost|"
+        r"Unable to execute HTTP request|SocketTimeoutException|"
+        r"Connection reset|NoHttpResponse|SdkClientException|\b503\b|\b500 Internal",
+        "Infrastructure",
+        "StorageUnreachable",
+        "The storage does not answer",
+        "check the catalog's endpoint and the network; the run is tried again",
+    ),
+    _sign(
+        r"Permission denied|AccessControlException|Read-only file system",
+        "Surroundings",
+        "PermissionDenied",
+        "The storage does not permit this",
+        "give the driver's user the right to read and write there",
+    ),
+    _sign(
+        r"No space left on device|Disk quota exceeded",
+        "Infrastructure",
+        "DiskFull",
+        "A disk is full",
+        "give the driver's /tmp more room",
+    ),
+)
+
+
+def classify(error: BaseException) -> RunError:
+    """The failure behind any exception. What nobody foresaw counts as Infrastructure: it is retried, within limits."""
+    if isinstance(error, RunError):
+        return error
+    chain = list(_causes(error))
+    text = "\n".join(chain)
+    for sign in SIGNS:
+        if found := sign.pattern.search(text):
+            said = next(line for line in chain if found[0].splitlines()[0] in line or sign.pattern.search(line))
+            return RunError(sign.kind, sign.reason, f"{sign.sentence}: {_first_line(said)}", sign.remedy)
+    return RunError("Infrastructure", "Unexpected", _first_line(chain[-1]), "read the run's log")
+
+
+def caused_by(error: BaseException, *class_names: str) -> bool:
+    """Whether a Java exception whose class ends with one of `class_names` is in the chain of causes."""
+    return any(line.split(":", 1)[0].endswith(class_names) for line in _causes(error))
+
+
+def root_message(error: BaseException) -> str:
+    """What the innermost cause says, without its class, on one line."""
+    return _first_line(list(_causes(error))[-1]).partition(": ")[2] or str(error).split("\n", 1)[0]
+
+
+def _causes(error: BaseException) -> Iterator[str]:
+    """`class: message` of the exception and of each cause, outermost first, across Python and Java."""
+    java = _java_exception(error)
+    if java is None:
+        yield f"{type(error).__name__}: {error}"
+        return
+    for _ in range(20):  # a cause may lead back to itself
+        yield f"{java.getClass().getName()}: {java.getMessage()}"
+        java = java.getCause()
+        if java is None:
+            return
+
+
+def _java_exception(error: BaseException) -> Any:
+    """py4j and pyspark each hide the Java exception in another attribute."""
+    return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0][:MAX_MESSAGE] if lines else text

@@ -1,0 +1,73 @@
+"""Which input files there are: found below a location, each with what tells whether it was replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.failures import RunError, caused_by, spec_failure
+
+if TYPE_CHECKING:
+    from spark_apps.contract import WriteJob
+    from spark_apps.session import Session
+
+
+@dataclass(frozen=True, order=True)
+class InputFile:
+    """A file; `version` is its ETag on S3, elsewhere its modification time in milliseconds."""
+
+    path: str
+    size: int
+    version: str
+
+
+def find_files(write: WriteJob, session: Session) -> list[InputFile]:
+    """All files below the write's path, by path; names with a leading _ or . are not input, as everywhere in Hadoop."""
+    base = input_uri(write)
+    path = session.jvm.org.apache.hadoop.fs.Path(base)
+    try:
+        file_system = path.getFileSystem(session.hadoop_configuration)
+        root = file_system.getFileStatus(path).getPath().toString()
+        statuses = list(_each(file_system.listFiles(path, True)))
+    except Exception as error:
+        if caused_by(error, "FileNotFoundException"):
+            raise RunError(
+                "Surroundings",
+                "InputMissing",
+                f"{base} does not exist",
+                "put the files there, or correct the path",
+                field=f"spec.writes[{write.name}].from.files.path",
+            ) from error
+        raise
+    found = (_input_file(status) for status in statuses)
+    return sorted(each for each in found if not _hidden(each.path.removeprefix(root)))
+
+
+def input_uri(write: WriteJob) -> str:
+    """The location with the path below it. Raises RunError (Spec) when the path leads out of the location."""
+    parts = [part for part in write.path.split("/") if part]
+    if ".." in parts or "\\" in write.path or ":" in write.path:
+        raise spec_failure(
+            "PathOutsideLocation",
+            f"path {write.path!r} leads out of its location",
+            "name a folder or file below the location, without ..",
+            field=f"spec.writes[{write.name}].from.files.path",
+        )
+    return "/".join([write.location.rstrip("/"), *parts])
+
+
+def _input_file(status: Any) -> InputFile:
+    path = status.getPath()
+    on_s3 = path.toUri().getScheme() in ("s3", "s3a")
+    version = status.getEtag() if on_s3 else str(status.getModificationTime())
+    return InputFile(path.toString(), int(status.getLen()), version)
+
+
+def _each(iterator: Any) -> Iterator[Any]:
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def _hidden(below_root: str) -> bool:
+    return any(part.startswith(("_", ".")) for part in below_root.split("/") if part)

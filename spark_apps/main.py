@@ -1,0 +1,84 @@
+"""The entry of every driver: reads the job, does its operation, and reports: `main.py /etc/paimon-run/job.json`.
+
+The report is one JSON document, written to the file named by TERMINATION_LOG and printed as the last line of the log.
+The exit code says the class of the failure (contract.EXIT_CODES); a JVM out of memory ends the process by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from spark_apps.contract import MAX_RESULT_BYTES, MEMBERS, VERSION, Job, JobError, Outcome, read_job, to_json
+from spark_apps.failures import RunError, classify
+from spark_apps.session import Session
+
+
+def perform(job: Job) -> tuple[dict[str, Any], int]:
+    """Does the job; returns the result document and the exit code. Raises nothing but what ends a process."""
+    started = time.monotonic()
+    outcome, failure, ready = Outcome(), None, started
+    session: Session | None = None
+    try:
+        session = Session(job)
+        session.jvm  # noqa: B018  (its start-up is a number of its own)
+        ready = time.monotonic()
+        operation = importlib.import_module(f"spark_apps.{MEMBERS[job.operation]}")
+        outcome = operation.run(job, session)
+    except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
+        traceback.print_exc()
+        failure = classify(error)
+    finally:
+        if session is not None:
+            session.close()
+    elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
+    return _document(job, outcome, failure, elapsed), failure.exit_code if failure else 0
+
+
+def _document(job: Job, outcome: Outcome, failure: RunError | None, elapsed: dict[str, int]) -> dict[str, Any]:
+    document = {
+        "version": VERSION,
+        "run": job.run.name,
+        "operation": job.operation,
+        "ok": failure is None,
+        **to_json(outcome),
+        "ms": elapsed,
+    }
+    if failure:
+        document["error"] = to_json(failure.as_result())
+    while len(_text(document).encode()) > MAX_RESULT_BYTES and document.get("differences"):
+        document["differences"] = document["differences"][:-1]  # the log has them all
+    return document
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the job in the file named by the one argument and returns the exit code."""
+    try:
+        job = read_job(Path(arguments[0]).read_text(encoding="utf-8"))
+    except (IndexError, OSError, JobError) as error:
+        sys.stderr.write(f"cannot read the job: {error}\n")
+        return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code
+    document, code = perform(job)
+    text = _text(document)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+    Path(os.environ.get("TERMINATION_LOG", "/dev/termination-log")).write_text(text, encoding="utf-8")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
