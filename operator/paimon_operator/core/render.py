@@ -106,7 +106,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
 
 
 def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, Any]:
-    owner = naming.owner_reference(Kind.RUN, run.metadata.name, run.metadata.uid)
+    owner = naming.owner_reference(Kind.RUN.value, run.metadata.name, run.metadata.uid)
     return {"name": name, "namespace": run.metadata.namespace, "labels": labels, "ownerReferences": [owner]}
 
 

@@ -1,0 +1,152 @@
+"""What is sent to the API server for a run, compared whole with golden files.
+
+After a change that is meant: `UPDATE_GOLDEN=1 pytest tests/core/test_render.py` writes them anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paimon_operator.api.contract import (
+    CompactJob,
+    Job,
+    JobCatalog,
+    JobColumn,
+    JobRun,
+    JobTable,
+    ProvisionJob,
+)
+from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.run import CompactStrategy, PaimonRun
+from paimon_operator.core.render import Launch, SecretEnv, config_map, driver_pod, heap_mib
+from tests.support.builders import run, table
+
+GOLDEN = Path(__file__).parent / "golden"
+
+ORDERS = table()
+COMPACT = run("orders-compact-8f3a91c2", table=ORDERS, trigger={"type": "Schedule"})
+PROVISION = run("orders-provision-0c0ffee0", table=ORDERS, type="Provision", compact=None, trigger={"type": "Spec"})
+
+SECRET_ENV = (
+    SecretEnv(name="AWS_ACCESS_KEY_ID", secret="lake-s3", key="AWS_ACCESS_KEY_ID"),
+    SecretEnv(name="AWS_SECRET_ACCESS_KEY", secret="lake-s3", key="AWS_SECRET_ACCESS_KEY"),
+    SecretEnv(name="AWS_SESSION_TOKEN", secret="lake-s3", key="AWS_SESSION_TOKEN", optional=True),
+)
+
+
+def job(of: PaimonRun, **operation: Any) -> Job:
+    return Job(
+        run=JobRun(name=of.metadata.name, uid=of.metadata.uid, namespace=of.metadata.namespace),
+        operation=of.spec.type,
+        engine="paimon-1.4",
+        catalog=JobCatalog(
+            warehouse="s3://lake/warehouse", metastore="filesystem", options={"s3.endpoint": "http://s3"}
+        ),
+        table=JobTable(database="shop", name="orders"),
+        owner="kube-system-uid/shop/orders",
+        commit_user=f"{of.metadata.name}-{of.metadata.uid}",
+        **operation,
+    )
+
+
+COMPACT_JOB = job(COMPACT, compact=CompactJob(strategy=CompactStrategy.FULL))
+PROVISION_JOB = job(
+    PROVISION,
+    provision=ProvisionJob(
+        columns=(JobColumn(name="order_id", type="BIGINT NOT NULL"), JobColumn(name="Größe", type="STRING")),
+        primary_keys=("order_id",),
+        options={"bucket": "4"},
+        adoption=AdoptionPolicy.ADOPT_IF_IDENTICAL,
+    ),
+)
+LAUNCH = Launch(job=COMPACT_JOB, image="paimon-spark:paimon-1.4", cores=1, memory_mib=2048, secret_env=SECRET_ENV)
+EVERYTHING = replace(
+    LAUNCH,
+    job=PROVISION_JOB,
+    image="registry.example/spark@sha256:0123",
+    pull_policy="Always",
+    pull_secrets=("registry",),
+    service_account="lake-spark",
+    cores=4,
+    memory_mib=8192,
+    scratch="100Gi",
+)
+
+
+def a_pod(
+    launch: Launch = LAUNCH, of: PaimonRun = COMPACT, *, attempt: int = 1, memory_mib: int = 2048
+) -> dict[str, Any]:
+    return driver_pod(of, launch, attempt=attempt, memory_mib=memory_mib, deadline_s=4500)
+
+
+@pytest.mark.parametrize(
+    ("name", "rendered"),
+    [
+        ("pod-usual", a_pod()),
+        ("pod-third-attempt-with-more-memory", a_pod(attempt=3, memory_mib=4608)),
+        ("pod-everything-set", a_pod(EVERYTHING, PROVISION, memory_mib=8192)),
+        ("config-map-compact", config_map(COMPACT, COMPACT_JOB)),
+        ("config-map-provision", config_map(PROVISION, PROVISION_JOB)),
+    ],
+)
+def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict[str, Any]) -> None:
+    file = GOLDEN / f"{name}.yaml"
+    if os.environ.get("UPDATE_GOLDEN"):
+        file.write_text(yaml.safe_dump(rendered, sort_keys=False, width=10_000, allow_unicode=True), encoding="utf-8")
+    assert rendered == yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
+    stored = config_map(PROVISION, PROVISION_JOB)["data"]["job.json"]
+    assert Job.model_validate_json(stored) == PROVISION_JOB
+    assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
+
+
+def test_the_job_is_frozen() -> None:
+    assert config_map(COMPACT, COMPACT_JOB)["immutable"] is True
+
+
+def test_every_object_is_controlled_by_its_run() -> None:
+    for body in (a_pod(), config_map(COMPACT, COMPACT_JOB)):
+        (owner,) = body["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["uid"], owner["controller"]) == ("PaimonRun", COMPACT.metadata.uid, True)
+
+
+def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
+    def without_attempt(pod: dict[str, Any]) -> dict[str, Any]:
+        del pod["metadata"]["name"], pod["metadata"]["labels"]["paimon-operator.dev/attempt"]
+        container = pod["spec"]["containers"][0]
+        del container["resources"]
+        container["env"] = [each for each in container["env"] if each["name"] not in ("RUN_ATTEMPT", "DRIVER_HEAP")]
+        return pod
+
+    assert without_attempt(a_pod()) == without_attempt(a_pod(attempt=2, memory_mib=3072))
+
+
+def test_the_service_accounts_token_is_not_mounted_whichever_account_it_is() -> None:
+    for launch in (LAUNCH, EVERYTHING):
+        assert a_pod(launch)["spec"]["automountServiceAccountToken"] is False
+
+
+def test_credentials_are_references_and_nothing_else() -> None:
+    environment = {each["name"]: each for each in a_pod()["spec"]["containers"][0]["env"]}
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        assert set(environment[name]) == {"name", "valueFrom"}
+        assert environment[name]["valueFrom"]["secretKeyRef"]["name"] == "lake-s3"
+
+
+@given(memory=st.integers(1024, 512 * 1024))
+def test_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
+    beside = memory - heap_mib(memory)
+    assert beside >= 512
+    assert beside >= int(memory * 0.35)
+    assert heap_mib(memory) >= 512
