@@ -1,0 +1,149 @@
+"""The life of one run in memory: a test says what became of the Pod, the run controller's core says what to do."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from paimon_operator.api.conditions import ConditionType, find
+from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
+from paimon_operator.api.run import CompactStrategy, PaimonRun
+from paimon_operator.api.run_status import Attempt, RunStatus, RunType
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.api.table_status import ActiveRun, TableStatus
+from paimon_operator.core.decision import Create, Decision, Delete
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.pods import read_pod
+from paimon_operator.core.render import Launch
+from paimon_operator.core.run_observed import RunLimits, RunObserved, current_pod
+from paimon_operator.core.runs import step
+from tests.support import builders, pods
+from tests.support.pods import Json
+
+RUN_NAME = "orders-compact-8f3a91c2"
+MINUTES = timedelta(minutes=1)
+
+NOT_THERE = None
+"""What a live GET of the Pod says before it is made and after it is gone."""
+
+
+class Story:
+    """One run, its table, and what the operator has stored so far. Each `look` is one reconciliation, carried out."""
+
+    def __init__(self, *, named: bool = True, uid_known: bool = True, **spec: Any) -> None:
+        run = builders.run(RUN_NAME, table=builders.table(), **({"trigger": {"type": "Schedule"}} | spec))
+        self.run = run
+        self.table: PaimonTable | None = builders.table()
+        self.now: datetime = pods.MADE
+        self.limits = RunLimits()
+        self.refusal: str | None = None
+        self.launch_error: Exception | None = None
+        if named:
+            self.name(RUN_NAME, run.metadata.uid if uid_known else None)
+
+    def name(self, run: str | None, uid: str | None = None) -> None:
+        """Set the table's status.activeRun."""
+        active = None
+        if run is not None:
+            active = ActiveRun(name=run, uid=uid, type=self.run.spec.type, trigger="Schedule")
+        self.table = builders.table(status=TableStatus(active_run=active))
+
+    def look(
+        self, pod_status: Json | None = None, *, later: timedelta = timedelta(), **how: Any
+    ) -> Decision[RunStatus]:
+        """Reconcile `later`, with the current attempt's Pod in this status (None: 404), and store what was decided."""
+        self.now += later
+        pod = None
+        if pod_status is not None and current_pod(self.run) is not None:
+            pod = read_pod(pods.pod(self.run, len(self.run.status.attempts), **pod_status, **how))
+        decision = step(
+            RunObserved(
+                run=self.run,
+                table=self.table,
+                pod=pod,
+                limits=self.limits,
+                launch=self._launch,
+                refusal=self.refusal,
+            ),
+            self.now,
+        )
+        self._carry_out(decision)
+        return decision
+
+    def cancel(self) -> None:
+        """The user deletes the run."""
+        metadata = self.run.metadata.model_copy(update={"deletion_timestamp": self.now})
+        self.run = self.run.model_copy(update={"metadata": metadata})
+
+    @property
+    def attempt(self) -> Attempt:
+        """The newest attempt."""
+        return self.run.status.attempts[-1]
+
+    def condition(self, type_: ConditionType) -> str:
+        """`True RunSucceeded`."""
+        found = find(self.run.status.conditions, type_)
+        assert found is not None
+        return f"{found.status} {found.reason}"
+
+    def message(self) -> str:
+        """What `kubectl describe` says of the outcome."""
+        found = find(self.run.status.conditions, ConditionType.SUCCEEDED)
+        assert found is not None
+        return found.message
+
+    def _launch(self) -> Launch:
+        if self.launch_error is not None:
+            raise self.launch_error
+        return Launch(job=_job(self.run), image="paimon-spark:paimon-1.4", cores=2, memory_mib=2048)
+
+    def _carry_out(self, decision: Decision[RunStatus]) -> None:
+        finalizers = {"keep": self.run.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
+        metadata = self.run.metadata.model_copy(update={"finalizers": finalizers})
+        update: dict[str, Any] = {"metadata": metadata}
+        if decision.status is not None:
+            update["status"] = RunStatus.model_validate(decision.status.to_json())  # as it comes back from the server
+        self.run = self.run.model_copy(update=update)
+
+
+def _job(run: PaimonRun) -> Job:
+    return Job(
+        run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace="shop"),
+        operation=RunType.COMPACT,
+        engine="paimon-1.4",
+        catalog=JobCatalog(warehouse="s3://lake/warehouse", metastore="filesystem"),
+        table=JobTable(database="shop", name="orders"),
+        owner="o",
+        commit_user="u",
+        compact=CompactJob(strategy=CompactStrategy.FULL),
+    )
+
+
+def a_write(**spec: Any) -> Story:
+    return Story(type="Write", compact=None, write={"name": "import"}, **spec)
+
+
+def launched(story: Story | None = None) -> Story:
+    """A run whose first attempt is written down and whose Pod is being made."""
+    story = story or Story()
+    story.look()
+    return story
+
+
+def at_work(story: Story | None = None) -> Story:
+    """A run whose first Pod has been seen running."""
+    story = launched(story)
+    story.look(pods.running(), later=timedelta(seconds=10))
+    return story
+
+
+def created(decision: Decision[RunStatus]) -> list[str]:
+    return [f"{each.kind} {each.body['metadata']['name']}" for each in decision.actions if isinstance(each, Create)]
+
+
+def deleted(decision: Decision[RunStatus]) -> list[str]:
+    return [each.uid for each in decision.actions if isinstance(each, Delete)]
+
+
+def told(decision: Decision[RunStatus]) -> list[str]:
+    return [f"{event.type_} {event.reason}" for event in decision.events]
