@@ -100,8 +100,13 @@ def test_a_run_that_its_table_does_not_name_makes_nothing(other: str | None, uid
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForTable"
 
 
-def test_a_run_starts_when_the_table_knows_its_name_but_not_yet_its_uid() -> None:
-    assert created(Story(uid_known=False).look()) != []
+def test_a_run_waits_until_its_table_has_written_down_its_uid_because_then_a_run_without_uid_has_no_pod() -> None:
+    story = Story(named=False)
+    story.name(RUN_NAME, uid=None)
+    decision = story.look()
+    assert (decision.actions, decision.requeue_after) == ((), timedelta(seconds=1))
+    story.name(RUN_NAME, story.run.metadata.uid)
+    assert created(story.look()) != []
 
 
 def test_a_run_without_a_table_says_so() -> None:
@@ -116,7 +121,7 @@ def test_a_run_that_lost_its_place_makes_no_second_attempt() -> None:
     story.look(pods.ended(1))
     story.name("orders-write-00000000")
     assert story.look(NOT_THERE, later=60 * MINUTES).actions == ()
-    story.name(RUN_NAME)
+    story.name(RUN_NAME, story.run.metadata.uid)
     assert created(story.look(NOT_THERE)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
 
 

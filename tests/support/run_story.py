@@ -30,7 +30,7 @@ NOT_THERE = None
 class Story:
     """One run, its table, and what the operator has stored so far. Each `look` is one reconciliation, carried out."""
 
-    def __init__(self, *, named: bool = True, uid_known: bool = True, **spec: Any) -> None:
+    def __init__(self, *, named: bool = True, **spec: Any) -> None:
         run = builders.run(RUN_NAME, table=builders.table(), **({"trigger": {"type": "Schedule"}} | spec))
         self.run = run
         self.table: PaimonTable | None = builders.table()
@@ -39,7 +39,7 @@ class Story:
         self.refusal: str | None = None
         self.launch_error: Exception | None = None
         if named:
-            self.name(RUN_NAME, run.metadata.uid if uid_known else None)
+            self.name(RUN_NAME, run.metadata.uid)
 
     def name(self, run: str | None, uid: str | None = None) -> None:
         """Set the table's status.activeRun."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from paimon_operator.api import units
 from paimon_operator.api.reasons import Reason
@@ -14,22 +15,25 @@ from paimon_operator.core.endings import failed
 from paimon_operator.core.failures import Failure, known_reason
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved
-from paimon_operator.core.steps import Step, held_up, in_phase, under_way, with_attempt
+from paimon_operator.core.steps import LOOK_AGAIN, Step, held_up, in_phase, under_way, with_attempt
 from paimon_operator.errors import SpecError, SurroundingsError
+
+_SOON: Final = timedelta(seconds=1)
+"""The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
 
 
 def not_its_turn(observed: RunObserved) -> Step | None:
     """Why the run may not make a Pod: one mutating run per table, and the table says which. None when it may."""
+    if observed.is_active:
+        return None
     run, table = observed.run, observed.run.spec.table_ref.name
     if observed.table is None:
         findings = held_up(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
-    elif not observed.named_by_table:
-        findings = under_way(
-            Reason.WAITING_FOR_TABLE, f"status.activeRun of PaimonTable {table} does not name this run"
-        )
     else:
-        return None
-    return Step(status=in_phase(run.status, Phase.PENDING), findings=findings)
+        message = f"status.activeRun of PaimonTable {table} does not name this run"
+        findings = under_way(Reason.WAITING_FOR_TABLE, message)
+    again = _SOON if observed.is_awaited else LOOK_AGAIN
+    return Step(status=in_phase(run.status, Phase.PENDING), findings=findings, requeue_after=again)
 
 
 def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:

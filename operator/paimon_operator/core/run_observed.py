@@ -63,12 +63,20 @@ class RunObserved:
         return self.active_deadline + self.limits.pending_timeout + BACKSTOP
 
     @property
-    def named_by_table(self) -> bool:
-        """Whether the table's status.activeRun is this run: only then may it make a Pod."""
+    def is_active(self) -> bool:
+        """Whether the table's status.activeRun is this very run: only then may it make a Pod.
+
+        The name alone is not enough. A run whose UID the table has not written down has therefore never had a Pod, and
+        the table may make a missing one anew.
+        """
         active = None if self.table is None else self.table.status.active_run
-        if active is None or active.name != self.run.metadata.name:
-            return False
-        return active.uid in (None, self.run.metadata.uid)
+        return active is not None and active.uid == self.run.metadata.uid
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the table has started this run and will write down its UID at its next look."""
+        active = None if self.table is None else self.table.status.active_run
+        return active is not None and active.uid is None and active.name == self.run.metadata.name
 
 
 def last_attempt(run: PaimonRun) -> Attempt | None:
