@@ -54,7 +54,8 @@ def test_columns_of_every_kind_of_type_are_taken(objects: Objects) -> None:
     types = [
         "BOOLEAN", "TINYINT", "SMALLINT", "INT", "int not null", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(38,10)",
         "CHAR(3)", "VARCHAR(20)", "STRING", "BINARY(4)", "VARBINARY(9)", "BYTES", "DATE", "TIMESTAMP(6)",
-        "TIMESTAMP(3) NOT NULL", "TIMESTAMP_LTZ(6)", "ARRAY<STRING>", "MAP<STRING, INT>", "ROW<a INT, b ARRAY<DECIMAL(3,1)>>",
+        "TIMESTAMP(3) NOT NULL", "TIMESTAMP_LTZ(6)", "ARRAY<STRING>", "MAP<STRING, INT>",
+        "ROW<a INT, b ARRAY<DECIMAL(3,1)>>",
     ]  # fmt: skip
     columns = [{"name": f"c{n}", "type": type_} for n, type_ in enumerate(types)]
     objects.create(append_table(spec__schema__columns=columns))

@@ -101,6 +101,8 @@ _MERGING = [
     WrongManifest("an aggregate on a key", _aggregation(0, function="max"), "spec.schema.columns", "primary key"),
     WrongManifest("an unknown aggregate function", _aggregation(3, function="average"), "spec.schema.columns[3].aggregate.function", "Unsupported value"),
     WrongManifest("a delimiter between numbers", _aggregation(3, function="sum", delimiter=";"), "spec.schema.columns[3].aggregate.delimiter", "listagg"),
+    WrongManifest("nested rows without a key", _aggregation(4, function="nested_partial_update"), "spec.schema.columns[4].aggregate.nestedKey", "must be set"),
+    WrongManifest("a limit of numbers", _aggregation(3, function="sum", countLimit=3), "spec.schema.columns[3].aggregate.countLimit", "nested_update"),
     WrongManifest("a sequence under FirstRow", keyed_table(spec__mergeEngine={"type": "FirstRow"}, spec__sequence={"fields": ["updated_at"]}), "spec.sequence", "FirstRow"),
     WrongManifest("an input changelog under FirstRow", keyed_table(spec__mergeEngine={"type": "FirstRow"}, spec__changelogProducer={"type": "Input"}), "spec.changelogProducer.type", "None or Lookup"),
     WrongManifest("a sequence field that is no column", keyed_table(spec__sequence={"fields": ["version"]}), "spec.sequence.fields", "one of the columns"),
@@ -114,6 +116,11 @@ _MERGING = [
     _later("an aggregate outside the sequence groups", _partial_update(_GROUP, spec__schema__columns__4__aggregate={"function": "collect"}), "spec.schema.columns[4].aggregate", "sequence group", "InvalidSpec"),
     _later("a column in two sequence groups", _partial_update(_GROUP, {"sequenceFields": ["dt"], "columns": ["state"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "state", "InvalidSpec"),
 ]  # fmt: skip
+
+_ITEMS = {"type": "ARRAY<ROW<sku STRING, n INT>>", "aggregate": {"function": "nested_partial_update", "nestedKey": ["sku"]}}
+_NESTED_PARTIAL_UPDATE = keyed_table(
+    spec__mergeEngine={"type": "Aggregation"}, spec__schema__columns__6={"name": "items"} | _ITEMS
+)
 
 _UPKEEP = [
     WrongManifest("fewer snapshots at most than at least", keyed_table(spec__retention={"snapshots": {"numRetainedMin": 20, "numRetainedMax": 10}}), "spec.retention.snapshots.numRetainedMin", "must not exceed"),
@@ -140,6 +147,7 @@ _UPKEEP = [
     _later("a time zone that does not exist", keyed_table(spec__timeZone="Europe/Atlantis"), "spec.timeZone", "Europe/Atlantis", "InvalidSpec"),
     _later("the sixty-first minute", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "61 * * * *"}}), "spec.compaction.full.schedule", "61", "InvalidSpec"),
     _later("a day that never comes", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 0 31 2 *"}}), "spec.compaction.full.schedule", "never", "InvalidSpec"),
+    _later("an aggregate function on an engine without it", _NESTED_PARTIAL_UPDATE, "spec.schema.columns[6].aggregate.function", "paimon-0.9", "UnsupportedByEngine", engine="paimon-0.9"),
     _later("minor compaction on an engine without it", keyed_table(spec__compaction={"mode": "Dedicated", "minor": {"schedule": "0 * * * *"}}), "spec.compaction.minor", "paimon-0.9", "UnsupportedByEngine", engine="paimon-0.9"),
 ]  # fmt: skip
 

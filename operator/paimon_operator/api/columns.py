@@ -29,7 +29,7 @@ TypeText = Annotated[
 
 
 class AggregateFunction(StrEnum):
-    """Paimon's names of its aggregate functions."""
+    """Paimon's names of its aggregate functions. Which of them an engine has is in the engine's data."""
 
     SUM = "sum"
     PRODUCT = "product"
@@ -45,6 +45,7 @@ class AggregateFunction(StrEnum):
     COLLECT = "collect"
     MERGE_MAP = "merge_map"
     NESTED_UPDATE = "nested_update"
+    NESTED_PARTIAL_UPDATE = "nested_partial_update"
     THETA_SKETCH = "theta_sketch"
     HLL_SKETCH = "hll_sketch"
     RBM32 = "rbm32"
@@ -66,9 +67,19 @@ class Aggregate(ApiModel):
             path=".distinct",
         ),
         rule(
-            "!(has(self.nestedKey) || has(self.countLimit)) || self.function == 'nested_update'",
-            "nestedKey and countLimit must not be set unless function is nested_update",
-            path=".function",
+            "!has(self.nestedKey) || self.function in ['nested_update', 'nested_partial_update']",
+            "nestedKey must not be set unless function is nested_update or nested_partial_update",
+            path=".nestedKey",
+        ),
+        rule(
+            "has(self.nestedKey) || self.function != 'nested_partial_update'",
+            "nestedKey must be set when function is nested_partial_update",
+            path=".nestedKey",
+        ),
+        rule(
+            "!has(self.countLimit) || self.function == 'nested_update'",
+            "countLimit must not be set unless function is nested_update",
+            path=".countLimit",
         ),
     )
 
@@ -82,7 +93,7 @@ class Aggregate(ApiModel):
     distinct: bool | None = None
     """Keep each value once; listagg and collect only."""
     nested_key: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
-    """Fields of the nested row that identify it; nested_update only."""
+    """Fields of the nested row that identify it; nested_update and nested_partial_update only."""
     count_limit: Positive | None = None
     """How many nested rows are kept; nested_update only."""
 
