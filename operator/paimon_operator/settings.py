@@ -1,6 +1,6 @@
 """What the operator's own process is told: environment variables `PAIMON_OPERATOR_*`, read once, never looked up again.
 
-Every attribute is one variable: `watch_namespaces` is `PAIMON_OPERATOR_WATCH_NAMESPACES`. The docstrings are the reference.
+Every attribute is one variable: `watch_namespaces` is `PAIMON_OPERATOR_WATCH_NAMESPACES`. Its docstring explains it.
 """
 
 from __future__ import annotations

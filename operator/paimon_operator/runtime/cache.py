@@ -30,7 +30,7 @@ class Cache:
     def __init__(self) -> None:
         self._objects: dict[Key, dict[str, Any]] = {}
         self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
-        self._tables_by_catalog: dict[Key, set[Key]] = defaultdict(set)
+        self._children: dict[Key, set[Key]] = defaultdict(set)
 
     def put(self, kind: Kind, body: Manifest) -> None:
         """Keeps `body` unless a newer version is here already: a watch may trail behind the answer to our own write."""
@@ -74,30 +74,40 @@ class Cache:
 
     def tables_of(self, catalog: Key) -> Sequence[Key]:
         """Tables that name this catalog, sorted."""
-        return sorted(self._tables_by_catalog.get(catalog, ()))
+        return sorted(self._children.get(catalog, ()))
+
+    def runs_of(self, table: Key) -> Sequence[Key]:
+        """Runs that name this table, sorted."""
+        return sorted(self._children.get(table, ()))
 
     def _store(self, key: Key, body: Manifest) -> None:
         self._forget(key)
         self._objects[key] = trimmed(body)
         self._of_kind[key.kind].add(key)
-        if key.kind is Kind.TABLE:
-            self._tables_by_catalog[_catalog(key, body)].add(key)
+        if parent := _parent(key, body):
+            self._children[parent].add(key)
 
     def _forget(self, key: Key) -> None:
         body = self._objects.pop(key, None)
         if body is None:
             return
         self._of_kind[key.kind].discard(key)
-        if key.kind is Kind.TABLE:
-            siblings = self._tables_by_catalog[_catalog(key, body)]
-            siblings.discard(key)
-            if not siblings:
-                del self._tables_by_catalog[_catalog(key, body)]
+        if parent := _parent(key, body):
+            self._children[parent].discard(key)
+            if not self._children[parent]:
+                del self._children[parent]
 
 
-def _catalog(key: Key, body: Manifest) -> Key:
+def _parent(key: Key, body: Manifest) -> Key | None:
+    """What an object refers to: a table its catalog, a run its table."""
     spec: Mapping[str, Any] = body.get("spec") or {}
-    return Key(Kind.CATALOG, key.namespace, (spec.get("catalogRef") or {}).get("name", ""))
+    match key.kind:
+        case Kind.TABLE:
+            return Key(Kind.CATALOG, key.namespace, (spec.get("catalogRef") or {}).get("name", ""))
+        case Kind.RUN:
+            return Key(Kind.TABLE, key.namespace, (spec.get("tableRef") or {}).get("name", ""))
+        case _:
+            return None
 
 
 def _uid(body: Manifest) -> str:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Final, Protocol
 
 from paimon_operator.core.backoff import Backoff
-from paimon_operator.errors import KubernetesError, LeaseLostError, RetryableError, StaleError
+from paimon_operator.errors import KubernetesError, LeaseLostError, NotFoundError, RetryableError, StaleError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
 
@@ -81,7 +81,7 @@ class Workers:
         result = "ok"
         try:
             again = await self._reconcile(key)
-        except (RetryableError, StaleError, LeaseLostError) as error:
+        except (RetryableError, StaleError, NotFoundError, LeaseLostError) as error:
             result = "retry"
             _log.info("%s: looked at again later: %s", key, error)
             self._retry(key, error)

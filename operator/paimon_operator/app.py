@@ -1,0 +1,214 @@
+"""The composition root: makes every part, joins them, and turns the end of the process into its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import time
+import uuid
+from functools import partial
+from importlib import metadata, resources
+from typing import Final
+
+import yaml
+from kubernetes.aio.client import ApiClient
+
+from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.engines import Engine, parse_engines
+from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.ports import Kind
+from paimon_operator.errors import KubernetesError, RetryableError
+from paimon_operator.kube.canary import Canary
+from paimon_operator.kube.connection import connect, watch_session
+from paimon_operator.kube.events import KubeEvents
+from paimon_operator.kube.lease import Lease
+from paimon_operator.kube.limiter import TokenBucket
+from paimon_operator.kube.objects import KubeObjects
+from paimon_operator.kube.requests import ApiServer
+from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.clock import SystemClock
+from paimon_operator.runtime.controllers import controllers
+from paimon_operator.runtime.health import Endpoints, Health
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.launch import Launches
+from paimon_operator.runtime.metrics import Metrics
+from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.queue import WorkQueue
+from paimon_operator.runtime.resync import Resync
+from paimon_operator.runtime.watch import build_registry, build_settings, run_watches
+from paimon_operator.runtime.work import Work
+from paimon_operator.runtime.workers import Workers
+from paimon_operator.settings import Settings
+
+_LEASE_TIMEOUT: Final = 4.0
+"""Seconds: after two renewals without an answer there is time for a third before the Lease counts as lost."""
+_RETRY: Final = 2.0
+"""Seconds between two tries to learn the cluster's identity."""
+_log = logging.getLogger(__name__)
+
+
+async def run(settings: Settings) -> int:
+    """One life of the operator; returns its exit code: 0 after SIGTERM, 1 after anything else."""
+    client = await connect()
+    try:
+        return await Operator(settings, client).run()
+    finally:
+        await client.close()  # type: ignore[no-untyped-call]
+
+
+def load_engines() -> dict[str, Engine]:
+    """All engines, from the data that lies beside the Spark side's code."""
+    data = resources.files("spark_apps")
+    listed = yaml.safe_load((data / "engines.yaml").read_text(encoding="utf-8"))["engines"]
+    files = {name: data / "engines" / f"{name}.json" for name in listed}
+    return parse_engines(
+        listed, {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
+    )
+
+
+class Operator:
+    """One operator process, from waiting for the Lease to its end."""
+
+    def __init__(self, settings: Settings, client: ApiClient) -> None:
+        self._settings, self._client = settings, client
+        self._identity = f"{os.environ.get('POD_NAME') or os.uname().nodename}_{uuid.uuid4()}"
+        self._clock, self._stop = SystemClock(), asyncio.Event()
+        self._metrics = Metrics(version=metadata.version("paimon-operator"))
+        self._health = Health(clock=time.monotonic)
+        # the Lease and its canary never wait behind other requests
+        self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
+        self._lease = Lease(
+            self._unpaced,
+            namespace=settings.lease_namespace,
+            name=settings.lease_name,
+            identity=self._identity,
+            clock=self._clock,
+            monotonic=time.monotonic,
+        )
+
+    async def run(self) -> int:
+        """The exit code. The endpoints answer from the first moment on, a follower's too."""
+        self._take_signals()
+        ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
+        endpoints = Endpoints(self._health, self._metrics, **ports)
+        await endpoints.start()
+        try:
+            self._health.standby()
+            acquiring = asyncio.create_task(self._lease.acquire())
+            stopping = asyncio.create_task(self._stop.wait())
+            await asyncio.wait({acquiring, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not acquiring.done():
+                acquiring.cancel()
+                return 0
+            acquiring.result()
+            return await self._lead()
+        finally:
+            await endpoints.stop()
+
+    async def _lead(self) -> int:
+        self._metrics.leading(True)
+        holding = asyncio.create_task(self._lease.hold(), name="lease")
+        working = asyncio.create_task(self._work(), name="work")
+        await asyncio.wait({holding, working}, return_when=asyncio.FIRST_COMPLETED)
+        if holding.done():
+            _log.error("ending at once, another process may lead by now: %s", holding.exception())
+            working.cancel()
+            return 1
+        holding.cancel()
+        await self._lease.release()
+        if (error := working.exception()) is not None:
+            _log.error("ending: %s", error, exc_info=error)
+            return 1
+        return 0
+
+    async def _work(self) -> None:
+        settings, engines = self._settings, load_engines()
+        missing = {name: "no Spark image is configured for it" for name in engines if name not in settings.spark_images}
+        facts = OperatorFacts(
+            engines=engines,
+            default_engine=settings.default_engine,
+            cluster_id=settings.cluster_id or await self._kube_system_uid(),
+            unavailable_engines=missing,
+        )
+        launches = Launches(
+            operator=facts,
+            images=settings.spark_images,
+            pull_policy=settings.image_pull_policy,
+            pending_timeout=settings.pending_timeout,
+        )
+        await self._assemble(launches).run(self._stop)
+
+    def _assemble(self, launches: Launches) -> Work:
+        settings, loop = self._settings, asyncio.get_running_loop()
+        server = self._paced()
+        store = KubeObjects(server, namespaces=settings.watch_namespaces)
+        queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
+        cache, claims = Cache(), ClaimBook()
+        notices = Notices(cache, claims, queue, on_canary=self._health.canary_seen)
+        reconcile = controllers(
+            store=store,
+            events=KubeEvents(server, clock=self._clock, instance=self._identity),
+            cache=cache,
+            claims=claims,
+            notices=notices,
+            launches=launches,
+            clock=self._clock,
+            on_finished=self._metrics.run_finished,
+        )
+        self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
+        canaries = settings.watch_namespaces or (settings.lease_namespace,)
+        return Work(
+            resync=Resync(store, notices, period=settings.resync_period, identity=self._identity),
+            workers=Workers(
+                queue, reconcile, count=settings.workers, clock=time.monotonic, measure=self._metrics.reconciled
+            ),
+            queue=queue,
+            health=self._health,
+            canaries=canaries,
+            canary=Canary(
+                self._unpaced, namespaces=canaries, name=self._canary, identity=self._identity, clock=self._clock
+            ).sing,
+            watch=partial(self._watch, notices),
+            take_signals=self._take_signals,
+        )
+
+    def _paced(self) -> ApiServer:
+        settings = self._settings
+        bucket = TokenBucket(rate=settings.api_rate, burst=settings.api_burst, clock=time.monotonic)
+        observe, guard = self._metrics.requested, self._lease.check
+        return ApiServer(self._client, limiter=bucket, timeout=settings.request_timeout, observe=observe, guard=guard)
+
+    @property
+    def _canary(self) -> str:
+        return f"{self._settings.lease_name}-canary"
+
+    async def _watch(self, notices: Notices, stop: asyncio.Event, started: asyncio.Event) -> None:
+        await run_watches(
+            build_registry(notices, partial(watch_session, self._client)),
+            build_settings(canary=self._canary, request_timeout=self._settings.request_timeout),
+            namespaces=self._settings.watch_namespaces,
+            stop=stop,
+            started=started,
+        )
+
+    async def _kube_system_uid(self) -> str:
+        """UID of the namespace kube-system, which no two clusters share. Waits for the API server to answer."""
+        store = KubeObjects(self._unpaced, namespaces=())
+        while True:
+            try:
+                namespace = await store.get(Kind.NAMESPACE, "", "kube-system")
+            except RetryableError as error:
+                _log.warning("namespace kube-system cannot be read, trying again: %s", error)
+                await asyncio.sleep(_RETRY)
+                continue
+            if namespace is None:
+                raise KubernetesError("there is no namespace kube-system; set PAIMON_OPERATOR_CLUSTER_ID instead")
+            return str(namespace["metadata"]["uid"])
+
+    def _take_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)

@@ -1,0 +1,122 @@
+"""Carries a decision out, in one fixed order: finalizer, status, actions, events.
+
+The status that names an action is stored before the action is taken. A process killed anywhere in between does the same
+again under the same names, and a name that is taken by our own object counts as done.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any, Final, TypeVar
+
+from paimon_operator.api.base import ApiModel
+from paimon_operator.core.decision import Action, Create, Decision, Delete, EventNote
+from paimon_operator.core.naming import FINALIZER, controller_uid
+from paimon_operator.core.ports import EventSink, Kind, Manifest, ObjectStore
+from paimon_operator.errors import (
+    AlreadyExistsError,
+    ForbiddenError,
+    InvalidObjectError,
+    KubernetesError,
+    NamespaceTerminatingError,
+    StaleError,
+)
+from paimon_operator.runtime.cache import KEPT
+from paimon_operator.runtime.notices import Notices
+
+StatusT = TypeVar("StatusT", bound=ApiModel)
+AT_ONCE: Final = timedelta(0)
+_log = logging.getLogger(__name__)
+
+
+class CreateRefusedError(KubernetesError):
+    """The API server did not let us create something: rights, a quota, an admission rule, or a stranger has the name.
+
+    Trying again may help, but only after somebody did something; the message says what.
+    """
+
+
+class Executor:
+    """Turns decisions into requests."""
+
+    def __init__(self, store: ObjectStore, events: EventSink, notices: Notices) -> None:
+        self._store, self._events, self._notices = store, events, notices
+
+    async def carry_out(
+        self, kind: Kind, body: Manifest, stored: StatusT, decision: Decision[StatusT]
+    ) -> timedelta | None:
+        """Returns when to look again. `body` is the object as just read, `stored` its status as a model.
+
+        Raises the KubernetesError tree, CreateRefusedError among it; whatever was not reached is then decided anew.
+        """
+        for line in decision.log:
+            _log.info("%s %s/%s: %s", kind, body["metadata"]["namespace"], body["metadata"]["name"], line)
+        step = await self._finalizer(kind, body, decision)
+        if step is None:
+            return None
+        current = await self._status(kind, step, stored, decision)
+        try:
+            for action in decision.actions:
+                await self._act(current, action)
+        finally:  # the status has changed by now, so a later look would not tell of it again
+            await self._tell(current, decision.events)
+        return AT_ONCE if decision.finalizer == "add" else decision.requeue_after
+
+    async def _finalizer(self, kind: Kind, body: Manifest, decision: Decision[Any]) -> Manifest | None:
+        """The object after the finalizer's step; None when it is gone."""
+        present: list[str] = list(body["metadata"].get("finalizers") or ())
+        if decision.finalizer == "keep" or (decision.finalizer == "add") == (FINALIZER in present):
+            return body
+        others = [name for name in present if name != FINALIZER]
+        wanted = [*others, FINALIZER] if decision.finalizer == "add" else others
+        changed = await self._store.set_finalizers(kind, body, wanted)
+        if changed is None or (changed["metadata"].get("deletionTimestamp") and not wanted):
+            return None
+        self._notices.stored(kind, changed)
+        return changed
+
+    async def _status(self, kind: Kind, body: Manifest, stored: StatusT, decision: Decision[StatusT]) -> Manifest:
+        """Stores the status if it says something else than the stored one; models compare meaning, not text."""
+        if decision.status is None or decision.status == stored:
+            return body
+        changed = await self._store.apply_status(kind, body, decision.status.to_json())
+        self._notices.stored(kind, changed)
+        return changed
+
+    async def _act(self, owner: Manifest, action: Action) -> None:
+        match action:
+            case Create():
+                await self._create(owner, action)
+            case Delete():
+                namespace, grace = owner["metadata"]["namespace"], action.grace_seconds
+                await self._store.delete(action.kind, namespace, action.name, uid=action.uid, grace_seconds=grace)
+
+    async def _create(self, owner: Manifest, action: Create) -> None:
+        namespace, name = owner["metadata"]["namespace"], action.body["metadata"]["name"]
+        try:
+            created = await self._store.create(action.kind, namespace, action.body)
+        except AlreadyExistsError:
+            created = await self._ours(namespace, name, action)
+        except NamespaceTerminatingError:
+            raise
+        except (ForbiddenError, InvalidObjectError) as error:
+            raise CreateRefusedError(str(error), status=error.status) from error
+        if action.kind in KEPT:
+            self._notices.stored(action.kind, created)
+
+    async def _ours(self, namespace: str, name: str, action: Create) -> Manifest:
+        """The object that has the name already, if it is what an earlier try of ours made."""
+        found = await self._store.get(action.kind, namespace, name)
+        if found is None:
+            raise StaleError(f"{action.kind} {namespace}/{name} existed a moment ago and is gone")
+        if controller_uid(found) != action.owner_uid:
+            raise CreateRefusedError(
+                f"{action.kind} {namespace}/{name} exists and is not controlled by this object. Delete or rename it.",
+                status=409,
+            )
+        return found
+
+    async def _tell(self, body: Manifest, notes: tuple[EventNote, ...]) -> None:
+        for note in notes:
+            await self._events.post(body, type_=note.type_, reason=note.reason, note=note.note)

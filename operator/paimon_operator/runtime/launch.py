@@ -1,0 +1,78 @@
+"""What the driver Pod of a run is made from: its job, its engine's image, its size, its account and credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from paimon_operator.api import units
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.core import effective
+from paimon_operator.core.job import build_job
+from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.render import Launch, PullPolicy
+from paimon_operator.core.run_observed import RunLimits
+from paimon_operator.core.storage import secret_environment
+from paimon_operator.errors import SurroundingsError
+
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launches:
+    """What the operator's settings add to tables and catalogs."""
+
+    operator: OperatorFacts
+    images: Mapping[str, str]
+    """Engine -> image."""
+    pull_policy: PullPolicy
+    pending_timeout: timedelta
+
+    def launch_of(self, run: PaimonRun, table: PaimonTable | None, catalog: PaimonCatalog | None) -> Launch:
+        """Raises SpecError for what the manifest says wrong, SurroundingsError for what is missing beside it."""
+        if table is None or catalog is None:
+            what, remedy = ("PaimonTable", "Delete the run.") if table is None else ("PaimonCatalog", "Create it.")
+            reason = Reason.TABLE_NOT_FOUND if table is None else Reason.CATALOG_NOT_FOUND
+            raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
+        job = build_job(run, table, catalog, self.operator)
+        size = effective.driver(table, catalog, self.operator.defaults)
+        return Launch(
+            job=job,
+            image=self._image(job.engine),
+            pull_policy=self.pull_policy,
+            service_account=catalog.spec.spark.service_account_name if catalog.spec.spark else None,
+            cores=_given(size.cores),
+            memory_mib=units.mebibytes(_given(size.memory)),
+            secret_env=secret_environment(catalog),
+        )
+
+    def limits_of(self, table: PaimonTable | None, catalog: PaimonCatalog | None) -> RunLimits:
+        """The effective runPolicy of the table, and how long its Pods may wait."""
+        if table is None:
+            return RunLimits(pending_timeout=self.pending_timeout)
+        policy = effective.run_policy(table, catalog, self.operator.defaults)
+        return RunLimits(
+            active_deadline=units.delta(_given(policy.active_deadline)),
+            backoff_limit=_given(policy.backoff_limit),
+            pending_timeout=self.pending_timeout,
+        )
+
+    def _image(self, engine: str) -> str:
+        if engine not in self.images:
+            remedy = "Set its image in the chart's values, or another engine in the PaimonCatalog."
+            raise SurroundingsError(
+                f"no Spark image is configured for engine {engine}", remedy, reason=Reason.UNKNOWN_ENGINE
+            )
+        return self.images[engine]
+
+
+def _given(value: ValueT | None) -> ValueT:
+    """A value that the operator's defaults always fill."""
+    if value is None:
+        raise ValueError("the operator's defaults leave a value open")
+    return value

@@ -1,0 +1,115 @@
+"""The run controller's hands: read a run, its table and its Pod, let `step` decide, carry the decision out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from pydantic import ValidationError
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.core.backoff import Backoff
+from paimon_operator.core.endings import ENDED
+from paimon_operator.core.pods import PodObserved, read_pod
+from paimon_operator.core.ports import Clock, Kind, ObjectStore
+from paimon_operator.core.render import Launch
+from paimon_operator.core.run_observed import RunLimits, RunObserved, current_pod
+from paimon_operator.core.runs import step
+from paimon_operator.errors import NamespaceTerminatingError
+from paimon_operator.runtime.execute import CreateRefusedError, Executor
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.problems import problem_of
+
+REFUSED: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=5))
+"""After the API server refused to create something: a quota may be raised, a right may be given."""
+_log = logging.getLogger(__name__)
+
+LaunchOf = Callable[[PaimonRun, PaimonTable | None, PaimonCatalog | None], Launch]
+"""What a run launches. Raises SpecError and SurroundingsError."""
+LimitsOf = Callable[[PaimonTable | None, PaimonCatalog | None], RunLimits]
+"""What holds for a run of this table that does not say it itself."""
+
+
+class Runs:
+    """Reconciles PaimonRuns."""
+
+    def __init__(
+        self,
+        *,
+        store: ObjectStore,
+        executor: Executor,
+        notices: Notices,
+        launch_of: LaunchOf,
+        limits_of: LimitsOf,
+        clock: Clock,
+        on_finished: Callable[[str, str], None],
+    ) -> None:
+        """`on_finished(type, phase)` is called once for each run that ends."""
+        self._store, self._executor, self._notices = store, executor, notices
+        self._launch_of, self._limits_of = launch_of, limits_of
+        self._clock, self._on_finished = clock, on_finished
+        self._refusals: dict[str, tuple[str, int]] = {}
+
+    async def reconcile(self, key: Key) -> timedelta | None:
+        """One look at one run. Raises the KubernetesError tree; the look is then repeated."""
+        body = await self._store.get(Kind.RUN, key.namespace, key.name)
+        if body is None:
+            return None
+        self._notices.stored(Kind.RUN, body)
+        try:
+            run = PaimonRun.model_validate(body)
+        except ValidationError as error:
+            _log.error("%s is left alone: %s", key, problem_of(error))
+            return None
+        observed = await self._observe(run)
+        decision = step(observed, self._clock.now())
+        try:
+            again = await self._executor.carry_out(Kind.RUN, body, run.status, decision)
+        except NamespaceTerminatingError as error:
+            return self._refused(run, f"the namespace is going away: {error}")
+        except CreateRefusedError as error:
+            return self._refused(run, str(error))
+        self._refusals.pop(run.metadata.uid, None)
+        if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:
+            self._on_finished(run.spec.type, decision.status.phase)
+        return again
+
+    async def _observe(self, run: PaimonRun) -> RunObserved:
+        namespace = run.metadata.namespace
+        table = await self._table(namespace, run.spec.table_ref.name)
+        catalog = self._notices.catalog_of(table) if table is not None else None
+        refusal = self._refusals.get(run.metadata.uid)
+        return RunObserved(
+            run=run,
+            table=table,
+            pod=await self._pod(run),
+            limits=self._limits_of(table, catalog),
+            launch=lambda: self._launch_of(run, table, catalog),
+            refusal=refusal[0] if refusal else None,
+        )
+
+    async def _table(self, namespace: str, name: str) -> PaimonTable | None:
+        """The table, live: whether it names this run decides about a Pod. None also when it cannot be read."""
+        body = await self._store.get(Kind.TABLE, namespace, name)
+        try:
+            return PaimonTable.model_validate(body) if body is not None else None
+        except ValidationError as error:
+            _log.warning("table %s/%s: %s", namespace, name, problem_of(error))
+            return None
+
+    async def _pod(self, run: PaimonRun) -> PodObserved | None:
+        name = current_pod(run)
+        body = await self._store.get(Kind.POD, run.metadata.namespace, name) if name is not None else None
+        return read_pod(body) if body is not None else None
+
+    def _refused(self, run: PaimonRun, message: str) -> timedelta:
+        """Remembers the refusal for the next look, which shows it; after that it is tried ever more rarely."""
+        known, count = self._refusals.get(run.metadata.uid, ("", 0))
+        self._refusals[run.metadata.uid] = (message, count + 1)
+        _log.warning("run %s/%s: %s", run.metadata.namespace, run.metadata.name, message)
+        return REFUSED.delay(count, run.metadata.uid) if known == message else timedelta(0)

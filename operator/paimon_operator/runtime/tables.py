@@ -1,0 +1,130 @@
+"""The table controller's hands: read a table and its runs, let `plan` decide, carry the decision out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.api.table_status import TableStatus
+from paimon_operator.core import naming
+from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.decision import Decision
+from paimon_operator.core.observed import OperatorFacts, TableObserved, Wanted
+from paimon_operator.core.plan import plan, unreadable
+from paimon_operator.core.ports import Clock, EventSink, Kind, Manifest, ObjectStore
+from paimon_operator.errors import NamespaceTerminatingError, StaleError
+from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError, Executor
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.problems import problem_of
+
+_WARNING: Final = "Warning"
+
+
+class Tables:
+    """Reconciles PaimonTables."""
+
+    def __init__(
+        self,
+        *,
+        store: ObjectStore,
+        events: EventSink,
+        executor: Executor,
+        cache: Cache,
+        claims: ClaimBook,
+        notices: Notices,
+        operator: OperatorFacts,
+        clock: Clock,
+    ) -> None:
+        self._store, self._events, self._executor = store, events, executor
+        self._cache, self._claims, self._notices = cache, claims, notices
+        self._operator, self._clock = operator, clock
+        self._terminating: set[str] = set()
+
+    async def reconcile(self, key: Key) -> timedelta | None:
+        """One look at one table. Raises the KubernetesError tree; the look is then repeated."""
+        body = await self._store.get(Kind.TABLE, key.namespace, key.name)
+        if body is None:
+            return None
+        self._notices.stored(Kind.TABLE, body)
+        try:
+            table = PaimonTable.model_validate(body)
+        except ValidationError as error:
+            decision = unreadable(body["metadata"], body.get("status") or {}, problem_of(error), self._clock.now())
+            return await self._carry_out(body, _stored_status(body), decision)
+        decision = await self._decide(table)
+        self._claim(table, decision)
+        return await self._carry_out(body, table.status, decision)
+
+    async def _decide(self, table: PaimonTable) -> Decision[TableStatus]:
+        namespace, now = table.metadata.namespace, self._clock.now()
+        catalog = self._notices.catalog_of(table)
+        try:
+            runs = [PaimonRun.model_validate(run) for run in await self._runs_of(table)]
+        except ValidationError as error:
+            # never guess about runs: one that cannot be read may be the one that is changing the table
+            problem = problem_of(error, subject="a PaimonRun of this table")
+            metadata = {"generation": table.metadata.generation, "finalizers": table.metadata.finalizers}
+            return unreadable(metadata, table.status.to_json(), problem, now)
+        observed = TableObserved(
+            catalog=catalog,
+            claimant=self._claims.holder(table, catalog),
+            runs=tuple(runs),
+            namespace_terminating=namespace in self._terminating,
+        )
+        return plan(Wanted(table=table, operator=self._operator), observed, now)
+
+    async def _runs_of(self, table: PaimonTable) -> Sequence[Manifest]:
+        """All runs of the table: a live list of the labelled ones, and those that users made without the label."""
+        namespace, name = table.metadata.namespace, table.metadata.name
+        labels = {naming.TABLE_LABEL: naming.label_value(name)}
+        labelled = await self._store.list(Kind.RUN, namespace, labels)
+        found = {run["metadata"]["name"]: run for run in labelled if _table_of(run) == name}
+        for key in self._cache.runs_of(Key(Kind.TABLE, namespace, name)):
+            if key.name not in found and (run := await self._store.get(Kind.RUN, namespace, key.name)):
+                found[key.name] = run
+        return [found[run] for run in sorted(found)]
+
+    def _claim(self, table: PaimonTable, decision: Decision[TableStatus]) -> None:
+        """Enters a newly decided run into the book before anything is awaited, so that no other table can slip in.
+
+        Raises StaleError when another table did between the look and the decision.
+        """
+        starts = decision.status is not None and decision.status.active_run is not None
+        if not starts or table.status.active_run is not None:
+            return
+        catalog = self._notices.catalog_of(table)
+        if (holder := self._claims.holder(table, catalog)) is not None:
+            raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
+        self._claims.put(table.model_copy(update={"status": decision.status}), catalog)
+
+    async def _carry_out(
+        self, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
+    ) -> timedelta | None:
+        try:
+            return await self._executor.carry_out(Kind.TABLE, body, stored, decision)
+        except NamespaceTerminatingError:
+            self._terminating.add(body["metadata"]["namespace"])
+            return AT_ONCE
+        except CreateRefusedError as error:
+            await self._events.post(body, type_=_WARNING, reason=Reason.NOT_PERMITTED, note=str(error))
+            raise
+
+
+def _stored_status(body: Mapping[str, Any]) -> TableStatus:
+    """The stored status of an object that cannot be read, or an empty one when that is the part that cannot."""
+    try:
+        return TableStatus.model_validate(body.get("status") or {})
+    except ValidationError:
+        return TableStatus()
+
+
+def _table_of(run: Manifest) -> str:
+    return str(((run.get("spec") or {}).get("tableRef") or {}).get("name", ""))

@@ -1,0 +1,94 @@
+"""What a leader does from taking the Lease to its end, and in which order it starts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Final
+
+from paimon_operator.errors import RetryableError
+from paimon_operator.runtime.health import Health
+from paimon_operator.runtime.queue import WorkQueue
+from paimon_operator.runtime.resync import Resync
+from paimon_operator.runtime.workers import Workers
+
+_PAUSE: Final = 2.0
+"""Seconds between two tries of the first look; losing the Lease ends them when the API server stays away."""
+_WATCH_END: Final = 10.0
+"""Seconds that kopf gets to close its streams."""
+_log = logging.getLogger(__name__)
+
+Forever = Callable[[], Coroutine[Any, Any, None]]
+Watch = Callable[[asyncio.Event, asyncio.Event], Coroutine[Any, Any, None]]
+"""Watches until the first event is set, and sets the second once it has begun."""
+
+
+class Work:
+    """Listing, then working, until it is told to stop or a part of it dies."""
+
+    def __init__(
+        self,
+        *,
+        resync: Resync,
+        workers: Workers,
+        queue: WorkQueue[Any],
+        health: Health,
+        canaries: Sequence[str],
+        canary: Forever,
+        watch: Watch,
+        take_signals: Callable[[], None],
+    ) -> None:
+        """`take_signals` puts our signal handlers in place; kopf replaces them while it starts."""
+        self._resync, self._workers, self._queue, self._health = resync, workers, queue, health
+        self._canaries, self._canary, self._watch = tuple(canaries), canary, watch
+        self._take_signals = take_signals
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop` is set, then in order: take no key, let busy ones end, close the watches.
+
+        Raises what ended it otherwise: a watch that died, a bug. Cancelled, it drops everything at once.
+        """
+        self._health.listing()
+        await self._first_look()
+        self._workers.start()
+        self._health.working(canaries=self._canaries, backlog=lambda: (self._queue.depth, self._workers.last_done))
+        quit_watch, started = asyncio.Event(), asyncio.Event()
+        # kopf cancels every task that is younger than itself when it ends: so it comes last
+        ours = [
+            asyncio.create_task(part, name=name)
+            for name, part in (
+                ("stop", _returns(stop.wait())),
+                ("workers", self._workers.watch_over()),
+                ("resync", self._resync.repeat()),
+                ("canary", self._canary()),
+                ("signals", self._keep_signals(started)),
+            )
+        ]
+        watch = asyncio.create_task(self._watch(quit_watch, started), name="watch")
+        done, _ = await asyncio.wait({*ours, watch}, return_when=asyncio.FIRST_COMPLETED)
+        _log.info("stopping: %s ended", ", ".join(sorted(task.get_name() for task in done)))
+        await self._workers.stop()
+        quit_watch.set()
+        await asyncio.wait({watch}, timeout=_WATCH_END)
+        for task in ours:
+            task.cancel()
+        for task in done:
+            task.result()
+
+    async def _first_look(self) -> None:
+        while True:
+            try:
+                return await self._resync.look()
+            except RetryableError as error:
+                _log.warning("the first look at everything failed, trying again: %s", error)
+                await asyncio.sleep(_PAUSE)
+
+    async def _keep_signals(self, started: asyncio.Event) -> None:
+        await started.wait()
+        self._take_signals()
+        await asyncio.Event().wait()
+
+
+async def _returns(waiting: Awaitable[object]) -> None:
+    await waiting

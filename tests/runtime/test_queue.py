@@ -1,0 +1,198 @@
+"""The queue on a virtual clock: many notices, one look; never two workers with one key; never a notice lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
+from tests.runtime.virtual_time import VirtualTime
+
+
+class Line:
+    """A queue and its clock."""
+
+    def __init__(self) -> None:
+        self.time = VirtualTime()
+        self.queue: WorkQueue[str] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
+
+    async def taken(self) -> list[str]:
+        """Every key that is in line now, each one finished at once."""
+        keys = []
+        while self.queue.depth:
+            keys.append(await self.queue.get())
+            self.queue.done(keys[-1])
+        return keys
+
+
+@pytest.fixture
+def line() -> Line:
+    return Line()
+
+
+async def test_many_notices_about_one_key_are_one_turn(line: Line) -> None:
+    for _ in range(40):
+        line.queue.add("a")
+    assert await line.taken() == ["a"]
+
+
+async def test_keys_come_out_in_the_order_they_came_in(line: Line) -> None:
+    for key in ("c", "a", "b", "a", "c"):
+        line.queue.add(key)
+    assert await line.taken() == ["c", "a", "b"]
+
+
+async def test_a_key_that_is_added_while_busy_waits_for_its_worker_and_is_not_lost(line: Line) -> None:
+    line.queue.add("a")
+    assert await line.queue.get() == "a"
+    line.queue.add("a")
+    line.queue.add("a")
+    assert line.queue.depth == 0, "a second worker could have taken it"
+    line.queue.done("a")
+    assert await line.taken() == ["a"]
+
+
+async def test_a_key_is_free_again_after_done(line: Line) -> None:
+    line.queue.add("a")
+    assert await line.taken() == ["a"]
+    line.queue.add("a")
+    assert await line.taken() == ["a"]
+
+
+async def test_a_waiting_worker_gets_the_next_key(line: Line) -> None:
+    waiting = asyncio.create_task(line.queue.get())
+    await asyncio.sleep(0)
+    line.queue.add("a")
+    assert await waiting == "a"
+
+
+async def test_several_waiting_workers_get_one_key_each(line: Line) -> None:
+    waiting = [asyncio.create_task(line.queue.get()) for _ in range(3)]
+    await asyncio.sleep(0)
+    for key in ("a", "b", "c"):
+        line.queue.add(key)
+    assert sorted(await asyncio.gather(*waiting)) == ["a", "b", "c"]
+
+
+async def test_a_date_in_the_future_is_kept(line: Line) -> None:
+    line.queue.add_after("a", 10)
+    line.time.advance(9.9)
+    assert line.queue.depth == 0
+    line.time.advance(0.1)
+    assert await line.taken() == ["a"]
+
+
+DATES = [
+    ("the earlier comes second", (30, 10), 10),
+    ("the earlier comes first", (10, 30), 10),
+    ("of many the earliest wins", (50, 20, 40, 20, 35), 20),
+]
+
+
+@pytest.mark.parametrize(("delays", "due"), [case[1:] for case in DATES], ids=[case[0] for case in DATES])
+async def test_of_several_dates_for_one_key_the_earliest_wins(line: Line, delays: tuple[int, ...], due: int) -> None:
+    for delay in delays:
+        line.queue.add_after("a", delay)
+    line.time.advance(due - 0.5)
+    assert line.queue.depth == 0
+    line.time.advance(0.5)
+    assert await line.taken() == ["a"]
+    line.time.advance(1000)
+    assert await line.taken() == [], "the later dates were dropped"
+
+
+@pytest.mark.parametrize("delay", [0, -1])
+async def test_a_date_that_has_passed_is_now(line: Line, delay: int) -> None:
+    line.queue.add_after("a", delay)
+    assert await line.taken() == ["a"]
+
+
+async def test_a_notice_drops_the_date_because_the_look_sets_a_new_one(line: Line) -> None:
+    line.queue.add_after("a", 10)
+    line.queue.add("a")
+    assert await line.taken() == ["a"]
+    line.time.advance(1000)
+    assert await line.taken() == []
+
+
+async def test_a_date_for_a_key_in_line_is_not_needed(line: Line) -> None:
+    line.queue.add("a")
+    line.queue.add_after("a", 10)
+    assert await line.taken() == ["a"]
+    line.time.advance(1000)
+    assert await line.taken() == []
+
+
+async def test_a_worker_that_sets_a_date_for_its_own_key_is_called_at_that_date(line: Line) -> None:
+    line.queue.add("a")
+    key = await line.queue.get()
+    line.queue.add_after(key, 10)
+    line.queue.done(key)
+    assert line.queue.depth == 0
+    line.time.advance(10)
+    assert await line.taken() == ["a"]
+
+
+async def test_a_notice_during_the_work_wins_over_the_date_that_the_worker_sets(line: Line) -> None:
+    line.queue.add("a")
+    key = await line.queue.get()
+    line.queue.add(key)
+    line.queue.add_after(key, 10)
+    line.queue.done(key)
+    assert await line.taken() == ["a"], "what changed meanwhile must not wait"
+    line.time.advance(1000)
+    assert await line.taken() == []
+
+
+async def test_a_date_that_falls_due_while_the_key_is_busy_is_not_lost(line: Line) -> None:
+    line.queue.add("a")
+    key = await line.queue.get()
+    line.queue.add_after(key, 10)
+    line.time.advance(10)
+    assert line.queue.depth == 0
+    line.queue.done(key)
+    assert await line.taken() == ["a"]
+
+
+async def test_it_tells_how_many_wait_and_for_how_long(line: Line) -> None:
+    assert (line.queue.depth, line.queue.oldest_age) == (0, 0)
+    line.queue.add("a")
+    line.time.advance(5)
+    line.queue.add("b")
+    line.queue.add("a")
+    line.time.advance(2)
+    assert (line.queue.depth, line.queue.oldest_age) == (2, 7)
+    await line.queue.get()
+    assert (line.queue.depth, line.queue.busy, line.queue.oldest_age) == (1, 1, 2)
+
+
+async def test_the_age_of_a_key_that_waited_for_its_worker_counts_from_the_notice(line: Line) -> None:
+    line.queue.add("a")
+    await line.queue.get()
+    line.queue.add("a")
+    line.time.advance(4)
+    line.queue.done("a")
+    assert line.queue.oldest_age == 4
+
+
+async def test_closed_it_gives_nothing_out_even_if_keys_wait(line: Line) -> None:
+    line.queue.add("a")
+    line.queue.close()
+    with pytest.raises(QueueClosedError):
+        await line.queue.get()
+
+
+async def test_closing_wakes_every_waiting_worker(line: Line) -> None:
+    waiting = [asyncio.create_task(line.queue.get()) for _ in range(3)]
+    await asyncio.sleep(0)
+    line.queue.close()
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(end) for end in ends] == [QueueClosedError] * 3
+
+
+async def test_closed_it_forgets_its_dates(line: Line) -> None:
+    line.queue.add_after("a", 10)
+    line.queue.close()
+    line.time.advance(10)
+    assert line.queue.depth == 0

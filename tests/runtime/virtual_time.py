@@ -1,0 +1,64 @@
+"""A clock that a test turns by hand, with `call_later` and `sleep` on it. Nothing waits for real."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+
+@dataclass(order=True)
+class VirtualTimer:
+    """One date on the clock."""
+
+    at: float
+    number: int
+    fire: Callable[[], None] = field(compare=False)
+    cancelled: bool = field(default=False, compare=False)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def when(self) -> float:
+        return self.at
+
+
+class VirtualTime:
+    """Seconds since the test began."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._timers: list[VirtualTimer] = []
+        self._numbers = itertools.count()
+        self.slept: list[float] = []
+
+    def seconds(self) -> float:
+        """A monotonic clock."""
+        return self._seconds
+
+    def now(self) -> datetime:
+        """A wall clock: the test begins on 2026-11-21 at 08:00 UTC."""
+        return datetime(2026, 11, 21, 8, tzinfo=UTC) + timedelta(seconds=self._seconds)
+
+    def call_later(self, delay: float, callback: Callable[..., None], *arguments: Any) -> VirtualTimer:
+        timer = VirtualTimer(self._seconds + delay, next(self._numbers), lambda: callback(*arguments))
+        heapq.heappush(self._timers, timer)
+        return timer
+
+    async def sleep(self, delay: float) -> None:
+        """Passes at once, and the clock is on by so much."""
+        self.slept.append(delay)
+        self.advance(delay)
+
+    def advance(self, seconds: float) -> None:
+        """Turns the clock; what falls due on the way fires in order."""
+        end = self._seconds + seconds
+        while self._timers and self._timers[0].at <= end:
+            timer = heapq.heappop(self._timers)
+            self._seconds = timer.at
+            if not timer.cancelled:
+                timer.fire()
+        self._seconds = end
