@@ -122,7 +122,7 @@ def once(name: str, path: str, *, mode: str = "Upsert", file_format: str = "json
     """A write that loads one path one time."""
     return {
         "name": name,
-        "from": {"files": {"location": "landing", "path": path, "format": file_format}},
+        "from": {"files": {"location": "landing", "path": path, "format": file_format, "select": "All"}},
         "mode": mode,
         "trigger": {"type": "Once"},
     }
