@@ -62,12 +62,12 @@ class Story:
                 table=self.table,
                 pod=pod,
                 limits=self.limits,
-                launch=self._launch,
+                launch=self.launch,
                 refusal=self.refusal,
             ),
             self.now,
         )
-        self._carry_out(decision)
+        self.carry_out(decision)
         return decision
 
     def cancel(self) -> None:
@@ -92,12 +92,14 @@ class Story:
         assert found is not None
         return found.message
 
-    def _launch(self) -> Launch:
+    def launch(self) -> Launch:
+        """What the run would launch."""
         if self.launch_error is not None:
             raise self.launch_error
         return Launch(job=_job(self.run), image="paimon-spark:paimon-1.4", cores=2, memory_mib=2048)
 
-    def _carry_out(self, decision: Decision[RunStatus]) -> None:
+    def carry_out(self, decision: Decision[RunStatus]) -> None:
+        """Store finalizers and status; actions are for the test to look at."""
         finalizers = {"keep": self.run.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
         metadata = self.run.metadata.model_copy(update={"finalizers": finalizers})
         update: dict[str, Any] = {"metadata": metadata}

@@ -1,0 +1,112 @@
+"""Whatever the kubelet does, and however often the operator is killed between two requests: what must hold holds.
+
+Hypothesis plays the run's whole life at random; the checks stand in `World`, at every write.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from paimon_operator.core.endings import ENDED
+from paimon_operator.core.run_observed import RunLimits
+from tests.support import pods
+from tests.support.run_story import RUN_NAME, Story, a_write
+from tests.support.run_world import LIMIT, World
+
+EXIT_CODES = (0, 1, 3, 10, 20, 25, 30, 40, 137, 143)
+DELAYS = (1, 10, 60, 400, 700, 3700)
+
+
+class RunLife(RuleBasedStateMachine):
+    """One run from its creation to its end, or to its cancellation."""
+
+    @initialize(write=st.booleans())
+    def begin(self, write: bool) -> None:
+        story = a_write() if write else Story()
+        story.limits = RunLimits(backoff_limit=LIMIT)
+        self.world = World(story=story)
+
+    @rule(killed_after=st.integers(0, 5))
+    def the_operator_looks_and_is_perhaps_killed(self, killed_after: int) -> None:
+        self.world.look(killed_after)
+
+    @rule(seconds=st.sampled_from(DELAYS))
+    def time_passes(self, seconds: int) -> None:
+        self.world.pass_time(timedelta(seconds=seconds))
+
+    @precondition(lambda self: self.world.alive())
+    @rule(status=st.sampled_from([pods.waiting(), pods.waiting("CreateContainerConfigError", "secret"), "running"]))
+    def the_kubelet_reports_progress(self, status: pods.Json | str) -> None:
+        (name,) = self.world.alive()
+        self.world.set_pod(name, pods.running(self.world.story.now) if isinstance(status, str) else status)
+
+    @precondition(lambda self: self.world.alive())
+    @rule(exit_code=st.sampled_from(EXIT_CODES), with_result=st.booleans())
+    def the_driver_ends(self, exit_code: int, with_result: bool) -> None:
+        (name,) = self.world.alive()
+        message = pods.result(self.world.story.run) if exit_code == 0 and with_result else ""
+        self.world.set_pod(name, pods.ended(exit_code, message, finished=self.world.story.now))
+
+    @precondition(lambda self: self.world.alive())
+    @rule()
+    def the_pod_is_evicted(self) -> None:
+        (name,) = self.world.alive()
+        self.world.set_pod(name, pods.evicted())
+
+    @precondition(lambda self: self.world.pods)
+    @rule()
+    def somebody_deletes_the_newest_pod(self) -> None:
+        self.world.delete_pod(list(self.world.pods)[-1])
+
+    @rule()
+    def the_kubelet_finishes_deletions(self) -> None:
+        self.world.finish_deletions()
+
+    @rule(named=st.booleans())
+    def the_table_names_the_run_or_another_one(self, named: bool) -> None:
+        story = self.world.story
+        story.name(RUN_NAME if named else "orders-write-00000000", story.run.metadata.uid if named else None)
+
+    @precondition(lambda self: self.world.story.run.metadata.deletion_timestamp is None)
+    @rule(really=st.sampled_from([True, False, False, False]))
+    def a_user_cancels_the_run(self, really: bool) -> None:
+        if really:
+            self.world.story.cancel()
+
+    @invariant()
+    def there_is_never_more_than_one_driver(self) -> None:
+        assert len(self.world.alive()) <= 1
+
+    @precondition(lambda self: not self.world.gone)
+    @invariant()
+    def looking_twice_decides_the_same(self) -> None:
+        first, second = self.world.look(killed_after=0), self.world.look(killed_after=0)
+        assert first == second
+
+    def teardown(self) -> None:
+        """From wherever it is, the run comes to its end once the world is well and the operator lives."""
+        if not hasattr(self, "world"):
+            return
+        self.world.story.name(RUN_NAME, self.world.story.run.metadata.uid)
+        for _ in range(8 * (LIMIT + 1)):
+            self.world.look()
+            for name in self.world.alive():
+                self.world.set_pod(name, pods.ended(0, pods.result(self.world.story.run)))
+            self.world.finish_deletions()
+            self.world.pass_time(timedelta(minutes=6))
+        run = self.world.story.run
+        assert self.world.gone or (run.status.phase in ENDED and not run.metadata.finalizers)
+
+
+TestRunLife = RunLife.TestCase
+TestRunLife.settings = settings(
+    max_examples=100,
+    stateful_step_count=40,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
