@@ -57,4 +57,4 @@ def test_every_reason_is_one_word_with_a_meaning_and_a_remedy() -> None:
 
 
 def test_the_page_of_reasons_is_the_generated_one() -> None:
-    assert (Path(__file__).parents[2] / "docs" / "reasons.md").read_text() == page(), "run `make crds`"
+    assert (Path(__file__).parents[2] / "docs" / "reasons.md").read_text() == page(), "run `make generate`"

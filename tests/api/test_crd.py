@@ -44,7 +44,7 @@ def accepted_by_model(manifest: dict[str, Any]) -> bool:
 
 @every_resource
 def test_the_committed_definition_is_the_generated_one(resource: Resource) -> None:
-    assert (ROOT / "crds" / resource.file_name).read_text() == text(resource), "run `make crds`"
+    assert (ROOT / "crds" / resource.file_name).read_text() == text(resource), "run `make generate`"
 
 
 def test_nothing_else_is_committed_beside_the_definitions(tmp_path: Path) -> None:

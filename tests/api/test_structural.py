@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
+from paimon_operator.api.base import rule, validated
 from paimon_operator.api.structural import NotStructuralError, structural
 
 
@@ -22,6 +23,14 @@ class Tree(BaseModel):
     leaf: Annotated[Leaf | None, Field(description="Described where it is used.")] = None
     leaves: tuple[Leaf, ...] = ()
     colour: str = "green"
+
+
+class Ruled(BaseModel):
+    """With a rule."""
+
+    model_config = validated(rule("self.value > 0", "value must be positive"))
+
+    value: int
 
 
 class Union(BaseModel):
@@ -44,7 +53,7 @@ class Anything(BaseModel):
 
 def test_references_are_inlined_and_nulls_are_absences() -> None:
     leaf = {"type": "object", "description": "A leaf.", "properties": {"value": {"type": "integer"}}}
-    assert structural(Tree, defaults=True) == {
+    assert structural(Tree, by_users=True) == {
         "type": "object",
         "description": "A tree.",
         "properties": {
@@ -55,8 +64,10 @@ def test_references_are_inlined_and_nulls_are_absences() -> None:
     }
 
 
-def test_defaults_stay_out_of_a_status() -> None:
-    assert "default" not in structural(Tree, defaults=False)["properties"]["colour"]
+def test_defaults_and_rules_stay_out_of_a_status() -> None:
+    assert "default" not in structural(Tree, by_users=False)["properties"]["colour"]
+    assert "x-kubernetes-validations" in structural(Ruled, by_users=True)
+    assert "x-kubernetes-validations" not in structural(Ruled, by_users=False)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +80,4 @@ def test_defaults_stay_out_of_a_status() -> None:
 )
 def test_what_has_no_structural_form_is_an_error(model: type[BaseModel], complaint: str) -> None:
     with pytest.raises(NotStructuralError, match=complaint):
-        structural(model, defaults=True)
+        structural(model, by_users=True)

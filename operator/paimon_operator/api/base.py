@@ -48,10 +48,17 @@ def _without_empty_lists(node: Any) -> Any:
     return node
 
 
-def rule(expression: str, message: str, *, path: str = "", reason: str = "FieldValueInvalid") -> Json:
-    """One CEL rule. `path` names the field to blame, relative to the model that carries the rule (`.primaryKeys`)."""
+def rule(
+    expression: str, message: str, *, path: str = "", reason: str = "FieldValueInvalid", told_by: str = ""
+) -> Json:
+    """One CEL rule. `path` names the field to blame, relative to the model that carries the rule (`.primaryKeys`).
+
+    `told_by` is a CEL expression for a message that names what was found; `message` stands in where it fails.
+    `reason` must not be FieldValueDuplicate: the API server then leaves the message out.
+    """
     validation = {"rule": expression, "message": message, "reason": reason}
-    return validation | {"fieldPath": path} if path else validation
+    extra = {"fieldPath": path, "messageExpression": told_by}
+    return validation | {key: value for key, value in extra.items() if value}
 
 
 def validated(*rules: Json) -> ConfigDict:

@@ -151,10 +151,10 @@ def definition(resource: Resource) -> Json:
 
 
 def _schema(resource: Resource) -> Json:
-    spec = structural(resource.spec, defaults=True)
+    spec = structural(resource.spec, by_users=True)
     # Status has no defaults of its own but this one: kstatus calls an object without conditions done, unless the
     # observed generation says that nobody has looked at it yet.
-    status = structural(resource.status, defaults=False) | {"default": {"observedGeneration": -1}}
+    status = structural(resource.status, by_users=False) | {"default": {"observedGeneration": -1}}
     extra = resource.model.model_config.get("json_schema_extra")
     name = {"type": "string", "pattern": LABEL, "maxLength": resource.name_length}
     return {
@@ -173,7 +173,7 @@ def _schema(resource: Resource) -> Json:
 
 def text(resource: Resource) -> str:
     """The CustomResourceDefinition as YAML."""
-    head = "# Generated from operator/paimon_operator/api by `make crds`; do not edit.\n"
+    head = "# Generated from operator/paimon_operator/api by `make generate`; do not edit.\n"
     return head + yaml.dump(definition(resource), Dumper=_PlainDumper, sort_keys=False, width=110)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -45,28 +46,39 @@ RESERVED_PREFIXES: Final = (
 """Families of options that belong to columns, reads, the storage or the operator, or that delete data by the way."""
 
 
-def _listed(words: tuple[str, ...]) -> str:
+def _listed(words: Iterable[str]) -> str:
     return "[" + ", ".join(f"'{word}'" for word in words) + "]"
 
 
+def _mapped(words: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"'{key}': '{value}'" for key, value in words.items()) + "}"
+
+
+_TYPED: Final = f"k in {_listed(OPTION_FIELDS)}"
+_RESERVED: Final = f"k in {_listed(RESERVED_OPTIONS)}"
+_IN_A_FAMILY: Final = f"{_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
+
 OPTION_RULES: Final = [
     rule(
-        f"self.all(k, !(k in {_listed(tuple(OPTION_FIELDS))}))",
-        "an option that has a typed field must be set there: "
-        "bucket, keys, merge engine, sequence, changelog producer, compaction and retention have one",
+        f"self.all(k, !({_TYPED}))",
+        "an option that has a typed field must be set there",
         reason="FieldValueForbidden",
+        told_by=f"'option ' + self.filter(k, {_TYPED})[0] + ' must be set by its typed field '"
+        f" + {_mapped(OPTION_FIELDS)}[self.filter(k, {_TYPED})[0]]",
     ),
     rule(
-        f"self.all(k, !(k in {_listed(RESERVED_OPTIONS)}))",
-        "options that the operator sets itself or that belong to no table must not be set: "
-        + ", ".join(RESERVED_OPTIONS),
+        f"self.all(k, !({_RESERVED}))",
+        "options that the operator sets itself or that belong to no table must not be set",
         reason="FieldValueForbidden",
+        told_by=f"'option ' + self.filter(k, {_RESERVED})[0]"
+        " + ' must not be set: the operator sets it itself, or it has no meaning here'",
     ),
     rule(
-        f"self.all(k, !{_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p)))",
-        "options that begin like this belong to columns, reads, storage or the operator: "
-        + " ".join(RESERVED_PREFIXES),
+        f"self.all(k, !{_IN_A_FAMILY})",
+        "options of columns, reads, storage or the operator must not be set",
         reason="FieldValueForbidden",
+        told_by=f"'option ' + self.filter(k, {_IN_A_FAMILY})[0]"
+        " + ' must not be set: it belongs to columns, reads, the storage or the operator'",
     ),
     rule("self.all(k, k.size() <= 128)", "the key of an option must have at most 128 characters"),
 ]

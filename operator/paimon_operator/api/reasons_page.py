@@ -10,7 +10,7 @@ from paimon_operator.api.reasons import Reason
 _HEAD = """# Reasons
 
 The one word behind a condition, a decision or an attempt, what it means and what to do.
-Generated from `operator/paimon_operator/api/reasons.py` by `make crds`; do not edit.
+Generated from `operator/paimon_operator/api/reasons.py` by `make generate`; do not edit.
 
 | reason | what it means | what to do |
 |---|---|---|

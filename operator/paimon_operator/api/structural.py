@@ -25,15 +25,18 @@ class NotStructuralError(TypeError):
     """A model that has no structural form. The text names the place in the model."""
 
 
-def structural(model: type[BaseModel], *, defaults: bool) -> Json:
-    """The structural schema of a model. `defaults` tells whether defaults are written into stored objects."""
+def structural(model: type[BaseModel], *, by_users: bool) -> Json:
+    """The structural schema of a model.
+
+    Only what users write gets defaults and CEL rules: a rule that refuses the operator's own status would silence it.
+    """
     document = model.model_json_schema(by_alias=True)
-    return _Converter(document.get("$defs", {}), defaults=defaults).convert(document, model.__name__, ())
+    return _Converter(document.get("$defs", {}), by_users=by_users).convert(document, model.__name__, ())
 
 
 class _Converter:
-    def __init__(self, definitions: dict[str, Json], *, defaults: bool) -> None:
-        self._definitions, self._defaults = definitions, defaults
+    def __init__(self, definitions: dict[str, Json], *, by_users: bool) -> None:
+        self._definitions, self._by_users = definitions, by_users
 
     def convert(self, node: Json, place: str, within: tuple[str, ...]) -> Json:
         node, within = self._resolved(node, place, within)
@@ -44,8 +47,10 @@ class _Converter:
         if "description" in node:
             result["description"] = " ".join(str(node["description"]).split())
         result |= {key: node[key] for key in node if key in _COPIED and key != "description"}
-        if self._defaults and node.get("default") not in _NOTHING:
+        if self._by_users and node.get("default") not in _NOTHING:
             result["default"] = node["default"]
+        if not self._by_users:
+            result.pop("x-kubernetes-validations", None)
         if result["type"] == "array":
             result.setdefault("x-kubernetes-list-type", "atomic")
             result["items"] = self.convert(node["items"], f"{place}[]", within)
