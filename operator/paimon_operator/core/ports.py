@@ -52,7 +52,8 @@ class ObjectStore(Protocol):
     async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
         """Server-side apply of the whole status by our field manager; returns the stored object.
 
-        Raises StaleError when `obj` was deleted and another object has its name now, NotFoundError when none has.
+        Raises StaleError when the object is no longer as `obj` was read (edited, or another one has its name now), and
+        NotFoundError when it is gone.
         """
 
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:

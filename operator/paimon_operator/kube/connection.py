@@ -18,15 +18,18 @@ USER_AGENT: Final = "paimon-operator"
 _CONNECTIONS: Final = 50
 
 
-async def connect() -> ApiClient:
-    """A client for the API server; the caller closes it. Raises KubernetesError when nothing tells where it is."""
+async def connect(kubeconfig: str | None = None) -> ApiClient:
+    """A client for the API server; the caller closes it. Raises KubernetesError when nothing tells where it is.
+
+    `kubeconfig` is a path to use instead of what KUBECONFIG says, when not in a Pod.
+    """
     configuration = Configuration()
     try:
         load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
     except ConfigException:
         try:
             await load_kube_config(  # type: ignore[no-untyped-call]
-                client_configuration=configuration, persist_config=False
+                config_file=kubeconfig, client_configuration=configuration, persist_config=False
             )
         except ConfigException as error:
             raise KubernetesError(f"neither a service account nor a kubeconfig: {error}") from error

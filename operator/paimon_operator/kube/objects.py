@@ -74,8 +74,9 @@ class KubeObjects:
     async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
         resource, meta = RESOURCES[kind], obj["metadata"]
         namespace, name = meta["namespace"], meta["name"]
-        # the UID makes the API server refuse a status that was decided for an object that is gone
-        identity = {"namespace": namespace, "name": name, "uid": meta["uid"]}
+        # The resourceVersion ties the status to what was read: not for an edited spec, not for a successor of the same
+        # name. (A UID would not: the status subresource ignores it, seen on 1.34.)
+        identity = {"namespace": namespace, "name": name, "resourceVersion": meta["resourceVersion"]}
         body = {"apiVersion": resource.api_version, "kind": str(kind), "metadata": identity, "status": dict(status)}
         path = resource.path(namespace, name, sub="status")
         return await self._server.request("apply", path, kind=kind, query=_APPLY, body=body)

@@ -1,0 +1,237 @@
+"""What the operator's store promises, on a real API server: each answer the right error, each write exactly what it says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kubernetes import client as official
+from kubernetes import config
+
+from paimon_operator.core.naming import API_VERSION, FINALIZER
+from paimon_operator.core.ports import Kind
+from paimon_operator.errors import (
+    AlreadyExistsError,
+    ForbiddenError,
+    InvalidObjectError,
+    LeaseLostError,
+    NamespaceTerminatingError,
+    NotFoundError,
+    RetryableError,
+    StaleError,
+)
+from paimon_operator.kube.resources import RESOURCES
+from tests.apiserver.connected import connected
+from tests.cluster.apiserver import ApiServer
+from tests.cluster.processes import wait_until
+
+SPACE = "objects"
+
+
+@pytest.fixture(scope="module")
+def core(api_server: ApiServer) -> Iterator[official.CoreV1Api]:
+    with config.new_client_from_config(str(api_server.kubeconfig)) as api:
+        core = official.CoreV1Api(api)
+        core.create_namespace({"metadata": {"name": SPACE}})
+        yield core
+        core.delete_namespace(SPACE)
+
+
+@pytest.fixture
+def kubeconfig(api_server: ApiServer, core: official.CoreV1Api) -> Iterator[str]:
+    yield str(api_server.kubeconfig)
+
+
+def config_map(name: str, **labels: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels}, "data": {"a": "1"}}
+
+
+def table(name: str) -> dict[str, Any]:
+    spec = {
+        "catalogRef": {"name": "lake"},
+        "database": "shop",
+        "schema": {"columns": [{"name": "id", "type": "BIGINT"}], "primaryKeys": ["id"]},
+    }
+    return {"apiVersion": API_VERSION, "kind": "PaimonTable", "metadata": {"name": name}, "spec": spec}
+
+
+async def test_an_object_that_is_not_there_is_none(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        assert await api.store.get(Kind.CONFIG_MAP, SPACE, "nothing") is None
+
+
+async def test_a_list_goes_by_labels_and_over_pages_and_names_each_kind(kubeconfig: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("paimon_operator.kube.objects._PAGE", "2")
+    async with connected(kubeconfig) as api:
+        for number in range(5):
+            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map(f"page-{number}", page="yes"))
+        await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("other", page="no"))
+        api.requests.clear()
+        found = await api.store.list(Kind.CONFIG_MAP, SPACE, {"page": "yes"})
+    assert [item["metadata"]["name"] for item in found] == [f"page-{number}" for number in range(5)]
+    assert {(item["apiVersion"], item["kind"]) for item in found} == {("v1", "ConfigMap")}
+    assert api.requests == [("list", "ConfigMap", 200)] * 3
+
+
+async def test_a_list_over_watched_namespaces_leaves_the_others_out(kubeconfig: str) -> None:
+    async with connected(kubeconfig, namespaces=(SPACE, "default")) as api:
+        for namespace in (SPACE, "default", "kube-public"):
+            await api.store.create(Kind.CONFIG_MAP, namespace, config_map("everywhere"))
+        found = {item["metadata"]["namespace"] for item in await api.store.list(Kind.CONFIG_MAP, None)}
+    assert found == {SPACE, "default"}
+    async with connected(kubeconfig) as api:
+        everywhere = {item["metadata"]["namespace"] for item in await api.store.list(Kind.CONFIG_MAP, None)}
+    assert everywhere > found
+
+
+async def test_a_name_that_is_taken_is_told_apart(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("taken"))
+        with pytest.raises(AlreadyExistsError):
+            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("taken"))
+
+
+async def test_a_field_that_the_api_server_does_not_know_is_refused_and_not_dropped(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        with pytest.raises(InvalidObjectError, match="unknown field"):
+            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("odd") | {"dta": {}})
+
+
+async def test_deletion_takes_only_the_object_it_means(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        first = await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("again"))
+        await api.store.delete(Kind.CONFIG_MAP, SPACE, "again", uid=first["metadata"]["uid"])
+        second = await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("again"))
+        await api.store.delete(Kind.CONFIG_MAP, SPACE, "again", uid=first["metadata"]["uid"])
+        kept = await api.store.get(Kind.CONFIG_MAP, SPACE, "again")
+        assert kept is not None
+        assert kept["metadata"]["uid"] == second["metadata"]["uid"]
+        await api.store.delete(Kind.CONFIG_MAP, SPACE, "never-was", uid=first["metadata"]["uid"])
+
+
+async def test_a_status_is_applied_whole_and_by_our_manager(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        made = await api.store.create(Kind.TABLE, SPACE, table("whole"))
+        first = {"observedGeneration": 1, "activeRun": {"name": "r", "type": "Provision", "trigger": "Spec"}}
+        stored = await api.store.apply_status(Kind.TABLE, made, first)
+        assert stored["status"]["activeRun"]["name"] == "r"
+        stored = await api.store.apply_status(Kind.TABLE, stored, {"observedGeneration": 1})
+        assert stored["status"] == {"observedGeneration": 1}, "what is not applied any more is gone"
+        managers = {(entry["manager"], entry.get("subresource")) for entry in stored["metadata"]["managedFields"]}
+        assert ("paimon-operator", "status") in managers
+
+
+async def test_the_same_status_again_changes_nothing(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        made = await api.store.create(Kind.TABLE, SPACE, table("same"))
+        stored = await api.store.apply_status(Kind.TABLE, made, {"observedGeneration": 1})
+        again = await api.store.apply_status(Kind.TABLE, stored, {"observedGeneration": 1})
+        assert again["metadata"]["resourceVersion"] == stored["metadata"]["resourceVersion"]
+
+
+async def test_a_status_decided_for_a_deleted_object_does_not_reach_its_successor(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        first = await api.store.create(Kind.TABLE, SPACE, table("successor"))
+        await api.store.delete(Kind.TABLE, SPACE, "successor", uid=first["metadata"]["uid"])
+        with pytest.raises(NotFoundError):
+            await api.store.apply_status(Kind.TABLE, first, {"observedGeneration": 7})
+        await api.store.create(Kind.TABLE, SPACE, table("successor"))
+        with pytest.raises(StaleError):
+            await api.store.apply_status(Kind.TABLE, first, {"observedGeneration": 7})
+        kept = await api.store.get(Kind.TABLE, SPACE, "successor")
+        assert kept is not None
+        assert kept["status"] == {"observedGeneration": -1}
+
+
+async def test_a_status_decided_for_an_older_spec_is_not_stored(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        read = await api.store.create(Kind.TABLE, SPACE, table("edited"))
+        edit = [{"op": "add", "path": "/spec/suspend", "value": True}]
+        path = RESOURCES[Kind.TABLE].path(SPACE, "edited")
+        await api.server.request("patch", path, kind=Kind.TABLE, body=edit)
+        with pytest.raises(StaleError):
+            await api.store.apply_status(Kind.TABLE, read, {"observedGeneration": 1})
+
+
+async def test_a_status_against_the_schema_is_an_invalid_object(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        made = await api.store.create(Kind.TABLE, SPACE, table("invalid"))
+        with pytest.raises(InvalidObjectError):
+            await api.store.apply_status(Kind.TABLE, made, {"observedGeneration": -7})
+
+
+async def test_finalizers_come_and_go_only_on_the_object_as_it_was_read(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        made = await api.store.create(Kind.TABLE, SPACE, table("guarded"))
+        guarded = await api.store.set_finalizers(Kind.TABLE, made, [FINALIZER])
+        assert guarded is not None
+        assert guarded["metadata"]["finalizers"] == [FINALIZER]
+        with pytest.raises(StaleError):
+            await api.store.set_finalizers(Kind.TABLE, made, [])
+        await api.store.delete(Kind.TABLE, SPACE, "guarded", uid=made["metadata"]["uid"])
+        leaving = await api.store.get(Kind.TABLE, SPACE, "guarded")
+        assert leaving is not None
+        await api.store.set_finalizers(Kind.TABLE, leaving, [])
+        assert await api.store.get(Kind.TABLE, SPACE, "guarded") is None
+        assert await api.store.set_finalizers(Kind.TABLE, leaving, []) is None
+
+
+async def test_a_namespace_that_goes_away_is_told_apart_from_missing_rights(
+    api_server: ApiServer, core: official.CoreV1Api
+) -> None:
+    core.create_namespace({"metadata": {"name": "going"}})
+    held = config_map("held")
+    held["metadata"]["finalizers"] = ["test.example/hold"]
+    core.create_namespaced_config_map("going", held)
+    core.delete_namespace("going")
+    async with connected(api_server.kubeconfig) as api:
+        with pytest.raises(NamespaceTerminatingError):
+            await api.store.create(Kind.CONFIG_MAP, "going", config_map("late"))
+    async with connected(api_server.user_kubeconfig("stranger")) as api:
+        with pytest.raises(ForbiddenError, match="cannot create") as refusal:
+            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("not-allowed"))
+    assert type(refusal.value) is ForbiddenError
+    core.patch_namespaced_config_map("held", "going", {"metadata": {"finalizers": None}})
+    assert wait_until(lambda: "going" not in {space.metadata.name for space in core.list_namespace().items}, timeout=60)
+
+
+async def test_every_request_carries_our_user_agent(api_server: ApiServer, kubeconfig: str) -> None:
+    from tests.cluster.audit import audited_requests
+
+    before = api_server.audit_log.stat().st_size
+    async with connected(kubeconfig) as api:
+        await api.store.get(Kind.CONFIG_MAP, SPACE, "user-agent-probe")
+    (request,) = [one for one in audited_requests(api_server.audit_log, offset=before) if one.name == "user-agent-probe"]
+    assert request.user_agent == "paimon-operator"
+
+
+async def test_a_mutation_asks_the_guard_first_and_a_read_does_not(kubeconfig: str) -> None:
+    def lost() -> None:
+        raise LeaseLostError("lost")
+
+    async with connected(kubeconfig, guard=lost) as api:
+        assert await api.store.get(Kind.CONFIG_MAP, SPACE, "nothing") is None
+        with pytest.raises(LeaseLostError):
+            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("never"))
+        assert await api.store.get(Kind.CONFIG_MAP, SPACE, "never") is None
+
+
+async def test_an_api_server_that_does_not_answer_is_an_unknown_outcome_in_time(tmp_path: Any) -> None:
+    async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    listener = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    kubeconfig = tmp_path / "silent.kubeconfig"
+    kubeconfig.write_text(
+        f"""{{apiVersion: v1, kind: Config, current-context: c, contexts: [{{name: c, context: {{cluster: c, user: u}}}}],
+        clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}], users: [{{name: u, user: {{}}}}]}}"""
+    )
+    async with connected(kubeconfig, timeout=0.3) as api:
+        with pytest.raises(RetryableError) as error:
+            await api.store.get(Kind.CONFIG_MAP, SPACE, "x")
+    assert error.value.status == 0
+    assert api.requests == [("get", "ConfigMap", 0)]
+    listener.close()
