@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,19 @@ MODELS: dict[str, type[BaseModel]] = {resource.kind: resource.model for resource
 every_resource = pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.kind)
 
 
+@functools.cache
 def schema_of(kind: str) -> dict[str, Any]:
     (resource,) = (resource for resource in RESOURCES if resource.kind == kind)
     return dict(definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
 
 
+@functools.cache
+def validator(kind: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema_of(kind))
+
+
 def accepted_by_schema(manifest: dict[str, Any]) -> bool:
-    return bool(jsonschema.Draft202012Validator(schema_of(manifest["kind"])).is_valid(manifest))
+    return bool(validator(manifest["kind"]).is_valid(manifest))
 
 
 def accepted_by_model(manifest: dict[str, Any]) -> bool:

@@ -157,6 +157,11 @@ class Reason(StrEnum):
         "The existing table differs from the manifest; it was not touched.",
         "Make the manifest say what the table is; the message lists the differences.",
     )
+    TABLE_REFUSED = (
+        "TableRefused",
+        "Paimon refuses a table like this; the message is Paimon's own.",
+        "Edit what the message names.",
+    )
     TABLE_NOT_FOUND = (
         "TableNotFound",
         "The table has gone from the warehouse, or the PaimonTable of a run does not exist.",
@@ -242,6 +247,21 @@ class Reason(StrEnum):
         "ResultMissing",
         "The driver ended without an error and without a result of this run.",
         "See the pod's log; the image may be of another version.",
+    )
+    DISK_FULL = (
+        "DiskFull",
+        "The driver's scratch space or the storage is full.",
+        "Give it more room; it is tried again by itself.",
+    )
+    JOB_UNREADABLE = (
+        "JobUnreadable",
+        "The Spark image does not understand the job that the operator wrote.",
+        "Use the Spark image of the operator's own release.",
+    )
+    ENGINE_MISMATCH = (
+        "EngineMismatch",
+        "The Spark image holds another engine than the catalog names.",
+        "Correct the image of that engine in the operator's settings.",
     )
     DRIVER_FAILED = (
         "DriverFailed",
