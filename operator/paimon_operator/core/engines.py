@@ -46,12 +46,11 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class StorageKeys:
-    """How endpoint, region and path style are called, and what is always set, on one way to S3."""
+    """How endpoint, region and path style are called on one way to S3. What is always the same, the Spark side adds."""
 
     endpoint: str
     region: str
     path_style: str
-    always: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,8 +106,8 @@ def parse_engine(name: str, entry: Json, generated: Json) -> Engine:
         procedures=_frozen_sets(generated["procedures"], lambda p: (argument["name"] for argument in p["arguments"])),
         aggregates=_frozen_sets(generated["aggregateFunctions"], lambda function: function["types"]),
         metastores=frozenset(entry["metastores"]),
-        catalog_keys=_storage_keys(entry["s3"], "catalogOptions"),
-        input_keys=_storage_keys(entry["input"], "hadoopOptions"),
+        catalog_keys=_storage_keys(entry["s3"]),
+        input_keys=_storage_keys(entry["input"]),
     )
 
 
@@ -136,13 +135,8 @@ def _kind(type_name: str) -> ValueKind:
     return next((kind for kind in ValueKind if kind == type_name), ValueKind.TEXT)
 
 
-def _storage_keys(entry: Json, always: str) -> StorageKeys:
-    return StorageKeys(
-        endpoint=entry["endpointKey"],
-        region=entry["regionKey"],
-        path_style=entry["pathStyleKey"],
-        always=MappingProxyType(dict(entry[always])),
-    )
+def _storage_keys(entry: Json) -> StorageKeys:
+    return StorageKeys(endpoint=entry["endpointKey"], region=entry["regionKey"], path_style=entry["pathStyleKey"])
 
 
 def _frozen_sets(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.compaction import CompactionMode
 from paimon_operator.api.table import PaimonTable, PaimonTableSpec
 from paimon_operator.api.table_status import Effective, EffectiveCompaction
+from paimon_operator.core.desired import desired_table, fingerprint
 from paimon_operator.core.effective import effective
 from paimon_operator.core.engines import Engine
 from paimon_operator.core.observed import OperatorFacts
@@ -44,8 +46,14 @@ class Look:
     @property
     def compaction(self) -> EffectiveCompaction:
         """Who compacts, and when."""
-        assert self.holds.compaction is not None, "effective() always fills it"
+        if self.holds.compaction is None:
+            raise ValueError("effective() always fills compaction")
         return self.holds.compaction
+
+    @cached_property
+    def wanted_hash(self) -> str:
+        """Hash of the table that the manifest wants. Raises TypeTextError: check the rules first."""
+        return fingerprint(desired_table(self.spec, self.holds))
 
     @property
     def dedicated(self) -> bool:

@@ -171,4 +171,3 @@ def _maintenance(holds: Effective) -> dict[str, str]:
     write_only = holds.compaction is not None and holds.compaction.mode in WRITE_ONLY_MODES
     snapshots = holds.retention.snapshots if holds.retention else None
     return ({"write-only": TRUE} if write_only else {}) | retention_options(snapshots)
-

@@ -74,7 +74,7 @@ def parse(expression: str, zone: str) -> Schedule:
     try:
         CronSim(expression, _PROBE)
     except CronSimError as error:
-        raise ScheduleError(f"{expression!r} is not a cron schedule ({_clause(error)})") from error
+        raise ScheduleError(_problem(expression, error)) from error
     schedule.next_after(_PROBE)
     return schedule
 
@@ -90,5 +90,20 @@ def time_zone(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
-def _clause(error: CronSimError) -> str:
-    return str(error)[:1].lower() + str(error)[1:]
+def _problem(expression: str, error: CronSimError) -> str:
+    if "day-of-month" in str(error) and _readable(_in_every_month(expression)):
+        return f"{expression!r} never comes: none of its months has such a day"
+    return f"{expression!r} is not a cron schedule ({str(error)[:1].lower()}{str(error)[1:]})"
+
+
+def _in_every_month(expression: str) -> str:
+    minute, hour, day, _, weekday = expression.split()
+    return f"{minute} {hour} {day} * {weekday}"
+
+
+def _readable(expression: str) -> bool:
+    try:
+        CronSim(expression, _PROBE)
+    except CronSimError:
+        return False
+    return True

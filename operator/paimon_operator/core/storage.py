@@ -1,7 +1,8 @@
 """How a catalog's storage reaches Spark: Paimon's catalog options, Hadoop's options, and the Secret's keys.
 
 No value of a Secret passes through here: options say where credentials come from (the environment of the Pod), the Pod
-takes them from the Secret. What must always be set comes from the engine's data, with the reasons beside it.
+takes them from the Secret. Only what the catalog says is written here, under the engine's names for it; what must always
+be set (providers, bounded retries) the Spark side adds from its own engine data.
 """
 
 from __future__ import annotations
@@ -43,11 +44,9 @@ def secret_environment(catalog: PaimonCatalog) -> tuple[SecretEnv, ...]:
 
 
 def _s3_options(s3: S3, keys: StorageKeys) -> dict[str, str]:
-    options = dict(keys.always)
+    options = {keys.region: s3.region}
     if s3.endpoint is not None:
         options[keys.endpoint] = s3.endpoint
-    if s3.region is not None:
-        options[keys.region] = s3.region
     if s3.path_style_access is not None:
         options[keys.path_style] = str(s3.path_style_access).lower()
     return options

@@ -15,6 +15,8 @@ from typing import Final
 MAX_LENGTH: Final = 2147483647
 """The length that turns VARCHAR into STRING and VARBINARY into BYTES."""
 
+NOT_NULL: Final = " NOT NULL"
+
 MAX_DEPTH: Final = 16
 """Nesting beyond this is refused: no real schema has it, and a recursive reader must not be a way to stop us."""
 
@@ -78,7 +80,7 @@ class DataType:
         return self.name in ("CHAR", "VARCHAR", "STRING")
 
     def __str__(self) -> str:
-        suffix = "" if self.nullable else " NOT NULL"
+        suffix = "" if self.nullable else NOT_NULL
         return self._body() + suffix
 
     def _body(self) -> str:

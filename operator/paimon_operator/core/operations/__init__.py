@@ -1,0 +1,18 @@
+"""One file per table operation: when it is due, what job it is, what its result means."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paimon_operator.api.run_status import RunType
+from paimon_operator.core.operations.compact import Compact
+from paimon_operator.core.operations.expire_snapshots import ExpireSnapshots
+from paimon_operator.core.operations.provision import Provision
+from paimon_operator.core.operations.work import Operation
+from paimon_operator.core.operations.write import Writes
+
+PROVISION: Final = Provision()
+SCHEDULED: Final[tuple[Operation, ...]] = (Writes(), Compact(), ExpireSnapshots())
+"""Work on a table that exists."""
+OPERATIONS: Final[dict[RunType, Operation]] = {each.type_: each for each in (PROVISION, *SCHEDULED)}
+"""All but Drop, which only a deletion starts and after which there is no status to keep."""

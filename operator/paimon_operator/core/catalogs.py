@@ -1,0 +1,197 @@
+"""The catalog's own reconcile: no Spark, only what the manifest, the engines and the catalog's tables tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from paimon_operator.api.catalog import CatalogStatus, EngineStatus, PaimonCatalog
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.policies import ExternalWriters
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core import naming, schedule
+from paimon_operator.core.conditions import (
+    Finding,
+    fails,
+    holds,
+    replaced,
+    settled,
+    stalled,
+    transitions,
+    unknown,
+)
+from paimon_operator.core.decision import Decision
+from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.ports import Manifest
+from paimon_operator.core.rules import location_problems
+from paimon_operator.core.storage import metastore_type
+from paimon_operator.errors import SpecError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogObserved:
+    """What was seen of the catalog's tables."""
+
+    tables: int = 0
+    """PaimonTables of the namespace that refer to it."""
+    reached: bool = False
+    """A run of one of them has succeeded: the storage can be reached."""
+    outside_writers: int = 0
+    """Tables of it with externalWriters Active."""
+    namespace_terminating: bool = False
+
+    @classmethod
+    def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
+        """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
+        count, writers, reached = 0, 0, False
+        for table in tables:
+            count += 1
+            writers += table.get("spec", {}).get("externalWriters") == ExternalWriters.ACTIVE
+            provision = (table.get("status") or {}).get("provision") or {}
+            reached = reached or "lastTime" in provision
+        return cls(tables=count, reached=reached, outside_writers=writers, namespace_terminating=namespace_terminating)
+
+
+def plan_catalog(
+    catalog: PaimonCatalog, observed: CatalogObserved, operator: OperatorFacts, now: datetime
+) -> Decision[CatalogStatus]:
+    """What to say about the catalog, and whether its finalizer may go: not before its last table has."""
+    guarded = naming.FINALIZER in catalog.metadata.finalizers
+    if catalog.metadata.deletion_timestamp is not None:
+        if not guarded:
+            return Decision(status=None)
+        if observed.tables == 0 or observed.namespace_terminating:
+            return Decision(status=None, finalizer="remove")
+        return _decided(catalog, observed, operator, _in_use(observed), now)
+    if not guarded and not observed.namespace_terminating:
+        return Decision(status=None, finalizer="add")
+    problems = tuple(catalog_problems(catalog, operator))
+    findings = _wrong(problems) if problems else _right(catalog, observed)
+    return _decided(catalog, observed, operator, findings, now)
+
+
+def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    """What is wrong with the catalog's manifest; its tables are Stalled until it is mended."""
+    yield from _engine_problems(catalog, operator)
+    yield from location_problems(catalog)
+    yield from _schedule_problems(catalog, operator.defaults.time_zone)
+
+
+def told(problems: tuple[SpecError, ...]) -> str:
+    """The first problem, and how many more there are."""
+    more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}"
+
+
+def reason_of(error: SpecError) -> Reason:
+    """The error's reason, as a member of the closed list."""
+    return next((reason for reason in Reason if reason == error.reason), Reason.INVALID_SPEC)
+
+
+def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    name = operator.engine_of(catalog)
+    usable = [each for each in operator.engines if each not in operator.unavailable_engines]
+    if name not in operator.engines or name in operator.unavailable_engines:
+        why = operator.unavailable_engines.get(name, "the operator has no such engine")
+        yield SpecError(
+            "spec.engine",
+            f"{name!r} cannot be used: {why}",
+            f"Use one of: {', '.join(usable)}.",
+            reason=Reason.UNKNOWN_ENGINE,
+        )
+        return
+    metastore = metastore_type(catalog)
+    if metastore not in operator.engines[name].metastores:
+        yield SpecError(
+            "spec.metastore.type",
+            f"the engine {name} does not work with {metastore}",
+            f"Use one of: {', '.join(sorted(operator.engines[name].metastores))}.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
+
+
+def _schedule_problems(catalog: PaimonCatalog, default_zone: str) -> Iterator[SpecError]:
+    try:
+        schedule.time_zone(catalog.spec.time_zone or default_zone)
+    except schedule.ScheduleError as error:
+        yield SpecError("spec.timeZone", str(error), "Use an IANA name like Europe/Berlin, or UTC.")
+    for path, expression in _default_schedules(catalog):
+        try:
+            schedule.parse(expression, "UTC")
+        except schedule.ScheduleError as error:
+            yield SpecError(
+                path, str(error), "Write minute, hour, day of month, month and day of week, like '0 3 * * *'."
+            )
+
+
+def _default_schedules(catalog: PaimonCatalog) -> Iterator[tuple[str, str]]:
+    defaults, path = catalog.spec.table_defaults, "spec.tableDefaults"
+    if defaults is None:
+        return
+    if defaults.compaction and defaults.compaction.minor:
+        yield f"{path}.compaction.minor.schedule", defaults.compaction.minor.schedule
+    if defaults.compaction and defaults.compaction.full:
+        yield f"{path}.compaction.full.schedule", defaults.compaction.full.schedule
+    snapshots = defaults.retention.snapshots if defaults.retention else None
+    if snapshots and snapshots.schedule:
+        yield f"{path}.retention.snapshots.schedule", snapshots.schedule
+
+
+def _in_use(observed: CatalogObserved) -> tuple[Finding, ...]:
+    message = f"{observed.tables} PaimonTables still refer to this catalog: delete them first"
+    return (
+        fails(ConditionType.READY, Reason.DELETING, message),
+        *stalled(Reason.CATALOG_IN_USE, message),
+    )
+
+
+def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
+    reason, message = reason_of(problems[0]), told(problems)
+    return (fails(ConditionType.READY, reason, message), *stalled(reason, message))
+
+
+def _right(catalog: PaimonCatalog, observed: CatalogObserved) -> tuple[Finding, ...]:
+    return (_ready(observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed), *_suspended(catalog))
+
+
+def _ready(observed: CatalogObserved) -> Finding:
+    if not observed.reached:
+        return unknown(ConditionType.READY, Reason.STORAGE_NOT_TRIED, Reason.STORAGE_NOT_TRIED.means)
+    return holds(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means)
+
+
+def _commit_safe(observed: CatalogObserved) -> Finding:
+    if observed.outside_writers == 0:
+        return holds(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, Reason.SINGLE_COMMITTER.means)
+    message = (
+        f"{observed.outside_writers} tables have outside writers, and there is no commit lock: commits can get lost"
+    )
+    return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
+
+
+def _suspended(catalog: PaimonCatalog) -> tuple[Finding, ...]:
+    if catalog.spec.suspend:
+        return (holds(ConditionType.SUSPENDED, Reason.SUSPENDED, "nothing new starts for any table of this catalog"),)
+    if any(condition.type is ConditionType.SUSPENDED for condition in catalog.status.conditions):
+        return (fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
+    return ()
+
+
+def _decided(
+    catalog: PaimonCatalog,
+    observed: CatalogObserved,
+    operator: OperatorFacts,
+    findings: tuple[Finding, ...],
+    now: datetime,
+) -> Decision[CatalogStatus]:
+    generation, before = catalog.metadata.generation, catalog.status.conditions
+    conditions = replaced(before, findings, generation=generation, now=now)
+    engine = operator.engines.get(operator.engine_of(catalog))
+    status = CatalogStatus(
+        observed_generation=generation,
+        conditions=conditions,
+        engine=EngineStatus(name=engine.id, paimon=engine.paimon, spark=engine.spark) if engine else None,
+        tables=observed.tables,
+    )
+    return Decision(status=status, events=transitions(before, conditions))

@@ -1,0 +1,170 @@
+"""What happens when a table's object is deleted: the Pod ends first, then the data goes or stays, then the object.
+
+| deletionPolicy | was ever Ready | skip-drop | namespace terminating | then |
+|---|---|---|---|---|
+| any    | any | any | yes | released at once: nothing can be created any more; the data stays, the log says so |
+| Retain | any | any | no  | active run cancelled and gone, then released; storage is never touched |
+| Delete | no  | any | no  | as Retain: a table that was never this object's is never dropped |
+| Delete | yes | yes | no  | as Retain: the annotation is the way out |
+| Delete | yes | no  | no  | active run cancelled and gone, then dropped, tried without limit, then released |
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.policies import DeletionPolicy
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import RunType
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.api.table_status import TableStatus
+from paimon_operator.core import active
+from paimon_operator.core.active import Followed
+from paimon_operator.core.catalogs import catalog_problems, told
+from paimon_operator.core.claims import table_name
+from paimon_operator.core.conditions import Finding, fails, reconciling, replaced, stalled, transitions
+from paimon_operator.core.decision import Action, Decision, Delete, EventNote
+from paimon_operator.core.effective import run_policy
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.observed import TableObserved, Wanted
+from paimon_operator.core.operations import drop
+from paimon_operator.core.operations.provision import ever_ready
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.verdict import held_up
+
+SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
+"""Annotation that lets the object go without dropping its table, when set to `true`."""
+LOOK_AGAIN: Final = timedelta(minutes=1)
+_WAYS_OUT: Final = f"To let the object go and keep the data, set deletionPolicy to Retain or annotate {SKIP_DROP}=true."
+
+
+def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
+    """The next step of a deletion; the finalizer goes in the last one."""
+    table = wanted.table
+    if FINALIZER not in table.metadata.finalizers:
+        return Decision(status=None)
+    if observed.namespace_terminating:
+        return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
+    followed = active.follow(table, observed.runs, now)
+    named = followed.status.active_run
+    if not must_drop(table, observed):
+        waiting = named is not None and not followed.missing and _is_alive(followed.run)
+        return _cancelling(table, followed, now) if waiting else _released(_kept(table))
+    if named is not None and named.type is not RunType.DROP and _is_alive(followed.run):
+        return _cancelling(table, followed, now)
+    return _dropping(wanted, observed, followed, now)
+
+
+def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
+    """Whether the data goes with the object."""
+    mine = ever_ready(table.status) and observed.claimant is None
+    skipped = table.metadata.annotations.get(SKIP_DROP) == "true"
+    return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
+
+
+def _is_alive(run: PaimonRun | None) -> bool:
+    """An unknown result counts as ended: its Pod has, and the object is to go."""
+    return run is not None and not _has_ended(run)
+
+
+def _has_ended(run: PaimonRun) -> bool:
+    return run.status.completion_time is not None and run.metadata.deletion_timestamp is None
+
+
+def _cancelling(table: PaimonTable, followed: Followed, now: datetime) -> Decision[TableStatus]:
+    """The run's own finalizer holds it until its Pod is gone; then the LIST no longer has it."""
+    run = followed.run
+    actions: tuple[Action, ...] = ()
+    if run is not None and run.metadata.deletion_timestamp is None:
+        actions = (Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid),)
+    message = f"run {followed.status.active_run.name if followed.status.active_run else ''} is being stopped"
+    return _decided(table, followed.status, reconciling(Reason.WAITING_FOR_POD, message), now, actions=actions)
+
+
+def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: datetime) -> Decision[TableStatus]:
+    table, status, events = wanted.table, followed.status, followed.events
+    named = status.active_run
+    if drop.memory(status).done:
+        return _released("its table was dropped", followed.events)
+    blocked = _no_catalog(wanted, observed)
+    if named is None or named.type is not RunType.DROP:
+        work = None if blocked else drop.due(status, now)
+        if work is None:
+            return _failing(table, status, blocked, followed.events, now)
+        named = active.begun(table, work)
+        events = (*events, active.start_note(named))
+    missing = followed.missing or followed.run is None
+    policy = run_policy(table, observed.catalog, wanted.operator.defaults)
+    actions = (active.creation(table, named, policy),) if missing else ()
+    return _decided(
+        table,
+        status.model_copy(update={"active_run": named}),
+        _drop_under_way(status, followed.run),
+        now,
+        actions=actions,
+        events=events,
+    )
+
+
+def _drop_under_way(status: TableStatus, run: PaimonRun | None) -> tuple[Finding, ...]:
+    held, failure = held_up(run), drop.memory(status).failure
+    if held is not None:
+        return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
+    if failure is not None:
+        return stalled(Reason.DROP_FAILING, f"{failure.message} {_WAYS_OUT}")
+    return reconciling(Reason.DROPPING, Reason.DROPPING.means)
+
+
+def _failing(
+    table: PaimonTable, status: TableStatus, blocked: str | None, events: tuple[EventNote, ...], now: datetime
+) -> Decision[TableStatus]:
+    failure = drop.memory(status).failure
+    why, later = blocked or "", LOOK_AGAIN
+    if failure is not None and failure.next_try is not None and not blocked:
+        why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."
+        later = max(failure.next_try - now, timedelta(0))
+    status = status.model_copy(update={"active_run": None})
+    findings = stalled(Reason.DROP_FAILING, f"{why} {_WAYS_OUT}")
+    return _decided(table, status, findings, now, events=events, requeue_after=later)
+
+
+def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
+    """Why nothing can reach the storage: without a catalog nobody knows where it is."""
+    name = wanted.table.spec.catalog_ref.name
+    if observed.catalog is None:
+        return f"there is no PaimonCatalog {name!r}, so the table cannot be reached."
+    problems = tuple(catalog_problems(observed.catalog, wanted.operator))
+    return f"PaimonCatalog {name}: {told(problems)}" if problems else None
+
+
+def _released(why: str, events: tuple[EventNote, ...] = ()) -> Decision[TableStatus]:
+    return Decision(status=None, finalizer="remove", events=events, log=(f"the object is let go: {why}",))
+
+
+def _kept(table: PaimonTable) -> str:
+    return f"the data of {table.spec.database}.{table_name(table)} stays"
+
+
+def _decided(
+    table: PaimonTable,
+    status: TableStatus,
+    progress: tuple[Finding, ...],
+    now: datetime,
+    *,
+    actions: tuple[Action, ...] = (),
+    events: tuple[EventNote, ...] = (),
+    requeue_after: timedelta = LOOK_AGAIN,
+) -> Decision[TableStatus]:
+    generation, before = table.metadata.generation, table.status.conditions
+    findings = (fails(ConditionType.READY, Reason.DELETING, Reason.DELETING.means), *progress)
+    conditions = replaced(before, findings, generation=generation, now=now)
+    return Decision(
+        status=status.model_copy(update={"observed_generation": generation, "conditions": conditions}),
+        actions=actions,
+        events=(*events, *transitions(before, conditions)),
+        requeue_after=requeue_after,
+    )

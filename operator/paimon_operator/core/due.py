@@ -1,0 +1,82 @@
+"""What of the scheduled work, and of what users asked for, comes next; and what stands in the way of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import Phase, RunTrigger, RunType
+from paimon_operator.api.table_status import Decision, DecisionResult, TableStatus
+from paimon_operator.core.look import Look
+from paimon_operator.core.observed import TableObserved
+from paimon_operator.core.operations import OPERATIONS, SCHEDULED
+from paimon_operator.core.operations.provision import ever_ready, memory
+from paimon_operator.core.operations.work import Work
+
+ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
+"""What users may ask for by making a PaimonRun."""
+_LAST: Final = (9, 0)
+
+
+def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work | None:
+    """The work that has waited longest. Ties: writes in their order, compaction, expiry, users' runs.
+
+    Maintenance goes on while the table differs from the manifest, because it is this object's table all the same; writes
+    wait, because they go by the manifest.
+    """
+    if not ever_ready(status):
+        return None
+    works = [*_scheduled(look, status), *_asked_for(observed)]
+    if memory(status).hash != look.wanted_hash:
+        works = [work for work in works if work.type_ is not RunType.WRITE]
+    return min(works, key=lambda work: (work.due, work.place), default=None)
+
+
+def held_writes(look: Look, status: TableStatus) -> TableStatus:
+    """Writes that are due and wait for the table say so."""
+    state = memory(status)
+    if state.hash == look.wanted_hash:
+        return status
+    differs = state.failure is not None and state.failure.reason == Reason.TABLE_DIFFERS
+    reason = Reason.TABLE_DIFFERS if differs else Reason.TABLE_NOT_READY
+    works = [work for work in _scheduled(look, status) if work.type_ is RunType.WRITE]
+    return _noted(status, works, reason, reason.means)
+
+
+def waiting(look: Look, observed: TableObserved, status: TableStatus, reason: Reason) -> TableStatus:  # noqa: ARG001
+    """All that is due waits for the same reason."""
+    message = reason.means
+    if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
+        message = f"it is due, and waits until run {status.active_run.name} has ended"
+    return _noted(status, list(_scheduled(look, status)), reason, message)
+
+
+def _scheduled(look: Look, status: TableStatus) -> Iterator[Work]:
+    for operation in SCHEDULED:
+        yield from operation.due(look, status)
+
+
+def _asked_for(observed: TableObserved) -> Iterator[Work]:
+    for run in observed.runs:
+        if _is_waiting(run):
+            created = run.metadata.creation_timestamp
+            if created is not None:
+                subject = run.spec.compact.strategy.value if run.spec.compact else None
+                yield Work(
+                    type_=run.spec.type, subject=subject, trigger=RunTrigger.USER, due=created, place=_LAST, run=run
+                )
+
+
+def _is_waiting(run: PaimonRun) -> bool:
+    made_by_user = run.spec.trigger is None and run.spec.type in ON_DEMAND
+    untouched = run.status.phase in (None, Phase.PENDING) and run.metadata.deletion_timestamp is None
+    return made_by_user and untouched
+
+
+def _noted(status: TableStatus, works: list[Work], reason: Reason, message: str) -> TableStatus:
+    decision = Decision(result=DecisionResult.WAITING, reason=reason, message=message)
+    for work in works:
+        status = OPERATIONS[work.type_].noted(status, work, decision)
+    return status

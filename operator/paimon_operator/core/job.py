@@ -1,0 +1,86 @@
+"""What a run's driver is given: one JSON document, made from the table, its catalog and the run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.contract import Job, JobCatalog, JobRun, JobTable
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import RunType
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.core import storage
+from paimon_operator.core.catalogs import catalog_problems
+from paimon_operator.core.claims import table_name
+from paimon_operator.core.desired import desired_table
+from paimon_operator.core.look import Look
+from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.operations import compact, drop, expire_snapshots, write
+from paimon_operator.core.rules import broken_rules
+from paimon_operator.errors import SpecError
+
+NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
+
+
+def build_job(run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts) -> Job:
+    """The job document of `run`. Raises SpecError for what the manifests no longer have, or have changed since."""
+    for problem in catalog_problems(catalog, operator):
+        raise problem
+    # A job does not depend on the time of day; the look wants one.
+    look = Look.at(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
+    return job_of(run, look, operator.cluster_id)
+
+
+def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
+    """The job document of `run`. Raises SpecError for what the manifest no longer has, or has changed since."""
+    if run.spec.type is not RunType.DROP:
+        for error in broken_rules(look):
+            raise error
+    _same_as_decided(run, look)
+    metadata = look.table.metadata
+    return Job(
+        run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace=run.metadata.namespace),
+        operation=run.spec.type,
+        engine=look.engine.id,
+        catalog=JobCatalog(
+            warehouse=look.catalog.spec.warehouse,
+            metastore=storage.METASTORES[storage.metastore_type(look.catalog)],
+            options=storage.catalog_options(look.catalog, look.engine),
+        ),
+        hadoop=storage.hadoop_options(look.catalog, look.engine),
+        table=JobTable(database=look.spec.database, name=table_name(look.table)),
+        owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
+        commit_user=f"{run.metadata.name}-{run.metadata.uid}",
+        **_member(run, look),
+    )
+
+
+def _member(run: PaimonRun, look: Look) -> dict[str, Any]:
+    match run.spec.type:
+        case RunType.PROVISION:
+            return {"provision": desired_table(look.spec, look.holds)}
+        case RunType.WRITE:
+            return {"write": write.job(look, run)}
+        case RunType.COMPACT:
+            return {"compact": compact.job(look, run)}
+        case RunType.EXPIRE_SNAPSHOTS:
+            return {"expire_snapshots": expire_snapshots.job(look)}
+        case RunType.DROP:
+            return {"drop": drop.job()}
+
+
+def _same_as_decided(run: PaimonRun, look: Look) -> None:
+    """A run realises the manifest that it was decided for; after an edit in between the table decides anew."""
+    decided = run.spec.trigger.spec_hash if run.spec.trigger else None
+    if decided is None:
+        return
+    if run.spec.type is RunType.PROVISION:
+        current = look.wanted_hash
+    else:
+        name = run.spec.write.name if run.spec.write else None
+        current = next((write.write_hash(each) for each in look.spec.writes if each.name == name), decided)
+    if current != decided:
+        raise SpecError(
+            "spec", "the manifest was edited after this run was decided", "Nothing is to be done: another run follows."
+        )

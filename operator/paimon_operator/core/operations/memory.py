@@ -1,0 +1,91 @@
+"""What is remembered of one schedule, and what follows from it: shared by compaction, expiry and writes.
+
+Only `lastDue` decides what is due, and it is stored together with the run's name before the run is made. Old runs can be
+pruned, the operator can be killed: no tick runs twice and none is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeVar
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.run_status import FailureClass
+from paimon_operator.api.table_status import Decision, DecisionResult, ScheduleState
+from paimon_operator.core import backoff
+from paimon_operator.core.operations.work import Ended, identity
+from paimon_operator.core.schedule import Schedule
+
+StateT = TypeVar("StateT", bound=ScheduleState)
+
+RETRIED_BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.SURROUNDINGS})
+"""Conflicts and infrastructure were retried inside the run; what a human mends is tried again, the rest waits."""
+
+
+@dataclass(frozen=True)
+class DueTick:
+    """A tick to answer now, and what its run is called."""
+
+    tick: datetime
+    since: datetime
+    identity: str
+
+
+def due_tick(state: ScheduleState, schedule: Schedule, created: datetime, now: datetime) -> DueTick | None:
+    """The newest tick without an answer, or the last one again when its run failed and the time for a retry has come."""
+    tick = schedule.due(state.last_due or created, now)
+    if tick is not None:
+        return DueTick(tick, tick, rfc3339(tick))
+    failure = state.failure
+    if failure is None or failure.next_try is None or failure.next_try > now or state.last_due is None:
+        return None
+    return DueTick(state.last_due, failure.next_try, identity(rfc3339(state.last_due), failure.count))
+
+
+def with_next(state: StateT, schedule: Schedule, created: datetime) -> StateT:
+    """`next` is the first tick without an answer: in the future, or overdue while something stands in the way."""
+    return changed(state, next=schedule.next_after(state.last_due or created))
+
+
+def forgotten(state: StateT) -> StateT:
+    """The manifest asks for it no longer: what happened stays, what was to come goes."""
+    return changed(state, next=None, decision=None, failure=None)
+
+
+def noted(state: StateT, tick: datetime | None, decision: Decision) -> StateT:
+    """The decision about a tick; a started one is answered."""
+    answered = decision.result is DecisionResult.STARTED and tick is not None
+    return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
+
+
+def succeeded(state: StateT, ended: Ended) -> StateT:
+    """The run did its work."""
+    return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None)
+
+
+def failed(state: StateT, ended: Ended, key: str, retried: frozenset[FailureClass]) -> StateT:
+    """The run failed; classes in `retried` come back after 1 to 15 minutes, doubling."""
+    next_try = retry_time(ended, state.failure.count + 1 if state.failure else 1, key, retried)
+    return changed(state, last_run=ended.active.name, failure=ended.as_failure(state.failure, next_try))
+
+
+def retry_time(ended: Ended, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
+    """When the table tries again by itself; None when it does not."""
+    if ended.failure_class not in retried:
+        return None
+    return ended.at + backoff.SURROUNDINGS.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
+
+
+def wakes(state: ScheduleState) -> Iterator[datetime]:
+    """The moments at which this schedule has something to do."""
+    if state.next is not None:
+        yield state.next
+    if state.failure is not None and state.failure.next_try is not None:
+        yield state.failure.next_try
+
+
+def changed(state: StateT, **values: object) -> StateT:
+    """A copy with `values`."""
+    return state.model_copy(update=values)

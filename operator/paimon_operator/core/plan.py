@@ -1,0 +1,218 @@
+"""What to do about a table: the one decision of the table controller. Pure; the same look decides the same.
+
+The order is the rule; the first step that applies decides. Deletion - finalizer - the active run's result - is the
+manifest possible - is it safe to commit - is a run under way - suspended - make the table - what is due - nothing.
+Every step that does not act says why in the conditions. At most one run is started by a decision, and none while
+`status.activeRun` stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from pydantic import ValidationError
+
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.policies import RunPolicy
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.api.table_status import TableStatus
+from paimon_operator.core import active, deletion, due, history, verdict
+from paimon_operator.core.active import Followed
+from paimon_operator.core.catalogs import catalog_problems, reason_of, told
+from paimon_operator.core.conditions import Finding, fails, replaced, stalled, transitions
+from paimon_operator.core.decision import Action, Decision, EventNote
+from paimon_operator.core.effective import run_policy
+from paimon_operator.core.look import Look
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.observed import TableObserved, Wanted
+from paimon_operator.core.operations import OPERATIONS, PROVISION
+from paimon_operator.core.operations.provision import edited
+from paimon_operator.core.operations.work import Work, started
+from paimon_operator.core.ports import Manifest as Json
+from paimon_operator.core.rules import broken_rules
+from paimon_operator.core.verdict import Findings, Obstacle
+from paimon_operator.errors import SpecError
+
+WHILE_A_RUN_IS_ACTIVE: Final = timedelta(minutes=1)
+"""Its end comes by a watch event; this is for the event that was missed."""
+WHILE_CLAIMED: Final = timedelta(minutes=5)
+"""The other object's end comes by an event too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A status without its conditions, what is found about them, and what to do."""
+
+    status: TableStatus
+    findings: Findings
+    actions: tuple[Action, ...] = ()
+    events: tuple[EventNote, ...] = ()
+    requeue_after: timedelta | None = None
+
+
+def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
+    """The decision about one table. `wanted` is its manifest and the operator's facts, `observed` the world around it."""
+    table = wanted.table
+    if table.metadata.deletion_timestamp is not None:
+        return deletion.plan_deletion(wanted, observed, now)
+    if FINALIZER not in table.metadata.finalizers:
+        return Decision(status=None, finalizer="keep" if observed.namespace_terminating else "add")
+    followed = active.follow(table, observed.runs, now)
+    status = edited(followed.status, table, now)
+    seen = wanted.table.model_copy(update={"status": status})
+    resolved = _resolve(replace(wanted, table=seen), observed, now)
+    outcome = (
+        _without_a_look(replace(wanted, table=seen), observed, followed, resolved)
+        if isinstance(resolved, Obstacle)
+        else _with_a_look(resolved, observed, followed, wanted)
+    )
+    return _decided(wanted, observed, followed, outcome, now)
+
+
+def unreadable(metadata: Json, stored: Json, problem: SpecError, now: datetime) -> Decision[TableStatus]:
+    """The decision about an object that does not fit the models, because it was stored under another CRD.
+
+    Nothing is started for it. When it is deleted it is let go, unless a run of it may still be at work.
+    """
+    status = _readable_part(stored)
+    deleted = metadata.get("deletionTimestamp") is not None
+    if deleted and status.active_run is None:
+        why = f"the object is let go: {problem.problem}; the data stays"
+        return Decision(status=None, finalizer="remove", log=(why,))
+    reason, message = reason_of(problem), str(problem)
+    findings = (fails(ConditionType.READY, reason, message), *stalled(reason, message))
+    generation = int(metadata.get("generation", 0))
+    conditions = replaced(status.conditions, findings, generation=generation, now=now)
+    told_status = status.model_copy(update={"observed_generation": generation, "conditions": conditions})
+    return Decision(status=told_status, events=transitions(status.conditions, conditions))
+
+
+def _readable_part(stored: Json) -> TableStatus:
+    try:
+        return TableStatus.model_validate(stored)
+    except ValidationError:
+        return TableStatus()
+
+
+def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> Look | Obstacle:
+    """The look that everything else rests on, or why there is none."""
+    table, catalog, claimant = wanted.table, observed.catalog, observed.claimant
+    if claimant is not None:
+        other = f"{claimant.namespace}/{claimant.name}"
+        message = f"PaimonTable {other} manages the same table: {Reason.TABLE_CLAIMED.remedy}"
+        return Obstacle(Reason.TABLE_CLAIMED, message)
+    if catalog is None:
+        message = f"there is no PaimonCatalog {table.spec.catalog_ref.name!r}: {Reason.CATALOG_NOT_FOUND.remedy}"
+        return Obstacle(Reason.CATALOG_NOT_FOUND, message)
+    problems = tuple(catalog_problems(catalog, wanted.operator))
+    if problems:
+        return Obstacle(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {told(problems)}")
+    look = Look.at(table, catalog, wanted.operator, now)
+    broken = broken_rules(look)
+    return Obstacle(reason_of(broken[0]), told(broken)) if broken else look
+
+
+def _without_a_look(wanted: Wanted, observed: TableObserved, followed: Followed, obstacle: Obstacle) -> Outcome:
+    """Nothing new starts; a run that is under way ends as it may."""
+    status = wanted.table.status
+    if followed.missing:
+        # It was named and never made, so it never had a Pod.
+        status = status.model_copy(update={"active_run": None})
+    claimed = obstacle.reason is Reason.TABLE_CLAIMED
+    return Outcome(
+        status=status,
+        findings=verdict.refused(status, obstacle),
+        requeue_after=WHILE_CLAIMED if claimed else None,
+    )
+
+
+def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted: Wanted) -> Outcome:
+    status = look.table.status.model_copy(update={"effective": look.holds})
+    for operation in OPERATIONS.values():
+        status = operation.outlook(look, status)
+    if verdict.is_unknown(followed.run) and followed.run is not None:
+        return Outcome(status=status, findings=verdict.unknown_result(look, status, followed.run))
+    if status.active_run is not None:
+        return _wait_for_run(look, observed, followed, status)
+    if not verdict.may_commit(look):
+        status = due.waiting(look, observed, status, Reason.COMMIT_UNSAFE)
+        return Outcome(status=status, findings=verdict.unsafe(look, status))
+    if wanted.table.spec.suspend or look.catalog.spec.suspend:
+        status = due.waiting(look, observed, status, Reason.SUSPENDED)
+        return Outcome(status=status, findings=verdict.suspended(look, status))
+    work = next(iter(PROVISION.due(look, status)), None) or due.next_work(look, observed, status)
+    status = due.held_writes(look, status)
+    return _settle(look, status) if work is None else _start(look, status, work)
+
+
+def _wait_for_run(look: Look, observed: TableObserved, followed: Followed, status: TableStatus) -> Outcome:
+    """One run at a time. A run that is named and does not exist is made now: that is what the name is for."""
+    named = status.active_run
+    actions: tuple[Action, ...] = ()
+    if followed.missing and named is not None:
+        actions = (active.creation(look.table, named, _policy(look)),)
+    status = due.waiting(look, observed, status, Reason.ANOTHER_RUN_IS_ACTIVE)
+    return Outcome(
+        status=status,
+        findings=verdict.standing(look, status, followed.run),
+        actions=actions,
+        requeue_after=WHILE_A_RUN_IS_ACTIVE,
+    )
+
+
+def _start(look: Look, status: TableStatus, work: Work) -> Outcome:
+    """The status names the run first; it is made once the status is stored."""
+    named = active.begun(look.table, work)
+    status = OPERATIONS[work.type_].noted(status, work, started(work, named.name))
+    status = OPERATIONS[work.type_].outlook(look, status).model_copy(update={"active_run": named})
+    actions = () if work.run is not None else (active.creation(look.table, named, _policy(look)),)
+    return Outcome(
+        status=status,
+        findings=verdict.standing(look, status, None),
+        actions=actions,
+        events=(active.start_note(named),),
+        requeue_after=WHILE_A_RUN_IS_ACTIVE,
+    )
+
+
+def _settle(look: Look, status: TableStatus) -> Outcome:
+    """Nothing to do before the next tick or retry."""
+    moments = [moment for operation in OPERATIONS.values() for moment in operation.wakes(status)]
+    ahead = [moment for moment in moments if moment > look.now]
+    return Outcome(
+        status=status,
+        findings=verdict.standing(look, status, None),
+        requeue_after=min(ahead) - look.now if ahead else None,
+    )
+
+
+def _policy(look: Look) -> RunPolicy:
+    return look.holds.run_policy or RunPolicy()
+
+
+def _decided(
+    wanted: Wanted, observed: TableObserved, followed: Followed, outcome: Outcome, now: datetime
+) -> Decision[TableStatus]:
+    """Conditions with their times, Events for what changed, and the history cut to its limits."""
+    table = wanted.table
+    before, generation = table.status.conditions, table.metadata.generation
+    findings = [*outcome.findings, *_everywhere(table, observed)]
+    conditions = replaced(before, findings, generation=generation, now=now)
+    status = outcome.status.model_copy(update={"observed_generation": generation, "conditions": conditions})
+    named = status.active_run.name if status.active_run else None
+    policy = run_policy(table, observed.catalog, wanted.operator.defaults)
+    return Decision(
+        status=status,
+        actions=(*outcome.actions, *history.outlived(observed.runs, named, policy)),
+        events=(*followed.events, *outcome.events, *transitions(before, conditions)),
+        requeue_after=outcome.requeue_after,
+    )
+
+
+def _everywhere(table: PaimonTable, observed: TableObserved) -> list[Finding]:
+    """Conditions that every step shows."""
+    safe = [verdict.commit_safe(table)] if observed.catalog is not None else []
+    return [*safe, *verdict.suspension(table, observed.catalog, table.status.conditions)]

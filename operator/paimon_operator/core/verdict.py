@@ -1,0 +1,177 @@
+"""The conditions of a table: what is found true of it, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
+from paimon_operator.api.policies import CommitPolicy, ExternalWriters
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import FailureClass, Phase, RunType
+from paimon_operator.api.table import MergeEngineType, PaimonTable
+from paimon_operator.api.table_status import Failure, TableStatus
+from paimon_operator.core.conditions import Finding, fails, holds, reconciling, settled, stalled, unknown
+from paimon_operator.core.effective import WRITE_ONLY_MODES
+from paimon_operator.core.look import Look
+from paimon_operator.core.operations import OPERATIONS
+from paimon_operator.core.operations.provision import ever_ready, memory
+
+Findings = tuple[Finding, ...]
+
+FOR_AN_EDIT: Final = frozenset({FailureClass.SPEC, FailureClass.RESULT_UNKNOWN})
+"""Failures of making the table that only a human ends."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why nothing more happens, or why the active run does not get on."""
+
+    reason: Reason
+    message: str
+
+
+def refused(status: TableStatus, obstacle: Obstacle) -> Findings:
+    """The manifest cannot be realised as it is."""
+    return (
+        fails(ConditionType.READY, obstacle.reason, obstacle.message),
+        *stalled(obstacle.reason, obstacle.message),
+        *healthy(status, None),
+    )
+
+
+def unsafe(look: Look, status: TableStatus) -> Findings:
+    """Commits could get lost, and the catalog's commitPolicy forbids to risk it."""
+    message = Reason.COMMIT_UNSAFE.means + " " + Reason.COMMIT_UNSAFE.remedy
+    ready = _verified(look, status) or fails(ConditionType.READY, Reason.COMMIT_UNSAFE, message)
+    return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *healthy(status, None))
+
+
+def unknown_result(look: Look | None, status: TableStatus, run: PaimonRun) -> Findings:
+    """The active run ended, and nobody knows whether it committed."""
+    condition = find(run.status.conditions, ConditionType.STALLED)
+    message = f"run {run.metadata.name}: {condition.message if condition else Reason.RESULT_UNKNOWN.means}"
+    ready = (look and _verified(look, status)) or fails(ConditionType.READY, Reason.RESULT_UNKNOWN, message)
+    held = Obstacle(Reason.RESULT_UNKNOWN, message)
+    return (ready, *stalled(Reason.RESULT_UNKNOWN, message), *healthy(status, held))
+
+
+def suspended(look: Look, status: TableStatus) -> Findings:
+    """Nothing new starts."""
+    ready = _verified(look, status) or unknown(ConditionType.READY, Reason.SUSPENDED, Reason.SUSPENDED.means)
+    return (ready, *settled(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
+
+
+def standing(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings:
+    """The usual case: the table is verified, or on its way, or making it failed; `run` is the active one."""
+    held = held_up(run)
+    if verified := _verified(look, status):
+        return (verified, *settled(Reason.AS_EXPECTED), *healthy(status, held))
+    failure = memory(status).failure
+    if failure is not None:
+        return _not_made(status, failure, held)
+    if held is not None and not ever_ready(status):
+        return (fails(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
+    active = status.active_run
+    if active is not None and active.type is RunType.PROVISION:
+        reason, message = Reason.PROVISIONING, f"run {active.name} makes the table what the manifest says"
+    else:
+        reason, message = Reason.PENDING, Reason.PENDING.means
+    return (unknown(ConditionType.READY, reason, message), *reconciling(reason, message), *healthy(status, held))
+
+
+def commit_safe(table: PaimonTable) -> Finding:
+    """S3 with the Filesystem metastore has no commit lock: safe only as long as one commits."""
+    if table.spec.external_writers is ExternalWriters.ACTIVE:
+        return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, Reason.COMMIT_UNSAFE.means)
+    return holds(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, Reason.SINGLE_COMMITTER.means)
+
+
+def may_commit(look: Look) -> bool:
+    """Whether runs that change the table may start, as far as lost commits go."""
+    safe = commit_safe(look.table).status is ConditionStatus.TRUE
+    return safe or look.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
+
+
+def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[Condition, ...]) -> Findings:
+    """Suspended, when it is, and its end for those who saw it."""
+    of_catalog = catalog is not None and catalog.spec.suspend
+    if table.spec.suspend or of_catalog:
+        whose = "spec.suspend is true" if table.spec.suspend else "spec.suspend of the catalog is true"
+        return (holds(ConditionType.SUSPENDED, Reason.SUSPENDED, f"{whose}: nothing new starts"),)
+    if find(before, ConditionType.SUSPENDED) is not None:
+        return (fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
+    return ()
+
+
+def healthy(status: TableStatus, held: Obstacle | None) -> Findings:
+    """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
+    if not ever_ready(status):
+        return ()
+    problems = [_told(failure) for failure in _failures(status)] + ([held] if held else [])
+    if problems:
+        more = f" ({len(problems) - 1} more in status)" if len(problems) > 1 else ""
+        return (fails(ConditionType.HEALTHY, problems[0].reason, problems[0].message + more),)
+    if status.health is None:
+        return (unknown(ConditionType.HEALTHY, Reason.NOT_MEASURED, Reason.NOT_MEASURED.means),)
+    runs = status.health.sorted_runs_max
+    measured = "no run fails" if runs is None else f"at most {runs} sorted runs in a bucket, no run fails"
+    return (holds(ConditionType.HEALTHY, Reason.WITHIN_THRESHOLDS, measured),)
+
+
+def held_up(run: PaimonRun | None) -> Obstacle | None:
+    """What keeps the active run from getting on until a human mends it: a missing Secret, image or permission."""
+    condition = find(run.status.conditions, ConditionType.STALLED) if run else None
+    if run is None or condition is None or condition.status is not ConditionStatus.TRUE:
+        return None
+    return Obstacle(_member(condition.reason), f"run {run.metadata.name}: {condition.message}")
+
+
+def is_unknown(run: PaimonRun | None) -> bool:
+    """Whether the active run has ended without anyone knowing how."""
+    return run is not None and run.status.phase is Phase.UNKNOWN
+
+
+def _verified(look: Look, status: TableStatus) -> Finding | None:
+    if memory(status).hash is None or memory(status).hash != look.wanted_hash:
+        return None
+    schema = status.table.schema_id if status.table else None
+    message = "the table is as the manifest says" + (f", schema {schema}" if schema is not None else "")
+    return holds(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, message + _visibility(look))
+
+
+def _visibility(look: Look) -> str:
+    """FirstRow readers skip level 0, so without compacting writers new rows wait for a compaction."""
+    engine = look.spec.merge_engine
+    if engine is None or engine.type is not MergeEngineType.FIRST_ROW or look.compaction.mode not in WRITE_ONLY_MODES:
+        return ""
+    return "; new rows of a FirstRow table become visible when it is compacted"
+
+
+def _not_made(status: TableStatus, failure: Failure, held: Obstacle | None) -> Findings:
+    told = _told(failure)
+    if failure.failure_class in FOR_AN_EDIT or not ever_ready(status):
+        ready = fails(ConditionType.READY, told.reason, told.message)
+        return (ready, *stalled(told.reason, told.message), *healthy(status, held))
+    # The table stands as it was; only the edit waits, and it is tried again by itself.
+    ready = unknown(ConditionType.READY, told.reason, told.message)
+    return (ready, *reconciling(told.reason, told.message), *healthy(status, held))
+
+
+def _told(failure: Failure) -> Obstacle:
+    again = f" (tried again at {rfc3339(failure.next_try)})" if failure.next_try else ""
+    return Obstacle(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
+
+
+def _failures(status: TableStatus) -> Iterator[Failure]:
+    for operation in OPERATIONS.values():
+        yield from operation.failures(status)
+
+
+def _member(word: str) -> Reason:
+    """The reason as a member of the closed list; words of a newer Spark image show as RunFailing."""
+    return next((reason for reason in Reason if reason == word), Reason.RUN_FAILING)
