@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Set
 from datetime import timedelta
 
 from pydantic import ValidationError
@@ -15,9 +15,7 @@ from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.execute import Executor
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.notices import Notices
-from paimon_operator.runtime.problems import problem_of
-
-_log = logging.getLogger(__name__)
+from paimon_operator.runtime.unreadable import problem_of
 
 
 class Catalogs:
@@ -32,9 +30,11 @@ class Catalogs:
         notices: Notices,
         operator: OperatorFacts,
         clock: Clock,
+        terminating: Set[str],
     ) -> None:
+        """`terminating` are the namespaces that were found to go away."""
         self._store, self._executor, self._cache, self._notices = store, executor, cache, notices
-        self._operator, self._clock = operator, clock
+        self._operator, self._clock, self._terminating = operator, clock, terminating
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """One look at one catalog. Raises the KubernetesError tree; the look is then repeated."""
@@ -45,8 +45,11 @@ class Catalogs:
         try:
             catalog = PaimonCatalog.model_validate(body)
         except ValidationError as error:
-            _log.error("%s is left alone: %s", key, problem_of(error))
+            await self._executor.stall(Kind.CATALOG, body, problem_of(error), self._clock.now())
             return None
-        observed = CatalogObserved(tables=len(self._cache.tables_of(key)))
+        tables = (self._cache.get(*table) for table in self._cache.tables_of(key))
+        observed = CatalogObserved.of(
+            (table for table in tables if table is not None), namespace_terminating=key.namespace in self._terminating
+        )
         decision = plan_catalog(catalog, observed, self._operator, self._clock.now())
         return await self._executor.carry_out(Kind.CATALOG, body, catalog.status, decision)

@@ -30,8 +30,17 @@ def controllers(
     on_finished: Callable[[str, str], None],
 ) -> Reconcile:
     """One look at the object of a key. `on_finished(type, phase)` is called once for each run that ends."""
+    terminating: set[str] = set()
     executor, operator = Executor(store, events, notices), launches.operator
-    catalogs = Catalogs(store=store, executor=executor, cache=cache, notices=notices, operator=operator, clock=clock)
+    catalogs = Catalogs(
+        store=store,
+        executor=executor,
+        cache=cache,
+        notices=notices,
+        operator=operator,
+        clock=clock,
+        terminating=terminating,
+    )
     tables = Tables(
         store=store,
         events=events,
@@ -41,13 +50,13 @@ def controllers(
         notices=notices,
         operator=operator,
         clock=clock,
+        terminating=terminating,
     )
     runs = Runs(
         store=store,
         executor=executor,
         notices=notices,
-        launch_of=launches.launch_of,
-        limits_of=launches.limits_of,
+        launches=launches,
         clock=clock,
         on_finished=on_finished,
     )

@@ -7,7 +7,7 @@ again under the same names, and a name that is taken by our own object counts as
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from paimon_operator.api.base import ApiModel
@@ -24,6 +24,7 @@ from paimon_operator.errors import (
 )
 from paimon_operator.runtime.cache import KEPT
 from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.unreadable import unreadable
 
 StatusT = TypeVar("StatusT", bound=ApiModel)
 AT_ONCE: Final = timedelta(0)
@@ -62,6 +63,13 @@ class Executor:
         finally:  # the status has changed by now, so a later look would not tell of it again
             await self._tell(current, decision.events)
         return AT_ONCE if decision.finalizer == "add" else decision.requeue_after
+
+    async def stall(self, kind: Kind, body: Manifest, problem: str, now: datetime) -> None:
+        """Tells on the object itself that it cannot be read, or that nothing is done about it for that reason."""
+        found = unreadable(kind, body, problem, now)
+        if found.changed:
+            self._notices.stored(kind, await self._store.apply_status(kind, body, found.status))
+            await self._tell(body, found.events)
 
     async def _finalizer(self, kind: Kind, body: Manifest, decision: Decision[Any]) -> Manifest | None:
         """The object after the finalizer's step; None when it is gone."""

@@ -7,12 +7,14 @@ same, and its reconciler tells the user.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Self, TypeVar
 
 from pydantic import ValidationError
 
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
@@ -25,6 +27,25 @@ from paimon_operator.runtime.queue import WorkQueue
 _DELETED: Final = "DELETED"
 _OVER: Final = (Phase.SUCCEEDED, Phase.FAILED)
 ModelT = TypeVar("ModelT", bound=ApiModel)
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What a catalog's status counts of its tables; a change of it wakes the catalog."""
+
+    catalog: str
+    reached: bool
+    outside_writers: bool
+
+    @classmethod
+    def of(cls, body: Manifest) -> Self:
+        """From a table as the API server stores it."""
+        spec: Mapping[str, Any] = body.get("spec") or {}
+        return cls(
+            catalog=(spec.get("catalogRef") or {}).get("name", ""),
+            reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
+            outside_writers=spec.get("externalWriters") == ExternalWriters.ACTIVE,
+        )
 
 
 class Notices:
@@ -90,8 +111,9 @@ class Notices:
     def _concerned_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
         body = self._cache.get(*key)
         concerned = {key} | self._claim(key, body)
-        if (known is None) != (body is None):  # a catalog counts its tables
-            concerned.add(Key(Kind.CATALOG, key.namespace, _catalog_name(body or known or {})))
+        before, after = (TableFacts.of(each) if each is not None else None for each in (known, body))
+        if before != after and (facts := after or before) is not None:
+            concerned.add(Key(Kind.CATALOG, key.namespace, facts.catalog))
         return concerned
 
     def _concerned_by_catalog(self, key: Key) -> set[Key]:
@@ -141,10 +163,6 @@ def _runs_of_pod(body: Manifest) -> set[Key]:
 def _over(run: Manifest) -> bool:
     """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
     return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
-
-
-def _catalog_name(table: Manifest) -> str:
-    return str(((table.get("spec") or {}).get("catalogRef") or {}).get("name", ""))
 
 
 def _version(body: Manifest) -> str:

@@ -9,30 +9,24 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.backoff import Backoff
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Clock, Kind, ObjectStore
-from paimon_operator.core.render import Launch
-from paimon_operator.core.run_observed import RunLimits, RunObserved, current_pod
+from paimon_operator.core.run_observed import RunObserved, current_pod
 from paimon_operator.core.runs import step
 from paimon_operator.errors import NamespaceTerminatingError
 from paimon_operator.runtime.execute import CreateRefusedError, Executor
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.notices import Notices
-from paimon_operator.runtime.problems import problem_of
+from paimon_operator.runtime.unreadable import problem_of
 
 REFUSED: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=5))
 """After the API server refused to create something: a quota may be raised, a right may be given."""
 _log = logging.getLogger(__name__)
-
-LaunchOf = Callable[[PaimonRun, PaimonTable | None, PaimonCatalog | None], Launch]
-"""What a run launches. Raises SpecError and SurroundingsError."""
-LimitsOf = Callable[[PaimonTable | None, PaimonCatalog | None], RunLimits]
-"""What holds for a run of this table that does not say it itself."""
 
 
 class Runs:
@@ -44,15 +38,14 @@ class Runs:
         store: ObjectStore,
         executor: Executor,
         notices: Notices,
-        launch_of: LaunchOf,
-        limits_of: LimitsOf,
+        launches: Launches,
         clock: Clock,
         on_finished: Callable[[str, str], None],
     ) -> None:
         """`on_finished(type, phase)` is called once for each run that ends."""
         self._store, self._executor, self._notices = store, executor, notices
-        self._launch_of, self._limits_of = launch_of, limits_of
-        self._clock, self._on_finished = clock, on_finished
+        self._launches, self._clock = launches, clock
+        self._on_finished = on_finished
         self._refusals: dict[str, tuple[str, int]] = {}
 
     async def reconcile(self, key: Key) -> timedelta | None:
@@ -64,7 +57,7 @@ class Runs:
         try:
             run = PaimonRun.model_validate(body)
         except ValidationError as error:
-            _log.error("%s is left alone: %s", key, problem_of(error))
+            await self._executor.stall(Kind.RUN, body, problem_of(error), self._clock.now())
             return None
         observed = await self._observe(run)
         decision = step(observed, self._clock.now())
@@ -88,8 +81,8 @@ class Runs:
             run=run,
             table=table,
             pod=await self._pod(run),
-            limits=self._limits_of(table, catalog),
-            launch=lambda: self._launch_of(run, table, catalog),
+            limits=self._launches.limits_of(table, catalog),
+            launch=lambda: self._launches.launch_of(run, table, catalog),
             refusal=refusal[0] if refusal else None,
         )
 

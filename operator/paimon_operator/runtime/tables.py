@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -16,14 +16,14 @@ from paimon_operator.core import naming
 from paimon_operator.core.claims import ClaimBook
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.observed import OperatorFacts, TableObserved, Wanted
-from paimon_operator.core.plan import plan, unreadable
+from paimon_operator.core.plan import plan
 from paimon_operator.core.ports import Clock, EventSink, Kind, Manifest, ObjectStore
 from paimon_operator.errors import NamespaceTerminatingError, StaleError
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError, Executor
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.notices import Notices
-from paimon_operator.runtime.problems import problem_of
+from paimon_operator.runtime.unreadable import problem_of
 
 _WARNING: Final = "Warning"
 
@@ -42,11 +42,13 @@ class Tables:
         notices: Notices,
         operator: OperatorFacts,
         clock: Clock,
+        terminating: set[str],
     ) -> None:
+        """`terminating` collects the namespaces that are found to go away."""
         self._store, self._events, self._executor = store, events, executor
         self._cache, self._claims, self._notices = cache, claims, notices
         self._operator, self._clock = operator, clock
-        self._terminating: set[str] = set()
+        self._terminating = terminating
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """One look at one table. Raises the KubernetesError tree; the look is then repeated."""
@@ -57,29 +59,28 @@ class Tables:
         try:
             table = PaimonTable.model_validate(body)
         except ValidationError as error:
-            decision = unreadable(body["metadata"], body.get("status") or {}, problem_of(error), self._clock.now())
-            return await self._carry_out(body, _stored_status(body), decision)
-        decision = await self._decide(table)
+            await self._executor.stall(Kind.TABLE, body, problem_of(error), self._clock.now())
+            return None
+        try:
+            runs = tuple(PaimonRun.model_validate(run) for run in await self._runs_of(table))
+        except ValidationError as error:
+            # never guess about runs: the one that cannot be read may be the one that is changing the table
+            problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"
+            await self._executor.stall(Kind.TABLE, body, problem, self._clock.now())
+            return None
+        decision = self._decide(table, runs)
         self._claim(table, decision)
         return await self._carry_out(body, table.status, decision)
 
-    async def _decide(self, table: PaimonTable) -> Decision[TableStatus]:
-        namespace, now = table.metadata.namespace, self._clock.now()
+    def _decide(self, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
         catalog = self._notices.catalog_of(table)
-        try:
-            runs = [PaimonRun.model_validate(run) for run in await self._runs_of(table)]
-        except ValidationError as error:
-            # never guess about runs: one that cannot be read may be the one that is changing the table
-            problem = problem_of(error, subject="a PaimonRun of this table")
-            metadata = {"generation": table.metadata.generation, "finalizers": table.metadata.finalizers}
-            return unreadable(metadata, table.status.to_json(), problem, now)
         observed = TableObserved(
             catalog=catalog,
             claimant=self._claims.holder(table, catalog),
-            runs=tuple(runs),
-            namespace_terminating=namespace in self._terminating,
+            runs=runs,
+            namespace_terminating=table.metadata.namespace in self._terminating,
         )
-        return plan(Wanted(table=table, operator=self._operator), observed, now)
+        return plan(Wanted(table=table, operator=self._operator), observed, self._clock.now())
 
     async def _runs_of(self, table: PaimonTable) -> Sequence[Manifest]:
         """All runs of the table: a live list of the labelled ones, and those that users made without the label."""
@@ -116,14 +117,6 @@ class Tables:
         except CreateRefusedError as error:
             await self._events.post(body, type_=_WARNING, reason=Reason.NOT_PERMITTED, note=str(error))
             raise
-
-
-def _stored_status(body: Mapping[str, Any]) -> TableStatus:
-    """The stored status of an object that cannot be read, or an empty one when that is the part that cannot."""
-    try:
-        return TableStatus.model_validate(body.get("status") or {})
-    except ValidationError:
-        return TableStatus()
 
 
 def _table_of(run: Manifest) -> str:

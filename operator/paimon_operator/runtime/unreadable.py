@@ -1,0 +1,66 @@
+"""An object that does not fit its model: possible only for one that another version of the CRDs let in.
+
+It becomes Stalled with the field to blame, and nothing else is done about it. Works on plain JSON, since nothing says
+which part of the object, status included, is the one that cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from paimon_operator.api.conditions import Condition, ConditionType
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core.conditions import fails, replaced, stalled, transitions, unknown
+from paimon_operator.core.decision import EventNote
+from paimon_operator.core.ports import Kind, Manifest
+
+_REMEDY: Final = "Bring CRDs and operator to the same version, then correct the field."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreadable:
+    """What there is to say about an object that cannot be read."""
+
+    status: Mapping[str, Any]
+    """The stored status with other conditions; everything else that was observed stays."""
+    changed: bool
+    events: tuple[EventNote, ...]
+
+
+def problem_of(error: ValidationError) -> str:
+    """The first problem as `field: what is wrong`, and how many more there are; never the value itself."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}{more}. {_REMEDY}"
+
+
+def unreadable(kind: Kind, body: Manifest, problem: str, now: datetime) -> Unreadable:
+    """The status to store; `problem` is a sentence with the field's path."""
+    stored: Mapping[str, Any] = body.get("status") or {}
+    before = tuple(_conditions(stored))
+    generation = body["metadata"].get("generation", 0)
+    ready = (
+        unknown(ConditionType.SUCCEEDED, Reason.INVALID_SPEC, problem)
+        if kind is Kind.RUN
+        else fails(ConditionType.READY, Reason.INVALID_SPEC, problem)
+    )
+    conditions = replaced(before, (ready, *stalled(Reason.INVALID_SPEC, problem)), generation=generation, now=now)
+    told = {"observedGeneration": generation, "conditions": [condition.to_json() for condition in conditions]}
+    status = {**stored, **told}
+    return Unreadable(status=status, changed=status != stored, events=transitions(before, conditions))
+
+
+def _conditions(status: Mapping[str, Any]) -> list[Condition]:
+    """The stored conditions that can be read."""
+    found = []
+    for condition in status.get("conditions") or ():
+        try:
+            found.append(Condition.model_validate(condition))
+        except ValidationError:
+            continue  # it is written anew, with a new time
+    return found

@@ -1,0 +1,128 @@
+"""The real operator as a process of its own: started with settings, watched through its log, ended by signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.cluster.ports import free_ports
+from tests.cluster.processes import wait_until
+
+IMAGE = "example.test/paimon-spark:test"
+STARTED = 60.0
+"""Seconds that a start may take on a busy machine; no test asserts a time."""
+
+
+class OperatorProcess:
+    """`python -m paimon_operator` against one API server, from the `with` to its end."""
+
+    def __init__(
+        self,
+        kubeconfig: Path,
+        directory: Path,
+        *,
+        namespaces: Sequence[str],
+        lease_namespace: str,
+        name: str = "operator",
+        **settings: str,
+    ) -> None:
+        """`settings` by their names in `Settings`, as text: `workers="4"`."""
+        self.log_file = directory / f"{name}.log"
+        self.health_port, self.metrics_port = free_ports(2)
+        given = {
+            "watch_namespaces": ",".join(namespaces),
+            "lease_namespace": lease_namespace,
+            "spark_images": json.dumps({"paimon-0.9": IMAGE, "paimon-1.4": IMAGE}),
+            "health_port": str(self.health_port),
+            "metrics_port": str(self.metrics_port),
+            "api_rate": "500",
+            "api_burst": "500",
+            **settings,
+        }
+        own = {f"PAIMON_OPERATOR_{key.upper()}": value for key, value in given.items()}
+        self._environment = {**_inherited(), "KUBECONFIG": str(kubeconfig), "POD_NAME": name, **own}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Self:
+        with self.log_file.open("ab") as log:
+            command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "paimon_operator"]
+            self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
+        return self
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None, "not started"
+        return self._process
+
+    def kill(self) -> None:
+        """SIGKILL, as a node that dies would do it."""
+        self.process.kill()
+        self.process.wait()
+
+    def terminate(self) -> int:
+        """SIGTERM; returns the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=STARTED)
+
+    def wait(self) -> int:
+        """The exit code of a process that ends by itself."""
+        return self.process.wait(timeout=STARTED)
+
+    def wait_until_working(self) -> Self:
+        """Leading, and the first look at everything is done."""
+        assert wait_until(lambda: self.probe("readyz") == (200, "leading\n"), timeout=STARTED), self.log()
+        return self
+
+    def wait_until_standby(self) -> Self:
+        """A follower."""
+        assert wait_until(lambda: self.probe("readyz") == (200, "waiting for the Lease\n"), timeout=STARTED), self.log()
+        return self
+
+    def probe(self, path: str) -> tuple[int, str]:
+        """Status and text of a health endpoint; 0 while nobody listens."""
+        return _fetched(f"http://127.0.0.1:{self.health_port}/{path}")
+
+    def metrics(self) -> dict[str, float]:
+        """All samples by name with labels."""
+        _, text = _fetched(f"http://127.0.0.1:{self.metrics_port}/metrics")
+        samples = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
+        return {name: float(value) for name, _, value in samples}
+
+    def log(self) -> str:
+        return self.log_file.read_text() if self.log_file.exists() else ""
+
+    def log_records(self) -> list[dict[str, Any]]:
+        """Every line of the log, which is one JSON object."""
+        return [json.loads(line) for line in self.log().splitlines()]
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+
+
+def _inherited() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("PAIMON_OPERATOR_")}
+
+
+def _fetched(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310  (a loopback address of our own)
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError:
+        return 0, ""
