@@ -97,7 +97,8 @@ def _partitions(spec: PaimonTableSpec) -> Iterator[SpecError]:
         if key not in primary:
             yield SpecError(
                 f"spec.schema.partitionKeys[{index}]",
-                f"{key!r} is not part of the primary key, and Spark cannot compact tables whose keys move between partitions",
+                f"{key!r} is not part of the primary key, and a table whose keys move between partitions "
+                "cannot be compacted by Spark",
                 "Add it to primaryKeys, or remove it from partitionKeys.",
             )
     if partition and set(primary) <= set(partition):

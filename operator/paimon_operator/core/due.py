@@ -23,8 +23,8 @@ _LAST: Final = (9, 0)
 def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work | None:
     """The work that has waited longest. Ties: writes in their order, compaction, expiry, users' runs.
 
-    Maintenance goes on while the table differs from the manifest, because it is this object's table all the same; writes
-    wait, because they go by the manifest.
+    Maintenance goes on while the table differs from the manifest, because it is this object's table all the same;
+    writes wait, because they go by the manifest.
     """
     if not ever_ready(status):
         return None
@@ -45,7 +45,7 @@ def held_writes(look: Look, status: TableStatus) -> TableStatus:
     return _noted(status, works, reason, reason.means)
 
 
-def waiting(look: Look, observed: TableObserved, status: TableStatus, reason: Reason) -> TableStatus:  # noqa: ARG001
+def waiting(look: Look, status: TableStatus, reason: Reason) -> TableStatus:
     """All that is due waits for the same reason."""
     message = reason.means
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:

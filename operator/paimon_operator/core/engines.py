@@ -91,7 +91,7 @@ class Engine:
 def parse_engines(listed: Mapping[str, Json], generated: Mapping[str, Json]) -> dict[str, Engine]:
     """All engines by id, in the order of `listed` (the `engines` of engines.yaml), which ends with the newest.
 
-    `generated` has the document of engines/<id>.json by id; an engine without one is left out, as nothing is known of it.
+    `generated` has the document of engines/<id>.json by id; an engine without one is left out: nothing is known of it.
     """
     return {name: parse_engine(name, entry, generated[name]) for name, entry in listed.items() if name in generated}
 

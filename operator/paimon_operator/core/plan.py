@@ -54,7 +54,7 @@ class Outcome:
 
 
 def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
-    """The decision about one table. `wanted` is its manifest and the operator's facts, `observed` the world around it."""
+    """The decision about one table: its manifest and the operator's facts, against the world around it."""
     table = wanted.table
     if table.metadata.deletion_timestamp is not None:
         return deletion.plan_deletion(wanted, observed, now)
@@ -65,7 +65,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     seen = wanted.table.model_copy(update={"status": status})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
-        _without_a_look(replace(wanted, table=seen), observed, followed, resolved)
+        _without_a_look(seen, followed, resolved)
         if isinstance(resolved, Obstacle)
         else _with_a_look(resolved, observed, followed, wanted)
     )
@@ -115,9 +115,9 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> Look | O
     return Obstacle(reason_of(broken[0]), told(broken)) if broken else look
 
 
-def _without_a_look(wanted: Wanted, observed: TableObserved, followed: Followed, obstacle: Obstacle) -> Outcome:
+def _without_a_look(table: PaimonTable, followed: Followed, obstacle: Obstacle) -> Outcome:
     """Nothing new starts; a run that is under way ends as it may."""
-    status = wanted.table.status
+    status = table.status
     if followed.missing:
         # It was named and never made, so it never had a Pod.
         status = status.model_copy(update={"active_run": None})
@@ -136,25 +136,25 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted
     if verdict.is_unknown(followed.run) and followed.run is not None:
         return Outcome(status=status, findings=verdict.unknown_result(look, status, followed.run))
     if status.active_run is not None:
-        return _wait_for_run(look, observed, followed, status)
+        return _wait_for_run(look, followed, status)
     if not verdict.may_commit(look):
-        status = due.waiting(look, observed, status, Reason.COMMIT_UNSAFE)
+        status = due.waiting(look, status, Reason.COMMIT_UNSAFE)
         return Outcome(status=status, findings=verdict.unsafe(look, status))
     if wanted.table.spec.suspend or look.catalog.spec.suspend:
-        status = due.waiting(look, observed, status, Reason.SUSPENDED)
+        status = due.waiting(look, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=verdict.suspended(look, status))
     work = next(iter(PROVISION.due(look, status)), None) or due.next_work(look, observed, status)
     status = due.held_writes(look, status)
     return _settle(look, status) if work is None else _start(look, status, work)
 
 
-def _wait_for_run(look: Look, observed: TableObserved, followed: Followed, status: TableStatus) -> Outcome:
+def _wait_for_run(look: Look, followed: Followed, status: TableStatus) -> Outcome:
     """One run at a time. A run that is named and does not exist is made now: that is what the name is for."""
     named = status.active_run
     actions: tuple[Action, ...] = ()
     if followed.missing and named is not None:
         actions = (active.creation(look.table, named, _policy(look)),)
-    status = due.waiting(look, observed, status, Reason.ANOTHER_RUN_IS_ACTIVE)
+    status = due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE)
     return Outcome(
         status=status,
         findings=verdict.standing(look, status, followed.run),

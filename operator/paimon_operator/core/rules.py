@@ -138,7 +138,7 @@ def writes_of(look: Look) -> Iterator[SpecError]:
             yield SpecError(
                 f"{path}.from.files.location",
                 f"PaimonCatalog {look.catalog.metadata.name} has no location {write.source.files.location!r}",
-                f"Use one of: {', '.join(locations) or 'none is there yet'}; or have it added to the catalog's locations.",
+                f"Use one of: {', '.join(locations) or 'none yet'}; or have it added to the catalog's locations.",
                 reason=Reason.LOCATION_NOT_FOUND,
             )
         if write.mode is WriteMode.UPSERT and not keyed:

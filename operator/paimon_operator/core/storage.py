@@ -1,8 +1,8 @@
 """How a catalog's storage reaches Spark: Paimon's catalog options, Hadoop's options, and the Secret's keys.
 
 No value of a Secret passes through here: options say where credentials come from (the environment of the Pod), the Pod
-takes them from the Secret. Only what the catalog says is written here, under the engine's names for it; what must always
-be set (providers, bounded retries) the Spark side adds from its own engine data.
+takes them from the Secret. Only what the catalog says is written here, under the engine's names for it; what must
+always be set (providers, bounded retries) the Spark side adds from its own engine data.
 """
 
 from __future__ import annotations

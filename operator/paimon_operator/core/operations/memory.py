@@ -1,7 +1,7 @@
 """What is remembered of one schedule, and what follows from it: shared by compaction, expiry and writes.
 
-Only `lastDue` decides what is due, and it is stored together with the run's name before the run is made. Old runs can be
-pruned, the operator can be killed: no tick runs twice and none is forgotten.
+Only `lastDue` decides what is due, and it is stored together with the run's name before the run is made. Old runs can
+be pruned, the operator can be killed: no tick runs twice and none is forgotten.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DueTick:
 
 
 def due_tick(state: ScheduleState, schedule: Schedule, created: datetime, now: datetime) -> DueTick | None:
-    """The newest tick without an answer, or the last one again when its run failed and the time for a retry has come."""
+    """The newest tick without an answer; or the last one again, when its run failed and its time has come."""
     tick = schedule.due(state.last_due or created, now)
     if tick is not None:
         return DueTick(tick, tick, rfc3339(tick))

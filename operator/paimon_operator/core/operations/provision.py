@@ -84,7 +84,7 @@ def memory(status: TableStatus) -> ProvisionState:
 
 
 def ever_ready(status: TableStatus) -> bool:
-    """Whether the table was verified under this object at least once: only then is it this object's to change or drop."""
+    """Whether the table was verified under this object at least once: only then may it be dropped with it."""
     return memory(status).last_time is not None
 
 

@@ -1,0 +1,200 @@
+"""A small world around one table: what the API server stores, what runs end as. Decisions are carried out as `runtime` does.
+
+Pure and without a clock of its own: a test says when it is, and how runs end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import FailureClass, Phase, RunType
+from paimon_operator.api.table import PaimonTable, PaimonTableSpec
+from paimon_operator.core.conditions import Finding, fails, holds, replaced, stalled, unknown
+from paimon_operator.core.decision import Create, Decision, Delete
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.observed import OperatorFacts, TableObserved, Wanted
+from paimon_operator.core.plan import plan
+from tests.support import builders
+
+MEASURE = {"files": 3, "bytes": 4096, "rows": 12, "sortedRunsMax": 2, "smallFiles": 3, "schemaId": 0, "snapshotId": 1}
+
+
+@dataclass
+class TableWorld:
+    """One table, its catalog and its runs."""
+
+    table: PaimonTable = field(default_factory=builders.table)
+    catalog: PaimonCatalog | None = field(default_factory=builders.catalog)
+    now: datetime = builders.NOW
+    operator: OperatorFacts = field(default_factory=builders.operator_facts)
+    observed: TableObserved = field(default_factory=TableObserved)
+    runs: list[PaimonRun] = field(default_factory=list)
+    created: list[PaimonRun] = field(default_factory=list)
+    """Every run that was ever made, in order."""
+    decisions: list[Decision[Any]] = field(default_factory=list)
+
+    def look(self) -> Decision[Any]:
+        """One look, decided and carried out."""
+        decision = self.decide()
+        self.carry_out(decision)
+        return decision
+
+    def decide(self) -> Decision[Any]:
+        """One look, decided only."""
+        observed = replace(self.observed, catalog=self.catalog, runs=tuple(self.runs))
+        return plan(Wanted(table=self.table, operator=self.operator), observed, self.now)
+
+    def carry_out(self, decision: Decision[Any]) -> None:
+        """Finalizer, status, actions: in the runtime's order."""
+        self.decisions.append(decision)
+        finalizers = {"keep": self.table.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
+        self._change(metadata=self.table.metadata.model_copy(update={"finalizers": finalizers}))
+        if decision.status is not None:
+            stored = type(decision.status).model_validate(decision.status.to_json())
+            self._change(status=stored)
+        for action in decision.actions:
+            self._act(action)
+
+    def settle(self, limit: int = 10) -> Decision[Any]:
+        """Looks until nothing changes any more."""
+        for _ in range(limit):
+            before = (self.table, list(self.runs))
+            decision = self.look()
+            if (self.table, list(self.runs)) == before:
+                return decision
+        raise AssertionError(f"still changing after {limit} looks")
+
+    def ready(self) -> TableWorld:
+        """The table provisioned, as a starting point."""
+        self.settle()
+        self.finish(RunType.PROVISION, created=True)
+        self.settle()
+        return self
+
+    def edit(self, **spec: Any) -> None:
+        """An edit of the manifest, as `kubectl apply` makes it; None takes a field away."""
+        given = self.table.spec.model_dump(by_alias=True, exclude_none=True, mode="json") | spec
+        wanted = {name: value for name, value in given.items() if value is not None}
+        generation = self.table.metadata.generation + 1
+        self._change(
+            spec=PaimonTableSpec.model_validate(wanted),
+            metadata=self.table.metadata.model_copy(update={"generation": generation}),
+        )
+
+    def delete(self, **annotations: str) -> None:
+        """`kubectl delete`."""
+        update = {"deletion_timestamp": self.now, "annotations": annotations}
+        self._change(metadata=self.table.metadata.model_copy(update=update))
+
+    def wait(self, **duration: float) -> None:
+        """Time passes."""
+        self.now += timedelta(**duration)
+
+    @property
+    def active(self) -> PaimonRun:
+        """The run that the table names."""
+        name = self.table.status.active_run.name if self.table.status.active_run else None
+        return next(run for run in self.runs if run.metadata.name == name)
+
+    @property
+    def started(self) -> list[tuple[str, str]]:
+        """Type and subject of every run that was ever made, in order."""
+        return [(run.spec.type.value, _subject(run)) for run in self.created]
+
+    def finish(self, type_: RunType | None = None, **result: Any) -> None:
+        """The active run succeeds."""
+        run = self.active
+        assert type_ is None or run.spec.type is type_, f"the active run is {run.spec.type}"
+        self._end(run, Phase.SUCCEEDED, [holds(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, "done")], None, result)
+
+    def fail(self, class_: FailureClass, reason: Reason, message: str = "it went wrong", **result: Any) -> None:
+        """The active run fails."""
+        findings = [fails(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
+        self._end(self.active, Phase.FAILED, findings, class_, result)
+
+    def lose_result(self) -> None:
+        """Nobody knows how the active run ended."""
+        reason, message = Reason.RESULT_UNKNOWN, "the snapshots in question have expired"
+        findings = [unknown(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
+        self._end(self.active, Phase.UNKNOWN, findings, FailureClass.RESULT_UNKNOWN, {})
+
+    def hold_up(self, reason: Reason, message: str) -> None:
+        """The active run's Pod cannot start until a human mends something."""
+        findings = [unknown(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
+        run = self.active
+        self._replace(run, {"phase": Phase.LAUNCHING, "conditions": self._conditions(findings)})
+
+    def vanish(self, run: PaimonRun) -> None:
+        """The run is gone: deleted, its Pod stopped, its finalizer removed."""
+        self.runs.remove(run)
+
+    def condition(self, type_: str) -> Condition:
+        """The table's condition of this type."""
+        found = find(self.table.status.conditions, ConditionType(type_))
+        assert found is not None, f"no condition {type_} among {[c.type for c in self.table.status.conditions]}"
+        return found
+
+    def says(self, type_: str) -> tuple[str, str]:
+        """Status and reason of a condition."""
+        condition = self.condition(type_)
+        return condition.status.value, condition.reason
+
+    def _end(
+        self,
+        run: PaimonRun,
+        phase: Phase,
+        findings: Iterable[Finding],
+        class_: FailureClass | None,
+        result: dict[str, Any],
+    ) -> None:
+        facts = {"after": MEASURE} if phase is Phase.SUCCEEDED else {}
+        told = type(run.status).model_validate(facts | result)
+        update = {name: getattr(told, name) for name in told.model_fields_set}
+        update |= {"phase": phase, "completion_time": self.now, "failure_class": class_}
+        self._replace(run, update | {"conditions": self._conditions(findings)})
+
+    def _conditions(self, findings: Iterable[Finding]) -> tuple[Condition, ...]:
+        return replaced((), findings, generation=1, now=self.now)
+
+    def _replace(self, run: PaimonRun, update: dict[str, Any]) -> None:
+        changed = run.model_copy(update={"status": run.status.model_copy(update=update)})
+        self.runs[self.runs.index(run)] = changed
+
+    def _act(self, action: Create | Delete) -> None:
+        if isinstance(action, Delete):
+            run = next(run for run in self.runs if run.metadata.uid == action.uid)
+            if run.status.completion_time is not None:
+                self.runs.remove(run)
+            else:
+                metadata = run.metadata.model_copy(update={"deletion_timestamp": self.now})
+                self.runs[self.runs.index(run)] = run.model_copy(update={"metadata": metadata})
+            return
+        if any(run.metadata.name == action.body["metadata"]["name"] for run in self.runs):
+            return  # 409: it is ours
+        number = len(self.created) + 1
+        stored = {**action.body, "metadata": {**action.body["metadata"], "uid": f"run-{number}", "generation": 1}}
+        stored["metadata"]["creationTimestamp"] = self.now
+        run = PaimonRun.model_validate(stored)
+        self.runs.append(run)
+        self.created.append(run)
+
+    def _change(self, **update: Any) -> None:
+        self.table = self.table.model_copy(update=update)
+
+
+def _subject(run: PaimonRun) -> str:
+    if run.spec.write is not None:
+        return run.spec.write.name
+    return run.spec.compact.strategy.value if run.spec.compact is not None else ""
+
+
+def true(condition: Condition) -> bool:
+    """Whether the condition holds."""
+    return condition.status is ConditionStatus.TRUE
