@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
@@ -10,7 +12,7 @@ from paimon_operator.core.run_observed import RunLimits
 from paimon_operator.errors import SpecError, SurroundingsError
 from tests.support import pods
 from tests.support.pods import Json
-from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, a_write, at_work, created, deleted
+from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, a_write, at_work, created, deleted, launched
 
 
 @pytest.mark.parametrize(
@@ -157,3 +159,12 @@ def test_a_failed_run_says_what_the_driver_said() -> None:
     assert story.run.status.field == "spec.schema.columns[1].type"
     assert story.run.status.differences == ("amount: INT in the table, BIGINT in the manifest",)
     assert story.condition(ConditionType.SUCCEEDED) == "False TableDiffers"
+
+
+def test_a_node_whose_clock_is_ahead_makes_no_negative_cost() -> None:
+    story = launched(Story(backoffLimit=0))
+    story.look(pods.running(started=story.now + MINUTES))
+    story.look(NOT_THERE, later=timedelta(seconds=30))
+    cost = story.run.status.cost
+    assert cost is not None
+    assert (story.run.status.phase, cost.pod_seconds) == (Phase.FAILED, 0)

@@ -23,7 +23,8 @@ from tests.support import pods
 from tests.support.pods import Json
 from tests.support.run_story import Story
 
-LIMIT = 2
+LIMIT = 1
+"""Attempts after the first: few, so that runs get to their end."""
 
 
 @dataclass
@@ -89,6 +90,8 @@ class World:
                 assert after == before, "the end of an attempt was recorded twice"
         assert all(attempt.state is AttemptState.ENDED for attempt in new.attempts[:-1])
         assert len(new.attempts) <= LIMIT + 1, "more attempts than allowed"
+        if new.phase in ENDED:
+            assert self.alive() == [], "the run ended before its driver did"
         if new.phase is Phase.SUCCEEDED:
             assert self.said_ok, "success without a result"
 
@@ -113,6 +116,7 @@ class World:
         assert self.alive() == [], "two drivers of one run"
         attempt = run.status.attempts[-1]
         assert (attempt.pod, attempt.state) == (name, AttemptState.LAUNCHING), "the intent was not written down first"
+        assert attempt.pod_uid is None, "a Pod that was seen and lost was made again"
         assert run.metadata.name in self.config_maps, "a Pod before its ConfigMap"
         body = pods.pod(run, attempt.number)
         body["metadata"]["uid"] = f"uid-{len(self.launches)}"

@@ -104,7 +104,8 @@ def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
 def cost(attempts: Iterable[Attempt]) -> Cost | None:
     """What the containers used, whole units rounded up per attempt; None when none ever started."""
     used = [
-        (ceil((each.finished - each.started).total_seconds()), each)
+        # The end of a lost Pod is by our clock, its start by the node's: the difference may be negative.
+        (max(0, ceil((each.finished - each.started).total_seconds())), each)
         for each in attempts
         if each.started is not None and each.finished is not None
     ]
