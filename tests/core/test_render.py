@@ -77,7 +77,7 @@ EVERYTHING = replace(
     pull_secrets=("registry",),
     service_account="lake-spark",
     cores=4,
-    memory_mib=8192,
+    memory_mib=9000,
     scratch="100Gi",
 )
 
@@ -93,7 +93,7 @@ def a_pod(
     [
         ("pod-usual", a_pod()),
         ("pod-third-attempt-with-more-memory", a_pod(attempt=3, memory_mib=4608)),
-        ("pod-everything-set", a_pod(EVERYTHING, PROVISION, memory_mib=8192)),
+        ("pod-everything-set", a_pod(EVERYTHING, PROVISION, memory_mib=9000)),
         ("config-map-compact", config_map(COMPACT, COMPACT_JOB)),
         ("config-map-provision", config_map(PROVISION, PROVISION_JOB)),
     ],
