@@ -104,7 +104,8 @@ def table(
     **spec: Any,
 ) -> PaimonTable:
     """A table as the API server stores it, with our finalizer; `metadata` adds to or replaces parts of its metadata."""
-    stored = _stored(table_manifest(name, namespace, **spec), generation, finalizers=[FINALIZER], **(metadata or {}))
+    guarded = {"finalizers": [FINALIZER], **(metadata or {})}
+    stored = _stored(table_manifest(name, namespace, **spec), generation, **guarded)
     parsed = PaimonTable.model_validate(stored)
     return parsed if status is None else parsed.model_copy(update={"status": status})
 

@@ -80,7 +80,7 @@ class TableWorld:
 
     def edit(self, **spec: Any) -> None:
         """An edit of the manifest, as `kubectl apply` makes it; None takes a field away."""
-        given = self.table.spec.model_dump(by_alias=True, exclude_none=True, mode="json") | spec
+        given = self.table.spec.to_json() | spec
         wanted = {name: value for name, value in given.items() if value is not None}
         generation = self.table.metadata.generation + 1
         self._change(

@@ -66,15 +66,13 @@ def _names(spec: PaimonTableSpec) -> Iterator[SpecError]:
         path = f"spec.schema.columns[{index}].name"
         if column.name in SYSTEM_FIELDS or column.name.startswith(KEY_PREFIX):
             yield SpecError(path, f"Paimon keeps the name {column.name!r} for itself", "Use another name.")
-        before = seen.setdefault(column.name.lower(), column.name)
-        if before != column.name:
-            yield SpecError(
-                path,
-                f"Spark cannot tell {column.name!r} from {before!r}, which differs in case only",
-                "Rename one of them.",
-            )
-        elif any(c.name == column.name for c in spec.table_schema.columns[:index]):
+        before = seen.get(column.name.lower())
+        if before == column.name:
             yield SpecError(path, f"two columns are called {column.name!r}", "Rename or remove one of them.")
+        elif before is not None:
+            problem = f"Spark cannot tell {column.name!r} from {before!r}, which differs in case only"
+            yield SpecError(path, problem, "Rename one of them.")
+        seen.setdefault(column.name.lower(), column.name)
 
 
 def _types(spec: PaimonTableSpec) -> Iterator[SpecError]:

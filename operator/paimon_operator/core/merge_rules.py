@@ -43,8 +43,12 @@ def merging_of(look: Look) -> Iterator[SpecError]:
         yield SpecError(
             "spec.sequence", "FirstRow keeps the row that came first", "Remove sequence, or use Deduplicate."
         )
+    known = column_types(spec)
     for index, column in enumerate(spec.table_schema.columns):
-        yield from _aggregate(look, column, f"spec.schema.columns[{index}].aggregate")
+        if column.aggregate is not None:
+            path = f"spec.schema.columns[{index}].aggregate"
+            yield from _aggregate(spec, column, path)
+            yield from _function(look.engine, column, known.get(column.name), path)
     yield from _sequence(spec)
     yield from _groups(spec)
 
@@ -75,10 +79,8 @@ def sequence_groups(spec: PaimonTableSpec) -> tuple[SequenceGroup, ...]:
     return block.sequence_groups if block else ()
 
 
-def _aggregate(look: Look, column: Column, path: str) -> Iterator[SpecError]:
-    if column.aggregate is None:
-        return
-    spec = look.spec
+def _aggregate(spec: PaimonTableSpec, column: Column, path: str) -> Iterator[SpecError]:
+    """Whether this column may have an aggregate at all."""
     if engine_type(spec) not in _AGGREGATING:
         yield SpecError(
             path,
@@ -93,7 +95,6 @@ def _aggregate(look: Look, column: Column, path: str) -> Iterator[SpecError]:
             f"PartialUpdate aggregates only columns of a sequence group, and {column.name!r} is in none",
             f"Add {column.name!r} to the columns of a sequence group.",
         )
-    yield from _function(look.engine, column, column_types(spec).get(column.name), path)
 
 
 def _needs_group(spec: PaimonTableSpec, column: Column) -> bool:
@@ -179,8 +180,7 @@ def _groups(spec: PaimonTableSpec) -> Iterator[SpecError]:
         members = [(f"{path}.sequenceFields[{i}]", name) for i, name in enumerate(group.sequence_fields)]
         members += [(f"{path}.columns[{i}]", name) for i, name in enumerate(group.columns)]
         for place, name in members:
-            if name in spec.table_schema.primary_keys:
-                yield SpecError(place, f"{name!r} is a primary key", "Leave it out of the group.")
+            # Groups with the same order would even share one option key, and one of them would be lost.
             if owner.setdefault(name, number) != number:
                 yield SpecError(
                     place, f"{name!r} is in the group {owner[name]} already", "Put each column into one group."
@@ -188,6 +188,8 @@ def _groups(spec: PaimonTableSpec) -> Iterator[SpecError]:
         for index, name in enumerate(group.columns):
             if name not in names:
                 yield missing_column(spec, name, f"{path}.columns[{index}]")
+            elif name in spec.table_schema.primary_keys:
+                yield SpecError(f"{path}.columns[{index}]", f"{name!r} is a primary key", "Leave it out of the group.")
             elif name in group.sequence_fields:
                 yield SpecError(
                     f"{path}.columns[{index}]", f"{name!r} orders the group itself", "Leave it out of columns."

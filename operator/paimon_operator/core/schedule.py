@@ -36,20 +36,21 @@ class Schedule:
 
     def next_after(self, moment: datetime) -> datetime:
         """The first tick strictly after `moment`."""
-        return next(self._ticks_after(moment))
+        return _next_tick(self, moment)
 
     def due(self, last: datetime, now: datetime) -> datetime | None:
         """The latest tick in (last, now], or None. `last` is the tick acted on last, or the object's creation."""
         tick = self.next_after(last)
         if tick > now:
             return None
-        for later in self._ticks_after(max(last, self._shortly_before(now))):
+        for later in self.ticks_after(max(last, self._shortly_before(now))):
             if later > now:
                 break
             tick = later
         return tick
 
-    def _ticks_after(self, moment: datetime) -> Iterator[datetime]:
+    def ticks_after(self, moment: datetime) -> Iterator[datetime]:
+        """All ticks strictly after `moment`, in order."""
         moment = moment.astimezone(UTC)
         for local in CronSim(self.expression, moment.astimezone(self.zone)):
             tick = local.astimezone(UTC)
@@ -63,6 +64,12 @@ class Schedule:
         start = (now - _AROUND_A_CLOCK_CHANGE).astimezone(self.zone)
         earlier = next(CronSim(self.expression, start, reverse=True), start)
         return earlier.astimezone(UTC) - timedelta(seconds=1)
+
+
+@lru_cache(maxsize=16384)
+def _next_tick(schedule: Schedule, moment: datetime) -> datetime:
+    # A fleet's tables share schedules and last ticks, and a settled table asks the same question at every look.
+    return next(schedule.ticks_after(moment))
 
 
 @lru_cache(maxsize=4096)
