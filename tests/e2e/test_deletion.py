@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cluster.faults import s3_stopped
+from tests.e2e.outages import s3_stopped
 from tests.e2e.lab import Lab
 from tests.support.kubectl import condition
 
