@@ -24,6 +24,8 @@ _GOOD_WHEN_TRUE = {
     ConditionType.HEALTHY,
     ConditionType.COMMIT_SAFE,
 }
+_WARNED = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
+"""Steps of work that nobody hopes for."""
 _TOLD_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
 
 
@@ -122,7 +124,7 @@ def _note(before: Condition | None, after: Condition) -> EventNote | None:
         return None
     if not _worth_telling(before, after):
         return None
-    bad = _is_bad(after)
+    bad = _is_bad(after) or after.reason in _WARNED
     return EventNote(type_="Warning" if bad else "Normal", reason=after.reason, note=_note_text(after))
 
 

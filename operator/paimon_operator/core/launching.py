@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from paimon_operator.api import units
 from paimon_operator.api.reasons import Reason
@@ -15,11 +14,8 @@ from paimon_operator.core.endings import failed
 from paimon_operator.core.failures import Failure, known_reason
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved
-from paimon_operator.core.steps import LOOK_AGAIN, Step, held_up, in_phase, under_way, with_attempt
+from paimon_operator.core.steps import Step, held_up, in_phase, under_way, with_attempt
 from paimon_operator.errors import SpecError, SurroundingsError
-
-_SOON: Final = timedelta(seconds=1)
-"""The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
 
 
 def not_its_turn(observed: RunObserved) -> Step | None:
@@ -32,8 +28,7 @@ def not_its_turn(observed: RunObserved) -> Step | None:
     else:
         message = f"status.activeRun of PaimonTable {table} does not name this run"
         findings = under_way(Reason.WAITING_FOR_TABLE, message)
-    again = _SOON if observed.is_awaited else LOOK_AGAIN
-    return Step(status=in_phase(run.status, Phase.PENDING), findings=findings, requeue_after=again)
+    return Step(status=in_phase(run.status, Phase.PENDING), findings=findings)
 
 
 def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:

@@ -28,6 +28,8 @@ from paimon_operator.core.steps import Step, decided, held_up, in_phase, under_w
 
 _HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.POD_NOT_STARTED}
 """Waits of a Pod that only a human ends. A node may come by itself."""
+_SOON: Final = timedelta(milliseconds=200)
+"""The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
 
 
 def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
@@ -40,6 +42,8 @@ def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     if not _has_finalizer(run):
         return Decision(status=run.status, finalizer="add", requeue_after=timedelta(0))
     attempt = last_attempt(run)
+    if attempt is None and observed.is_awaited:
+        return Decision(status=run.status, requeue_after=_SOON)
     if attempt is None or attempt.state is AttemptState.ENDED:
         return decided(run, _between_attempts(observed, attempt, now), now)
     return decided(run, _during_attempt(observed, attempt, now), now)
