@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from tests.cluster import network
 from tests.cluster.layout import NODE_ADDRESS, REGISTRY_PORT, Layout
+from tests.cluster.processes import wait_until
 from tests.cluster.progress import CommandFailedError, run
 
 REGISTRY = f"{NODE_ADDRESS}:{REGISTRY_PORT}"
@@ -109,9 +111,21 @@ def _books_open(layout: Layout) -> Path:
 
 
 def remove_containers(layout: Layout) -> None:
-    """Kills every container at once (no grace: the cluster goes down) and forgets it."""
-    for task in ctr(layout, "tasks", "list", "--quiet").split():
-        ctr(layout, "tasks", "delete", "--force", task)
-    for container in ctr(layout, "containers", "list", "--quiet").split():
-        ctr(layout, "containers", "delete", container)
+    """Kills every container at once (no grace: the cluster goes down) and forgets it; raises TimeoutError."""
+    for kind in ("tasks", "containers"):
+        if not wait_until(lambda: not _delete_all(layout, kind), timeout=30):  # noqa: B023
+            raise TimeoutError(f"containerd does not let go of its {kind}: {_list(layout, kind)}")
     _books_open(layout).unlink(missing_ok=True)
+
+
+def _delete_all(layout: Layout, kind: str) -> list[str]:
+    """Asks for the deletion of all of a kind and returns what is left of it."""
+    for name in _list(layout, kind):
+        # containerd itself clears away a task that ends: one of the two comes second and is told "not found".
+        with contextlib.suppress(CommandFailedError):
+            ctr(layout, kind, "delete", *(["--force"] if kind == "tasks" else []), name)
+    return _list(layout, kind)
+
+
+def _list(layout: Layout, kind: str) -> list[str]:
+    return ctr(layout, kind, "list", "--quiet").split()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.cluster import containerd, network, registry, s3, worker
+from tests.cluster.cache import CHECKOUT
 from tests.cluster.control_plane import SERVICE_ADDRESS, apiserver_command, etcd_command
 from tests.cluster.layout import API_PORT, FORWARDED, NODE_ADDRESS, Layout
 from tests.cluster.pki import Authority
@@ -121,8 +122,8 @@ def _environment_of_s3(layout: Layout) -> Mapping[str, str]:
     return {**os.environ, **s3.root_environment(layout)}
 
 
-def _environment_of_forward(layout: Layout) -> Mapping[str, str]:
-    return {**os.environ, "PYTHONPATH": str(layout.checkout)}
+def _environment_of_forward(_: Layout) -> Mapping[str, str]:
+    return {**os.environ, "PYTHONPATH": str(CHECKOUT)}
 
 
 SERVERS = (

@@ -1,0 +1,131 @@
+"""A second cluster on this machine: it comes up, survives outages and a crash, and leaves nothing behind.
+
+The tests go through one cluster's life in the order of this file; the last one ends it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ConnectionError as NoConnectionError
+from botocore.exceptions import HTTPClientError
+
+from tests.cluster import cgroups, mounts, network
+from tests.cluster.images.deliver import deliver
+from tests.cluster.images.recipes import operator_recipe
+from tests.cluster.layout import Layout
+from tests.cluster.node import Cluster
+from tests.cluster.processes import start_time, wait_until
+from tests.cluster.progress import CommandFailedError
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster that belongs to an empty directory, beside the checkout's own."""
+    cluster = Cluster(Layout(tmp_path_factory.mktemp("checkout")))
+    try:
+        cluster.up()
+        yield cluster
+    finally:
+        cluster.down(purge=True)
+
+
+def s3_of(cluster: Cluster) -> Any:
+    found = cluster.variables()
+    return boto3.client(
+        "s3",
+        endpoint_url=found["AWS_ENDPOINT_URL"],
+        region_name=found["AWS_REGION"],
+        aws_access_key_id=found["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=found["AWS_SECRET_ACCESS_KEY"],
+        config=Config(retries={"max_attempts": 0}, connect_timeout=2),
+    )
+
+
+def start_sleeper(cluster: Cluster, name: str) -> None:
+    image = deliver(operator_recipe(), cluster.layout)
+    cluster.kubectl("run", name, f"--image={image}", "--restart=Never", "--command", "--", "sleep", "3600")
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=60s")
+
+
+def host_interfaces() -> set[str]:
+    return {path.name for path in Path("/sys/class/net").iterdir()}
+
+
+def test_the_env_file_leads_to_the_node_and_to_its_buckets(second: Cluster) -> None:
+    shell = f". {second.layout.env_file} && kubectl get node -o name && helm list --all-namespaces --short"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"node/{second.layout.name}"]
+    assert [bucket["Name"] for bucket in s3_of(second).list_buckets()["Buckets"]] == ["lake", "landing"]
+
+
+def test_up_again_changes_nothing(second: Cluster) -> None:
+    before = sorted(cgroups.members(second.layout.name))
+    second.up()
+    assert sorted(cgroups.members(second.layout.name)) == before
+
+
+def test_objects_outlive_an_outage_of_the_s3_server(second: Cluster) -> None:
+    client = s3_of(second)
+    client.put_object(Bucket="lake", Key="kept", Body=b"rows")
+    second.stop_service("versitygw")
+    with pytest.raises((NoConnectionError, HTTPClientError)):
+        client.get_object(Bucket="lake", Key="kept")
+    second.start_service("versitygw")
+    assert client.get_object(Bucket="lake", Key="kept")["Body"].read() == b"rows"
+
+
+def test_a_pod_goes_on_while_kubelet_is_killed_and_started(second: Cluster) -> None:
+    start_sleeper(second, "survivor")
+    state = "jsonpath={.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}"
+    before = second.kubectl("get", "pod", "survivor", "-o", state)
+    second.restart_kubelet()
+
+    def answers() -> bool:
+        try:
+            return "sleep" in second.kubectl("exec", "survivor", "--", "cat", "/proc/1/cmdline")
+        except CommandFailedError:
+            return False  # kubelet is not back yet
+
+    assert wait_until(answers, timeout=60, interval=0.5)
+    assert second.kubectl("get", "pod", "survivor", "-o", state) == before
+
+
+def test_up_after_a_crash_clears_the_remains_and_starts_afresh(second: Cluster) -> None:
+    old = set(cgroups.members(second.layout.name))
+    for name in ("containerd", "kube-apiserver", "kubelet", "forward"):
+        pid = second.layout.daemon(name).pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+    assert not second.is_ready()
+    second.up()
+    assert second.is_ready()
+    assert not old & set(cgroups.members(second.layout.name)), "processes from before the crash still run"
+    assert second.kubectl("get", "pods", "--all-namespaces", "-o", "name") == ""
+
+
+def test_down_leaves_nothing_behind_and_the_other_cluster_alone(second: Cluster) -> None:
+    own_was_ready, interfaces = Cluster().is_ready(), host_interfaces()
+    start_sleeper(second, "last")
+    layout = second.layout
+    running = {pid: start_time(pid) for pid in cgroups.members(layout.name)}
+    assert len(running) > 10, "the control plane, the node and a pod"
+
+    second.down()
+
+    assert {pid for pid, started in running.items() if start_time(pid) == started} == set()
+    assert not network.exists(layout.name)
+    assert host_interfaces() == interfaces
+    assert mounts.mounted_below(layout.run, layout.kubelet, layout.state) == []
+    assert list(Path("/sys/fs/cgroup").glob(f"**/{layout.name}")) == []
+    assert not layout.run.exists()
+    assert not layout.kubelet.exists()
+    assert Cluster().is_ready() == own_was_ready

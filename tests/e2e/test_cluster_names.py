@@ -1,0 +1,42 @@
+"""What keeps two checkouts' clusters apart is their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.layout import Layout
+from tests.cluster.ports import free_ports, is_free
+
+DEEP = Path("/") / "a-long-directory-name" / ("x" * 200) / "checkout"
+
+
+def test_two_checkouts_share_no_name_and_no_directory() -> None:
+    one, other = Layout(Path("/src/one")), Layout(Path("/src/other"))
+    assert one.name != other.name
+    for part in ("state", "run", "kubelet", "env_file", "containerd_socket"):
+        assert getattr(one, part) != getattr(other, part), part
+
+
+@pytest.mark.parametrize("checkout", [Path("/src/one"), DEEP])
+def test_names_fit_what_the_kernel_allows(checkout: Path) -> None:
+    layout = Layout(checkout)
+    assert len(layout.name) <= 15, "longer than an interface name may be"
+    socket = layout.kubelet / "pod-resources" / "kubelet.sock"
+    for path in (layout.containerd_socket, socket):
+        assert len(str(path)) < 100, f"{path} is longer than a socket's path may be"
+
+
+def test_a_checkout_keeps_its_ports_until_somebody_takes_one(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    layout.state.mkdir(parents=True)
+    first = layout.choose_ports()
+    assert layout.choose_ports() == first == layout.ports()
+    assert len(set(first.values())) == len(first)
+
+
+def test_free_ports_are_free_and_different() -> None:
+    ports = free_ports(20)
+    assert len(set(ports)) == 20
+    assert all(is_free(port) for port in ports)
