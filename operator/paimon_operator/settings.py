@@ -13,7 +13,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from paimon_operator.errors import OperatorError
+from paimon_operator.api import units
+from paimon_operator.errors import OperatorError, SpecError
 
 PREFIX: Final = "PAIMON_OPERATOR_"
 _NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -37,7 +38,17 @@ def _json(value: object) -> object:
         raise ValueError(f"is not JSON: {error}") from error
 
 
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
+def _span(value: object) -> object:
+    """`10m` as everywhere in the API; a bare number is seconds."""
+    if not isinstance(value, str) or not value[-1:].isalpha():
+        return value
+    try:
+        return units.seconds(value)
+    except SpecError as error:
+        raise ValueError(f"{error.problem}. {error.remedy}") from error
+
+
+Seconds = Annotated[float, BeforeValidator(_span), Field(gt=0, le=86_400)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
 
@@ -59,14 +70,14 @@ class Settings(BaseModel):
     workers: int = Field(default=8, ge=1, le=64)
     """How many objects are worked on at the same time. One object is never worked on twice at once."""
     resync: Seconds = 600.0
-    """Seconds between two full looks at the API server, which find what the watches missed. Up to a
+    """Time (`10m`, `90s`, or seconds) between two full looks at the API server, which find what the watches missed. Up to a
     quarter longer, by a hash of the process's identity, so that several operators do not list together."""
     api_rate: float = Field(default=20.0, gt=0)
     """Requests per second to the API server, on average. The leader's Lease does not count."""
     api_burst: int = Field(default=40, ge=1)
     """Requests that may go out at once after a quiet time."""
     request_timeout: Seconds = 30.0
-    """Seconds until a request to the API server is given up. Its outcome is then unknown, and looked up first."""
+    """Time until a request to the API server is given up. Its outcome is then unknown, and looked up first."""
     health_port: Port = 8080
     """Port of `/livez` and `/readyz`."""
     metrics_port: Port = 9090
@@ -76,7 +87,7 @@ class Settings(BaseModel):
     lease_name: Name = "paimon-operator"
     """Name of the leader's Lease. `<name>-canary` is the Lease that shows whether the watches still deliver."""
     pod_pending_timeout: Seconds = 600.0
-    """Seconds a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
+    """How long a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
     cluster_id: str = Field(default="", max_length=63)
     """Names this cluster in the tables it owns. Empty: the UID of namespace kube-system."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

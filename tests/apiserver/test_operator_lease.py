@@ -23,7 +23,7 @@ from paimon_operator.kube.resources import LEASES
 from paimon_operator.runtime.clock import SystemClock
 from tests.apiserver.connected import connected
 from tests.cluster.apiserver import ApiServer
-from tests.runtime.virtual_time import VirtualTime
+from tests.support.virtual_time import VirtualTime
 
 SPACE = "leases"
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
-from tests.runtime.virtual_time import VirtualTime
+from tests.support.virtual_time import VirtualTime
 
 
 class Line:

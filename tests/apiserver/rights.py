@@ -1,0 +1,113 @@
+"""The operator's own rights, taken from the rendered chart, and taken away one by one: a fault that a test can place exactly."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from kubernetes import client
+
+from tests.apiserver.stage import GROUP, Stage
+from tests.cluster import programs
+from tests.cluster.apiserver import ApiServer
+
+CHART: Final = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
+RELEASE: Final = "paimon-operator"
+_KINDS: Final = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+Object = dict[str, Any]
+
+
+def rendered(namespace: str, **values: object) -> list[Object]:
+    """The chart's objects for an operator that lives in `namespace`."""
+    (helm,) = programs.build(["helm"])
+    command = [str(helm), "template", RELEASE, str(CHART), "--namespace", namespace]
+    flags = ["--kube-version", "1.34.4", "--values", "-"]
+    text = subprocess.run(
+        [*command, *flags], input=yaml.safe_dump(values), text=True, capture_output=True, check=True
+    ).stdout
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+class Rights:
+    """What the chart gives an operator that watches exactly the stage's namespace."""
+
+    def __init__(self, server: ApiServer, stage: Stage) -> None:
+        self._server, self._stage = server, stage
+        self._rbac = client.RbacAuthorizationV1Api(stage.client)
+        self._reviews = client.AuthorizationV1Api(stage.client)
+        self._documents = rendered(stage.namespace, watchNamespaces=[stage.namespace])
+        for document in self._documents:
+            if document["kind"] in _KINDS:
+                self._create(document)
+        self.kubeconfig = server.service_account_kubeconfig(stage.namespace, RELEASE)
+
+    def environment(self) -> dict[str, str]:
+        """The operator's settings as the chart's Deployment gives them, by their names in `Settings`."""
+        (deployment,) = [document for document in self._documents if document["kind"] == "Deployment"]
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        prefix = "PAIMON_OPERATOR_"
+        return {
+            variable["name"].removeprefix(prefix).lower(): variable["value"]
+            for variable in container["env"]
+            if variable["name"].startswith(prefix)
+        }
+
+    @contextmanager
+    def without(self, verb: str, resource: str) -> Iterator[None]:
+        """Takes one right away, and gives it back: `patch`, `paimontables/status`."""
+        name = RELEASE
+        read = self._rbac.read_namespaced_role(name, self._stage.namespace)
+        whole: list[Object] = client.ApiClient().sanitize_for_serialization(read.rules)
+        rules = [part for rule in whole for part in _without(rule, verb, resource)]
+        self._rbac.patch_namespaced_role(name, self._stage.namespace, {"rules": rules})
+        self._stage.wait(lambda: not self._allowed(verb, resource), f"no right to {verb} {resource}")
+        try:
+            yield
+        finally:
+            self._rbac.patch_namespaced_role(name, self._stage.namespace, {"rules": whole})
+            self._stage.wait(lambda: self._allowed(verb, resource), f"the right to {verb} {resource}")
+
+    def close(self) -> None:
+        """Takes away what is not inside the stage's namespace."""
+        for document in self._documents:
+            name = document["metadata"]["name"]
+            if document["kind"] == "ClusterRole":
+                self._rbac.delete_cluster_role(name)
+            if document["kind"] == "ClusterRoleBinding":
+                self._rbac.delete_cluster_role_binding(name)
+
+    def _allowed(self, verb: str, resource: str) -> bool:
+        plural, _, sub = resource.partition("/")
+        group = GROUP if plural.startswith("paimon") else ""
+        attributes = {"namespace": self._stage.namespace, "verb": verb, "group": group, "resource": plural, "subresource": sub}
+        user = f"system:serviceaccount:{self._stage.namespace}:{RELEASE}"
+        review = self._reviews.create_subject_access_review(
+            {"spec": {"user": user, "resourceAttributes": attributes}}
+        )
+        return bool(review.status.allowed)
+
+    def _create(self, document: Object) -> None:
+        namespace = document["metadata"].get("namespace")
+        match document["kind"]:
+            case "ServiceAccount":
+                self._stage.core.create_namespaced_service_account(namespace, document)
+            case "Role":
+                self._rbac.create_namespaced_role(namespace, document)
+            case "RoleBinding":
+                self._rbac.create_namespaced_role_binding(namespace, document)
+            case "ClusterRole":
+                self._rbac.create_cluster_role(document)
+            case "ClusterRoleBinding":
+                self._rbac.create_cluster_role_binding(document)
+
+
+def _without(rule: Object, verb: str, resource: str) -> list[Object]:
+    """The rule in two parts: its other resources as before, this one without the verb."""
+    others = rule | {"resources": [name for name in rule["resources"] if name != resource]}
+    this = rule | {"resources": [resource], "verbs": [each for each in rule["verbs"] if each != verb]}
+    parts = [others, this] if resource in rule["resources"] else [rule]
+    return [part for part in parts if part["resources"] and part["verbs"]]

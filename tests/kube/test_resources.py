@@ -1,0 +1,28 @@
+"""Paths of objects."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_operator.core.ports import Kind
+from paimon_operator.kube.resources import RESOURCES
+
+GROUP = "/apis/paimon-operator.dev/v1alpha1"
+PATHS = [
+    (Kind.POD, ("shop", "p", None), "/api/v1/namespaces/shop/pods/p"),
+    (Kind.POD, (None, None, None), "/api/v1/pods"),
+    (Kind.TABLE, ("shop", "orders", "status"), f"{GROUP}/namespaces/shop/paimontables/orders/status"),
+    (Kind.RUN, (None, None, None), f"{GROUP}/paimonruns"),
+    (Kind.NAMESPACE, ("ignored", "kube-system", None), "/api/v1/namespaces/kube-system"),
+    (Kind.CONFIG_MAP, ("shop", "../../secrets", None), "/api/v1/namespaces/shop/configmaps/..%2F..%2Fsecrets"),
+]
+
+
+@pytest.mark.parametrize(("kind", "where", "path"), PATHS, ids=[path for *_, path in PATHS])
+def test_each_object_has_its_path(kind: Kind, where: tuple[str | None, str | None, str | None], path: str) -> None:
+    namespace, name, sub = where
+    assert RESOURCES[kind].path(namespace, name, sub=sub) == path
+
+
+def test_there_is_no_way_to_a_secret() -> None:
+    assert not any("secret" in resource.plural for resource in RESOURCES.values())

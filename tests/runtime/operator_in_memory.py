@@ -1,0 +1,131 @@
+"""The whole operator but its edges: real queue, workers, cache, reconcilers and core; objects in memory, time by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.ports import Kind
+from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.controllers import controllers
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.launch import Launches
+from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.queue import WorkQueue
+from paimon_operator.runtime.resync import Resync
+from paimon_operator.runtime.workers import Workers
+from tests.support.builders import operator_facts
+from tests.support.manifests import Manifest, catalog, edited, keyed_table
+from tests.support.object_store import ObjectStore, Told
+from tests.support.virtual_time import VirtualTime
+
+SHOP = "shop"
+IMAGE = "paimon-spark:test"
+
+
+class OperatorInMemory:
+    """Objects are put into `store`; `settle` lets the operator work until nothing is left to do at this moment."""
+
+    def __init__(self, *, store: ObjectStore | None = None, time: VirtualTime | None = None) -> None:
+        """A new process on a `store` that an earlier one left behind."""
+        self.time = time or VirtualTime()
+        self.store = store or ObjectStore(self.time)
+        self.told = Told()
+        self.cache, self.claims = Cache(), ClaimBook()
+        self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
+        self.notices = Notices(self.cache, self.claims, self.queue, on_canary=lambda _: None)
+        self.finished: list[tuple[str, str]] = []
+        self.looks: list[tuple[str, str]] = []
+        reconcile = controllers(
+            store=self.store,
+            events=self.told,
+            cache=self.cache,
+            claims=self.claims,
+            notices=self.notices,
+            launches=Launches(
+                operator=operator_facts(),
+                images={"paimon-1.4": IMAGE, "paimon-0.9": IMAGE},
+                pull_policy="Never",
+                pending_timeout=timedelta(minutes=10),
+            ),
+            clock=self.time,
+            on_finished=lambda type_, phase: self.finished.append((type_, phase)),
+        )
+        self.workers = Workers(
+            self.queue,
+            reconcile,
+            count=4,
+            clock=self.time.seconds,
+            measure=lambda kind, result, _: self.looks.append((kind, result)),
+        )
+        self.resync = Resync(self.store, self.notices, period=timedelta(minutes=10), identity="test", sleep=self.time.sleep)
+
+    async def start(self) -> OperatorInMemory:
+        """The first look at everything, then the watches and the workers."""
+        await self.resync.look()
+        self.store.watch = self.notices.seen
+        self.workers.start()
+        return self
+
+    async def settle(self) -> None:
+        """Until no key is in line and no worker is busy."""
+        while self.queue.depth or self.queue.busy:
+            await asyncio.sleep(0)
+
+    async def pass_time(self, **span: float) -> None:
+        """Time passes; what falls due is worked on at the end of it."""
+        self.time.advance(timedelta(**span).total_seconds())
+        await self.settle()
+
+    async def kill(self) -> OperatorInMemory:
+        """The process is gone; a new one starts on the same objects."""
+        self.store.watch = lambda *_: None
+        self.queue.close()
+        await self.workers.stop()
+        return await OperatorInMemory(store=self.store, time=self.time).start()
+
+    async def apply(self, *manifests: Manifest) -> None:
+        for manifest in manifests:
+            self.store.put(manifest)
+        await self.settle()
+
+    async def end_pod(self, name: str, *, exit_code: int = 0, **result: Any) -> None:
+        """The Pod's container ends with this result, as the kubelet would tell it."""
+        pod = self.store.peek(Kind.POD, SHOP, name)
+        assert pod is not None, f"no Pod {name} among {self.store.names(Kind.POD)}"
+        run = pod["metadata"]["ownerReferences"][0]["name"]
+        operation = (self.store.peek(Kind.RUN, SHOP, run) or {})["spec"]["type"]
+        message = json.dumps({"version": 1, "run": run, "operation": operation, "ok": exit_code == 0, **result})
+        moment = self.time.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        ended = {"exitCode": exit_code, "message": message, "startedAt": moment, "finishedAt": moment}
+        phase = "Succeeded" if exit_code == 0 else "Failed"
+        statuses = [{"name": pod["spec"]["containers"][0]["name"], "state": {"terminated": ended}}]
+        self.store.set_status(Kind.POD, SHOP, name, {"phase": phase, "containerStatuses": statuses})
+        await self.settle()
+
+    def table(self, name: str = "orders") -> Manifest:
+        found = self.store.peek(Kind.TABLE, SHOP, name)
+        assert found is not None
+        return found
+
+    def condition(self, type_: str, name: str = "orders") -> tuple[str, str, str]:
+        """Status, reason and message of a table's condition."""
+        conditions = {each["type"]: each for each in self.table(name).get("status", {}).get("conditions", [])}
+        found = conditions[type_]
+        return found["status"], found["reason"], found["message"]
+
+
+def shop(manifest: Manifest, **edits: object) -> Manifest:
+    """In the namespace `shop`."""
+    return edited(manifest, metadata__namespace=SHOP, **edits)
+
+
+def lake(**edits: object) -> Manifest:
+    return shop(catalog(spec__allowedDatabases=["shop"]), **edits)
+
+
+def orders(**edits: object) -> Manifest:
+    return shop(keyed_table(spec__writes=[]), **edits)

@@ -1,0 +1,263 @@
+"""Reconcilers against answers that a real API server does not give on demand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from paimon_operator.core.ports import Kind
+from paimon_operator.errors import (
+    ForbiddenError,
+    InvalidObjectError,
+    KubernetesError,
+    NamespaceTerminatingError,
+    RetryableError,
+    StaleError,
+)
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
+from tests.support.object_store import Fault
+
+
+@pytest.fixture
+async def operator() -> AsyncIterator[OperatorInMemory]:
+    operator = await OperatorInMemory().start()
+    yield operator
+    operator.queue.close()
+    await operator.workers.stop()
+
+
+async def provisioned(operator: OperatorInMemory) -> None:
+    """From nothing to Ready."""
+    await operator.apply(lake(), orders())
+    (pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(pod, created=True)
+    assert operator.condition("Ready")[:2] == ("True", "TableMatchesSpec")
+
+
+async def test_a_table_becomes_ready_by_one_run_with_one_pod(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    assert len(operator.store.names(Kind.RUN)) == len(operator.store.names(Kind.CONFIG_MAP)) == 1
+    assert operator.finished == [("Provision", "Succeeded")]
+    assert "activeRun" not in operator.table()["status"]
+    assert {result for _, result in operator.looks} == {"ok"}
+
+
+async def test_a_settled_table_is_looked_at_without_a_write(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    operator.store.requests.clear()
+    await operator.resync.look()
+    await operator.settle()
+    assert operator.store.requests, "it was not looked at"
+    assert operator.store.writes == []
+
+
+async def test_a_new_process_on_settled_tables_writes_nothing(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    operator.store.requests.clear()
+    successor = await operator.kill()
+    await successor.settle()
+    assert successor.looks, "nothing was looked at"
+    assert successor.store.writes == []
+    await successor.kill()
+
+
+UNKNOWN = RetryableError("no answer", status=0)
+FAULTS: list[tuple[str, Fault]] = [
+    ("429 on the finalizer", Fault("set_finalizers", Kind.TABLE, RetryableError("slow down", status=429, retry_after=7))),
+    ("409 on the finalizer", Fault("set_finalizers", Kind.TABLE, StaleError("changed", status=409))),
+    ("500 on the table's status", Fault("apply_status", Kind.TABLE, RetryableError("broken", status=500))),
+    ("409 on the table's status", Fault("apply_status", Kind.TABLE, StaleError("changed", status=409))),
+    ("the table's status stored, answer lost", Fault("apply_status", Kind.TABLE, UNKNOWN, carried_out=True)),
+    ("500 on the run's create", Fault("create", Kind.RUN, RetryableError("broken", status=500))),
+    ("the run made, answer lost", Fault("create", Kind.RUN, UNKNOWN, carried_out=True)),
+    ("500 on the list of runs", Fault("list", Kind.RUN, RetryableError("broken", status=500))),
+    ("500 on the run's status", Fault("apply_status", Kind.RUN, RetryableError("broken", status=500))),
+    ("the attempt written down, answer lost", Fault("apply_status", Kind.RUN, UNKNOWN, carried_out=True)),
+    ("500 on the ConfigMap", Fault("create", Kind.CONFIG_MAP, RetryableError("broken", status=500))),
+    ("the ConfigMap made, answer lost", Fault("create", Kind.CONFIG_MAP, UNKNOWN, carried_out=True)),
+    ("500 on the Pod", Fault("create", Kind.POD, RetryableError("broken", status=500))),
+    ("the Pod made, answer lost", Fault("create", Kind.POD, UNKNOWN, carried_out=True)),
+    ("403 on the Pod", Fault("create", Kind.POD, ForbiddenError("exceeded quota", status=403))),
+    ("422 on the Pod", Fault("create", Kind.POD, InvalidObjectError("a webhook said no", status=422))),
+    ("503 on the look at the Pod", Fault("get", Kind.POD, RetryableError("away", status=503))),
+    ("an error that nobody foresaw", Fault("get", Kind.TABLE, KubernetesError("418 teapot", status=418))),
+]
+
+
+@pytest.mark.parametrize("fault", [fault for _, fault in FAULTS], ids=[name for name, _ in FAULTS])
+async def test_after_one_fault_the_table_is_ready_all_the_same_by_one_run(
+    operator: OperatorInMemory, fault: Fault
+) -> None:
+    operator.store.faults.append(fault)
+    await operator.apply(lake(), orders())
+    await operator.pass_time(minutes=2)
+    assert operator.store.faults == [], "the fault never happened"
+    (pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(pod, created=True)
+    await operator.pass_time(minutes=2)
+    assert operator.condition("Ready")[0] == "True"
+    assert len(operator.store.names(Kind.RUN)) == 1
+    assert len(operator.store.names(Kind.POD)) == 1
+    assert operator.finished == [("Provision", "Succeeded")]
+
+
+async def test_killed_after_any_request_the_next_process_makes_it_ready_by_one_run() -> None:
+    """The process ends at its n-th write: before it is carried out, and after it without hearing the answer."""
+    whole = await OperatorInMemory().start()
+    await provisioned(whole)
+    writes = [(request.verb, request.kind) for request in whole.store.writes]
+    await whole.kill()
+    assert len(writes) > 10
+    for number in range(len(writes)):
+        for carried_out in (False, True):
+            await _killed_at(number, writes, carried_out=carried_out)
+
+
+async def _killed_at(number: int, writes: list[tuple[str, Kind]], *, carried_out: bool) -> None:
+    operator = await OperatorInMemory().start()
+    operator.store.dies_at(number, carried_out=carried_out)
+    await operator.apply(lake(), orders())
+    for _ in range(3):
+        if operator.store.dead:
+            operator.store.revive()
+            operator = await operator.kill()
+            await operator.settle()
+        running = [name for name in operator.store.names(Kind.POD) if not _ended(operator, name)]
+        for pod in running:
+            await operator.end_pod(pod, created=True)
+    point = f"write {number} {writes[number]} carried_out={carried_out}"
+    assert operator.condition("Ready")[0] == "True", point
+    assert len(operator.store.names(Kind.RUN)) == len(operator.store.names(Kind.POD)) == 1, point
+    await operator.kill()
+
+
+def _ended(operator: OperatorInMemory, pod: str) -> bool:
+    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
+    return (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+async def test_a_retry_after_is_waited_for(operator: OperatorInMemory) -> None:
+    slow = RetryableError("slow down", status=429, retry_after=120)
+    operator.store.faults.append(Fault("apply_status", Kind.TABLE, slow))
+    await operator.apply(lake(), orders())
+    await operator.pass_time(seconds=119)
+    assert operator.store.names(Kind.RUN) == []
+    await operator.pass_time(seconds=10)
+    assert len(operator.store.names(Kind.RUN)) == 1
+
+
+async def test_a_refused_pod_shows_on_the_run_and_is_tried_again_ever_more_rarely(operator: OperatorInMemory) -> None:
+    quota = [Fault("create", Kind.POD, ForbiddenError("exceeded quota: pods", status=403)) for _ in range(4)]
+    operator.store.faults.extend(quota)
+    await operator.apply(lake(), orders())
+    (run,) = operator.store.names(Kind.RUN)
+    assert "exceeded quota: pods" in str(operator.store.peek(Kind.RUN, SHOP, run))
+    assert operator.condition("Stalled")[:2] == ("True", "NotPermitted") or "exceeded quota" in str(operator.table())
+    tried = [request for request in operator.store.requests if (request.verb, request.kind) == ("create", Kind.POD)]
+    assert len(tried) == 2, "once, and once more with the refusal shown"
+    await operator.pass_time(minutes=5)
+    assert len(operator.store.names(Kind.POD)) == 1
+    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
+    assert operator.condition("Ready")[0] == "True"
+
+
+async def test_a_refused_run_is_told_as_an_event_on_the_table(operator: OperatorInMemory) -> None:
+    operator.store.faults.append(Fault("create", Kind.RUN, ForbiddenError("no rights", status=403)))
+    await operator.apply(lake(), orders())
+    assert "NotPermitted" in operator.told.reasons("orders")
+
+
+async def test_a_name_that_a_stranger_took_is_never_used(operator: OperatorInMemory) -> None:
+    operator.store.faults.append(Fault("create", Kind.POD, RetryableError("broken", status=500)))
+    await operator.apply(lake(), orders())
+    (run,) = operator.store.names(Kind.RUN)
+    stranger = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": SHOP, "name": f"{run}-1"}, "spec": {}}
+    operator.store.put(stranger)
+    await operator.pass_time(minutes=2)
+    assert operator.condition("Ready")[0] != "True"
+    seen = str(operator.store.peek(Kind.RUN, SHOP, run))
+    assert "NameTaken" in seen
+    assert operator.store.peek(Kind.POD, SHOP, f"{run}-1") is not None, "a stranger's Pod was deleted"
+
+
+async def test_in_a_namespace_that_goes_away_a_table_is_let_go_and_nothing_is_tried_again(
+    operator: OperatorInMemory,
+) -> None:
+    await provisioned(operator)
+    await operator.apply(orders(spec__deletionPolicy="Delete"))
+    gone = NamespaceTerminatingError("namespace shop is being terminated", status=403)
+    operator.store.faults.append(Fault("create", Kind.RUN, gone))
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    assert operator.store.peek(Kind.TABLE, SHOP, "orders") is None
+    assert operator.store.faults == [], "the create was never tried"
+
+
+async def test_of_two_objects_for_one_table_the_younger_is_told_and_follows_when_the_older_goes(
+    operator: OperatorInMemory,
+) -> None:
+    await provisioned(operator)
+    operator.time.advance(60)
+    await operator.apply(orders(metadata__name="orders-again", spec__table="orders"))
+    status, reason, message = operator.condition("Stalled", "orders-again")
+    assert (status, reason) == ("True", "TableClaimed")
+    assert "shop/orders" in message
+    assert len(operator.store.names(Kind.RUN)) == 1
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    assert operator.condition("Stalled", "orders-again")[0] == "False"
+    assert len([name for name in operator.store.names(Kind.POD) if name.startswith("orders-again")]) == 1
+
+
+async def test_two_objects_for_one_table_that_come_together_never_run_both(operator: OperatorInMemory) -> None:
+    operator.store.put(orders())
+    operator.store.put(orders(metadata__name="orders-again", spec__table="orders"))
+    await operator.apply(lake())
+    assert len(operator.store.names(Kind.POD)) == 1
+
+
+async def test_an_object_that_does_not_fit_the_model_is_stalled_with_the_field_and_rests(
+    operator: OperatorInMemory,
+) -> None:
+    broken = orders(spec__bucket={"type": "Round"})
+    await operator.apply(lake(), broken)
+    status, reason, message = operator.condition("Stalled")
+    assert (status, reason) == ("True", "InvalidSpec")
+    assert "spec.bucket.type" in message
+    operator.store.requests.clear()
+    await operator.resync.look()
+    await operator.settle()
+    assert operator.store.writes == []
+    await operator.apply(orders())
+    assert operator.condition("Stalled")[0] == "False"
+
+
+@pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.RUN])
+async def test_a_catalog_or_run_that_cannot_be_read_says_so_itself(operator: OperatorInMemory, kind: Kind) -> None:
+    broken = {
+        Kind.CATALOG: lake(spec__warehouse=7),
+        Kind.RUN: {
+            "apiVersion": "paimon-operator.dev/v1alpha1",
+            "kind": "PaimonRun",
+            "metadata": {"namespace": SHOP, "name": "lake"},
+            "spec": {"tableRef": {"name": "orders"}, "type": "Polish"},
+        },
+    }[kind]
+    await operator.apply(broken)
+    body = operator.store.peek(kind, SHOP, "lake") or {}
+    told = {each["type"]: each for each in body["status"]["conditions"]}
+    assert told["Stalled"]["status"] == "True"
+    assert ("spec.warehouse" if kind is Kind.CATALOG else "spec.type") in told["Stalled"]["message"]
+
+
+async def test_a_run_that_cannot_be_read_stops_its_table_until_it_can(operator: OperatorInMemory) -> None:
+    await operator.apply(lake(), orders())
+    (run,) = operator.store.names(Kind.RUN)
+    body = operator.store.peek(Kind.RUN, SHOP, run) or {}
+    operator.store.put(body | {"spec": body["spec"] | {"type": "Polish"}})
+    await operator.settle()
+    status, _, message = operator.condition("Stalled")
+    assert status == "True"
+    assert "spec.type" in message
+    assert operator.table()["status"]["activeRun"]["name"] == run

@@ -1,0 +1,224 @@
+"""An ObjectStore in memory, for the answers that a real API server does not give on demand: 409, 429, 500, silence.
+
+It keeps what the operator's decisions rest on: UIDs, resourceVersions, generations, finalizers that hold a deletion,
+name conflicts, UID preconditions. Whatever it says must also hold on the real one: tests/apiserver/test_operator_objects.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from paimon_operator.core.ports import Clock, Kind, Manifest
+from paimon_operator.errors import AlreadyExistsError, KubernetesError, NotFoundError, StaleError
+
+Verb = Literal["get", "list", "create", "delete", "apply_status", "set_finalizers"]
+Json = dict[str, Any]
+_READS = frozenset({"get", "list"})
+
+
+class KilledError(KubernetesError):
+    """What the code of a killed process would never see."""
+
+    def __init__(self) -> None:
+        super().__init__("the process is dead")
+
+
+@dataclass
+class Fault:
+    """The answer to the next request of this kind: before it was carried out, or after (an answer that got lost)."""
+
+    verb: Verb
+    kind: Kind
+    error: KubernetesError
+    carried_out: bool = False
+
+
+@dataclass
+class Request:
+    """One request as it came in."""
+
+    verb: Verb
+    kind: Kind
+    name: str
+
+
+@dataclass
+class ObjectStore:
+    """Objects by kind, namespace and name. `faults` are used up one by one; `watch` is told of every change."""
+
+    clock: Clock
+    watch: Callable[[Kind, str, Json], None] = lambda *_: None
+    faults: list[Fault] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    dead: bool = False
+    """The process behind the requests was killed: nothing it asks for happens any more."""
+    _death: tuple[int, bool] | None = None
+    _objects: dict[tuple[Kind, str, str], Json] = field(default_factory=dict)
+    _versions: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def writes(self) -> Sequence[Request]:
+        """All requests that were to change something."""
+        return [request for request in self.requests if request.verb not in _READS]
+
+    def dies_at(self, write: int, *, carried_out: bool) -> None:
+        """Kills the process at its `write`-th write from now, counted from 0."""
+        self._death = (len(self.writes) + write, carried_out)
+
+    def revive(self) -> None:
+        """A new process asks from now on."""
+        self.dead, self._death = False, None
+
+    def names(self, kind: Kind) -> Sequence[str]:
+        """Names of all objects of a kind."""
+        return sorted(name for each, _, name in self._objects if each is kind)
+
+    def put(self, body: Manifest) -> Json:
+        """What a user applies: a new object, or another spec for the one that is there."""
+        kind, meta = Kind(body["kind"]), body["metadata"]
+        known = self._objects.get((kind, meta["namespace"], meta["name"]))
+        if known is None:
+            return self._new(kind, meta["namespace"], body)
+        changed = {**known, **deepcopy({key: value for key, value in body.items() if key not in ("metadata", "status")})}
+        changed["metadata"] = {**known["metadata"], "generation": known["metadata"]["generation"] + 1}
+        return self._stored(kind, changed)
+
+    def set_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> None:
+        """What another writer (the kubelet) does to a status."""
+        self._stored(kind, {**self._objects[kind, namespace, name], "status": deepcopy(dict(status))})
+
+    def user_deletes(self, kind: Kind, namespace: str, name: str) -> None:
+        """`kubectl delete`."""
+        self._delete((kind, namespace, name))
+
+    def peek(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        """The object, without a request."""
+        return deepcopy(self._objects.get((kind, namespace, name)))
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+        self._before("get", kind, name)
+        return self._after("get", kind, self.peek(kind, namespace, name))
+
+    async def list(
+        self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None
+    ) -> Sequence[Manifest]:
+        self._before("list", kind, "")
+        wanted = (labels or {}).items()
+        found = [
+            deepcopy(body)
+            for (each, space, _), body in sorted(self._objects.items())
+            if each is kind and namespace in (None, space) and wanted <= body["metadata"].get("labels", {}).items()
+        ]
+        return self._after("list", kind, found)
+
+    async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
+        self._before("create", kind, body["metadata"]["name"])
+        if (kind, namespace, body["metadata"]["name"]) in self._objects:
+            raise AlreadyExistsError(f"{kind} {body['metadata']['name']} exists", status=409)
+        return self._after("create", kind, self._new(kind, namespace, body))
+
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None
+    ) -> None:
+        self._before("delete", kind, name)
+        known = self._objects.get((kind, namespace, name))
+        if known is not None and known["metadata"]["uid"] == uid:
+            self._delete((kind, namespace, name))
+        self._after("delete", kind, None)
+
+    async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
+        known = self._as_read("apply_status", kind, obj)
+        return self._after("apply_status", kind, self._stored(kind, {**known, "status": deepcopy(dict(status))}))
+
+    async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
+        try:
+            known = self._as_read("set_finalizers", kind, obj)
+        except NotFoundError:
+            return None
+        changed = {**known, "metadata": {**known["metadata"], "finalizers": list(finalizers)}}
+        stored = self._stored(kind, changed)
+        if not finalizers and "deletionTimestamp" in stored["metadata"]:
+            self._drop((kind, stored["metadata"]["namespace"], stored["metadata"]["name"]))
+        return self._after("set_finalizers", kind, stored)
+
+    def _as_read(self, verb: Verb, kind: Kind, obj: Manifest) -> Json:
+        meta = obj["metadata"]
+        self._before(verb, kind, meta["name"])
+        known = self._objects.get((kind, meta["namespace"], meta["name"]))
+        if known is None:
+            raise NotFoundError(f"{kind} {meta['name']} does not exist", status=404)
+        if known["metadata"]["resourceVersion"] != meta["resourceVersion"]:
+            raise StaleError(f"{kind} {meta['name']} has changed", status=409)
+        return known
+
+    def _new(self, kind: Kind, namespace: str, body: Manifest) -> Json:
+        made = deepcopy(dict(body))
+        made["metadata"] = {
+            **made["metadata"],
+            "namespace": namespace,
+            "uid": f"uid-{next(self._versions)}",
+            "generation": 1,
+            "creationTimestamp": self._now(),
+        }
+        return self._stored(kind, made)
+
+    def _stored(self, kind: Kind, body: Json) -> Json:
+        body["metadata"] = {**body["metadata"], "resourceVersion": str(next(self._versions))}
+        place = (kind, body["metadata"]["namespace"], body["metadata"]["name"])
+        event = "MODIFIED" if place in self._objects else "ADDED"
+        self._objects[place] = body
+        self.watch(kind, event, deepcopy(body))
+        return deepcopy(body)
+
+    def _delete(self, place: tuple[Kind, str, str]) -> None:
+        body = self._objects[place]
+        if body["metadata"].get("finalizers"):
+            self._stored(place[0], {**body, "metadata": {**body["metadata"], "deletionTimestamp": self._now()}})
+        else:
+            self._drop(place)
+
+    def _drop(self, place: tuple[Kind, str, str]) -> None:
+        self.watch(place[0], "DELETED", self._objects.pop(place))
+
+    def _before(self, verb: Verb, kind: Kind, name: str) -> None:
+        if self.dead:
+            raise KilledError
+        self.requests.append(Request(verb, kind, name))
+        if self._death == (len(self.writes) - 1, False):
+            self.dead = True
+            raise KilledError
+        fault = next((each for each in self.faults if (each.verb, each.kind) == (verb, kind)), None)
+        if fault is not None and not fault.carried_out:
+            self.faults.remove(fault)
+            raise fault.error
+
+    def _after(self, verb: Verb, kind: Kind, answer: Any) -> Any:
+        if self._death == (len(self.writes) - 1, True) and verb not in _READS:
+            self.dead = True
+            raise KilledError
+        fault = next((each for each in self.faults if (each.verb, each.kind) == (verb, kind)), None)
+        if fault is not None:
+            self.faults.remove(fault)
+            raise fault.error
+        return answer
+
+    def _now(self) -> str:
+        return self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass
+class Told:
+    """An EventSink that keeps what it was told, by object."""
+
+    events: dict[str, list[tuple[str, str, str]]] = field(default_factory=lambda: defaultdict(list))
+
+    async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
+        self.events[regarding["metadata"]["name"]].append((type_, reason, note))
+
+    def reasons(self, name: str) -> list[str]:
+        return [reason for _, reason, _ in self.events[name]]
