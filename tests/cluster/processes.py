@@ -59,7 +59,8 @@ class Daemon:
         pid = self.pid()
         if pid is not None:
             for sign in (first, signal.SIGKILL):
-                os.kill(pid, sign)
+                with contextlib.suppress(ProcessLookupError):  # it ended by itself
+                    os.kill(pid, sign)
                 if wait_until(lambda: self._gone(pid), timeout=grace):
                     break
             else:

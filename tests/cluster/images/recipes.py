@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from spark_apps.engine import Engine
@@ -26,7 +26,6 @@ class Recipe:
     prepare: Callable[[], Path]
     variant: str = ""
     base: Recipe | None = None
-    arguments: Mapping[str, str] = field(default_factory=dict)
     built: Callable[[], None] = lambda: None
     """Called after a build that went well."""
 
