@@ -27,7 +27,9 @@ def test_before_anything_else_the_finalizer_is_added_and_the_status_left_alone()
 
 
 def test_no_finalizer_is_added_in_a_namespace_that_goes_away() -> None:
-    bare = TableWorld(table=builders.table(metadata={"finalizers": []}), observed=TableObserved(namespace_terminating=True))
+    bare = TableWorld(
+        table=builders.table(metadata={"finalizers": []}), observed=TableObserved(namespace_terminating=True)
+    )
     assert bare.look().finalizer == "keep"
 
 
@@ -49,7 +51,13 @@ def test_deciding_again_asks_for_the_same_run() -> None:
         ("the catalog is wrong", {}, {"engine": "paimon-7.3"}, Reason.CATALOG_INVALID, "paimon-7.3"),
         ("the database is not allowed", {"database": "finance"}, {}, Reason.DATABASE_NOT_ALLOWED, "spec.database"),
         ("the time zone does not exist", {"timeZone": "Mars/Base"}, {}, Reason.INVALID_SPEC, "spec.timeZone"),
-        ("an option is unknown", {"options": {"write-bufer-size": "1 mb"}}, {}, Reason.UNKNOWN_OPTION, "write-buffer-size"),
+        (
+            "an option is unknown",
+            {"options": {"write-bufer-size": "1 mb"}},
+            {},
+            Reason.UNKNOWN_OPTION,
+            "write-buffer-size",
+        ),
     ],
 )
 def test_what_cannot_be_realised_is_stalled_and_starts_nothing(

@@ -1,0 +1,259 @@
+"""Making the table: what starts it, what stops it, and what an edit does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run_status import FailureClass, RunType
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+
+def world(**spec: Any) -> TableWorld:
+    return TableWorld(table=builders.table(**spec))
+
+
+def test_a_new_table_is_made_and_then_ready_with_its_facts() -> None:
+    seen = world()
+    seen.settle()
+    assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
+    assert seen.says("Reconciling") == ("True", Reason.PROVISIONING)
+    seen.finish(RunType.PROVISION, created=True)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.says("Reconciling")[0] == "False"
+    facts = seen.table.status.table
+    assert facts is not None
+    assert (facts.identifier, facts.rows, facts.size) == ("shop.orders", 12, "4Ki")
+    assert seen.table.status.provision is not None
+    assert seen.table.status.provision.created is True
+
+
+def test_an_adopted_table_stays_adopted_when_an_edit_is_realised_later() -> None:
+    seen = world()
+    seen.settle()
+    seen.finish(created=False)
+    seen.settle()
+    seen.edit(options={"file.compression": "lz4"})
+    seen.settle()
+    seen.finish(created=False)
+    seen.settle()
+    assert seen.table.status.provision is not None
+    assert seen.table.status.provision.created is False
+
+
+NO_RUN_EDITS: list[tuple[str, dict[str, Any]]] = [
+    ("sizes of the Spark driver", {"spark": {"driver": {"cores": 4, "memory": "8Gi"}}}),
+    ("deadlines and retries", {"runPolicy": {"activeDeadline": "6h", "backoffLimit": 1}}),
+    ("what happens at deletion", {"deletionPolicy": "Delete"}),
+    ("how to adopt", {"adoptionPolicy": "Fail"}),
+    ("the time zone", {"timeZone": "Europe/Berlin"}),
+    ("outside writers that are paused", {"externalWriters": "Paused"}),
+    ("a schedule that is not due", {"retention": {"snapshots": {"schedule": "0 9 * * *"}}}),
+    ("the spelling of a type", {"schema": {**builders.ORDERS, "columns": [{"name": "order_id", "type": "bigint not null"}, {"name": "amount", "type": "decimal( 12, 2 )"}, {"name": "note", "type": "VARCHAR(2147483647)"}]}}),
+    ("a default that is spelt out", {"bucket": {"type": "Dynamic"}, "mergeEngine": {"type": "Deduplicate"}, "changelogProducer": {"type": "None"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "edit"), NO_RUN_EDITS)
+def test_edits_that_start_no_run(sentence: str, edit: dict[str, Any]) -> None:
+    seen = world().ready()
+    seen.edit(**edit)
+    seen.settle()
+    assert seen.started == [("Provision", "")], sentence
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.table.status.observed_generation == 2
+
+
+RUN_EDITS: list[tuple[str, dict[str, Any]]] = [
+    ("an option", {"options": {"file.compression": "lz4"}}),
+    ("the table's comment", {"schema": {**builders.ORDERS, "comment": "all orders"}}),
+    ("how long snapshots are kept", {"retention": {"snapshots": {"timeRetained": "2d"}}}),
+    ("who compacts", {"compaction": {"mode": "External"}}),
+    ("a column", {"schema": {**builders.ORDERS, "columns": [*builders.ORDERS["columns"], {"name": "n", "type": "INT"}]}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "edit"), RUN_EDITS)
+def test_edits_that_are_realised_by_a_run(sentence: str, edit: dict[str, Any]) -> None:
+    seen = world().ready()
+    seen.edit(**edit)
+    seen.settle()
+    assert seen.started == [("Provision", "")] * 2, sentence
+    assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
+    assert seen.says("Reconciling")[0] == "True"
+
+
+def test_an_edit_there_and_back_again_is_realised_each_time_under_a_name_of_its_own() -> None:
+    """The first run's name answers for the first edit only: its old result must not stand in for a new one."""
+    seen = world().ready()
+    for options in ({"file.compression": "lz4"}, None, {"file.compression": "lz4"}):
+        seen.edit(options=options)
+        seen.settle()
+        seen.finish(RunType.PROVISION, created=False)
+        seen.settle()
+    assert len({run.metadata.name for run in seen.created}) == len(seen.created) == 4
+
+
+def test_an_edit_while_the_table_is_being_made_is_realised_afterwards() -> None:
+    seen = world()
+    seen.settle()
+    seen.edit(options={"file.compression": "lz4"})
+    seen.settle()
+    assert len(seen.created) == 1, "one run at a time"
+    seen.finish(created=True)
+    seen.settle()
+    assert len(seen.created) == 2
+    assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
+
+
+@pytest.mark.parametrize("reason", [Reason.TABLE_EXISTS, Reason.TABLE_DIFFERS, Reason.CONFLICT])
+def test_an_error_of_the_manifest_waits_for_an_edit(reason: Reason) -> None:
+    seen = world()
+    seen.settle()
+    seen.fail(FailureClass.SPEC, reason, "column amount is DECIMAL(10,2), wanted DECIMAL(12,2)")
+    decision = seen.settle()
+    assert seen.says("Stalled") == ("True", reason)
+    assert seen.says("Ready") == ("False", reason)
+    assert "DECIMAL(10,2)" in seen.condition("Ready").message
+    assert decision.requeue_after is None
+    seen.wait(days=3)
+    seen.settle()
+    assert len(seen.created) == 1
+
+
+def test_any_edit_is_a_new_try_for_a_table_that_never_came_up() -> None:
+    """What was wrong may have been mended outside the manifest."""
+    seen = world()
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_EXISTS)
+    seen.settle()
+    seen.edit(adoptionPolicy="AdoptIfIdentical", deletionPolicy="Delete")
+    seen.settle()
+    assert len(seen.created) == 2
+    assert seen.created[0].metadata.name != seen.created[1].metadata.name
+
+
+def test_sizes_are_no_new_try_for_a_table_that_was_ready_and_differs_now() -> None:
+    seen = world().ready()
+    seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
+    seen.settle()
+    seen.edit(spark={"driver": {"memory": "8Gi"}})
+    seen.settle()
+    assert len(seen.created) == 2
+    assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
+
+
+def test_taking_a_refused_edit_back_is_ready_again_without_a_run() -> None:
+    seen = world().ready()
+    seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
+    seen.settle()
+    seen.edit(schema=builders.ORDERS)
+    seen.settle()
+    assert len(seen.created) == 2
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.says("Stalled")[0] == "False"
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_while_the_table_differs_maintenance_goes_on_and_writes_wait_saying_so() -> None:
+    seen = world(
+        writes=[builders.write()], retention={"snapshots": {"schedule": "0 * * * *"}}, compaction={"mode": "Inline"}
+    )
+    seen.ready()
+    while seen.table.status.active_run:
+        seen.finish()
+        seen.settle()
+    before = len(seen.created)
+    seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
+    seen.wait(hours=1)
+    seen.settle()
+    assert seen.started[before:] == [("Provision", ""), ("ExpireSnapshots", "")]
+    seen.finish()
+    seen.settle()
+    (write,) = seen.table.status.writes
+    assert write.decision is not None
+    assert (write.decision.result, write.decision.reason) == ("Waiting", Reason.TABLE_DIFFERS)
+
+
+@pytest.mark.parametrize(
+    "class_",
+    [
+        FailureClass.SURROUNDINGS,
+        FailureClass.CONFLICT,
+        FailureClass.INFRASTRUCTURE,
+        FailureClass.OUT_OF_MEMORY,
+        FailureClass.DEADLINE,
+        FailureClass.CANCELLED,
+    ],
+)
+def test_everything_else_is_tried_again_after_1_to_15_minutes_and_stalled_meanwhile(class_: FailureClass) -> None:
+    seen = world()
+    seen.settle()
+    seen.fail(class_, Reason.BUCKET_NOT_FOUND, "bucket lake does not exist")
+    decision = seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.BUCKET_NOT_FOUND)
+    assert "tried again at" in seen.condition("Stalled").message
+    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+    seen.now += decision.requeue_after - timedelta(seconds=1)
+    seen.settle()
+    assert len(seen.created) == 1, "not before its time"
+    seen.wait(seconds=1)
+    seen.settle()
+    assert len(seen.created) == 2
+    assert seen.says("Stalled")[0] == "True", "no flapping while it is tried again"
+    seen.finish(created=True)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_retries_double_and_never_share_a_name_with_a_failed_run() -> None:
+    seen, delays = world(), []
+    seen.settle()
+    for _ in range(8):
+        seen.fail(FailureClass.SURROUNDINGS, Reason.BUCKET_NOT_FOUND)
+        decision = seen.settle()
+        delays.append(decision.requeue_after)
+        seen.now += decision.requeue_after
+        seen.settle()
+    assert delays[0] < delays[1] < delays[2] < delays[3]
+    assert max(delays) <= timedelta(minutes=15)
+    assert len({run.metadata.name for run in seen.created}) == 9
+
+
+def test_a_ready_table_whose_edit_meets_a_broken_storage_keeps_trying_and_is_not_stalled() -> None:
+    seen = world().ready()
+    seen.edit(options={"file.compression": "lz4"})
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    decision = seen.settle()
+    assert seen.says("Ready") == ("Unknown", Reason.STORAGE_UNREACHABLE)
+    assert seen.says("Reconciling") == ("True", Reason.STORAGE_UNREACHABLE)
+    assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
+    assert decision.requeue_after is not None
+
+
+def test_finished_runs_beyond_the_history_limits_are_deleted_oldest_first() -> None:
+    seen = world(runPolicy={"successfulRunsHistoryLimit": 1, "failedRunsHistoryLimit": 2})
+    seen.settle()
+    for _ in range(4):
+        seen.fail(FailureClass.SURROUNDINGS, Reason.BUCKET_NOT_FOUND)
+        seen.now += seen.settle().requeue_after
+        seen.settle()
+    failed = [run.metadata.name for run in seen.runs if run.status.completion_time]
+    assert failed == [run.metadata.name for run in seen.created[2:4]]
+
+
+def test_dedicated_first_row_tables_say_when_new_rows_are_seen() -> None:
+    seen = world(mergeEngine={"type": "FirstRow"}, compaction={"mode": "External"}).ready()
+    assert "become visible when it is compacted" in seen.condition("Ready").message

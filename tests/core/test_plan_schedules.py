@@ -1,0 +1,333 @@
+"""Scheduled work of a table: when it starts, in which order, and what its failures lead to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run_status import FailureClass, RunType
+from paimon_operator.api.table_status import WriteState
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+DEDICATED = {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}}
+
+
+def world(engine: str = "paimon-1.4", **spec: Any) -> TableWorld:
+    """A ready table whose missed ticks are done."""
+    seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine)).ready()
+    work_off(seen)
+    return seen
+
+
+def work_off(seen: TableWorld) -> list[tuple[str, str]]:
+    """Everything that is due, one run after the other."""
+    before = len(seen.created)
+    seen.settle()
+    while seen.table.status.active_run:
+        seen.finish()
+        seen.settle()
+    return seen.started[before:]
+
+
+def write_state(seen: TableWorld, index: int = 0) -> WriteState:
+    return seen.table.status.writes[index]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "engine", "compaction", "expected"),
+    [
+        ("writers compact inline", "paimon-1.4", None, []),
+        ("someone else compacts", "paimon-1.4", {"mode": "External"}, []),
+        ("both as given", "paimon-1.4", DEDICATED, [("Compact", "Full"), ("Compact", "Minor")]),
+        ("only what is given", "paimon-1.4", {"mode": "Dedicated", "full": {"schedule": "0 3 * * *"}}, [("Compact", "Full")]),
+        ("the operator's defaults", "paimon-1.4", {"mode": "Dedicated"}, [("Compact", "Full"), ("Compact", "Minor")]),
+        ("the engine has no minor one", "paimon-0.9", {"mode": "Dedicated"}, [("Compact", "Full")]),
+    ],
+)  # fmt: skip
+def test_who_compacts_and_what(
+    sentence: str, engine: str, compaction: dict[str, Any] | None, expected: list[tuple[str, str]]
+) -> None:
+    seen = world(engine, compaction=compaction)
+    seen.wait(days=1)
+    compactions = {work for work in work_off(seen) if work[0] == "Compact"}
+    assert compactions == set(expected), sentence
+
+
+def test_a_dedicated_table_expires_snapshots_because_its_writers_no_longer_do() -> None:
+    seen = world(compaction={"mode": "Dedicated"})
+    seen.wait(days=1)
+    assert ("ExpireSnapshots", "") in work_off(seen)
+
+
+def test_a_table_without_schedules_is_left_alone() -> None:
+    seen = world()
+    seen.wait(days=30)
+    decision = seen.settle()
+    assert decision.requeue_after is None
+    assert work_off(seen) == []
+
+
+def test_of_many_missed_ticks_one_run_answers_the_latest() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(days=3)
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.due_time == seen.now - timedelta(minutes=10)
+    assert work_off(seen) == []
+
+
+def test_ticks_before_the_object_was_made_are_nobodys() -> None:
+    seen = TableWorld(table=builders.table(writes=[builders.write()]), now=builders.CREATED + timedelta(minutes=5))
+    seen.ready()
+    assert seen.started == [("Provision", "")]
+    assert write_state(seen).next == builders.CREATED + timedelta(minutes=15)
+
+
+def test_schedules_are_read_in_the_tables_time_zone() -> None:
+    seen = world(timeZone="America/New_York", retention={"snapshots": {"schedule": "0 6 * * *"}})
+    assert seen.table.status.retention is not None
+    assert seen.table.status.retention.next == datetime(2026, 11, 21, 11, 0, tzinfo=UTC)
+
+
+def test_the_tables_zone_goes_before_the_catalogs() -> None:
+    seen = TableWorld(
+        table=builders.table(retention={"snapshots": {"schedule": "0 6 * * *"}}),
+        catalog=builders.catalog(timeZone="Europe/Berlin"),
+    ).ready()
+    work_off(seen)
+    assert seen.table.status.retention is not None
+    assert seen.table.status.retention.next == datetime(2026, 11, 22, 5, 0, tzinfo=UTC)
+
+
+def test_what_waited_longest_goes_first() -> None:
+    seen = world(
+        writes=[builders.write(schedule="0 8 * * *")], retention={"snapshots": {"schedule": "0 4 * * *"}}, compaction=DEDICATED
+    )  # fmt: skip
+    seen.now = datetime(2026, 11, 22, 8, 29, tzinfo=UTC)
+    assert work_off(seen) == [("Compact", "Full"), ("ExpireSnapshots", ""), ("Write", "import"), ("Compact", "Minor")]
+
+
+def test_ties_are_settled_by_writes_in_their_order_then_full_before_minor_then_expiry() -> None:
+    at_three = "0 3 * * *"
+    seen = world(
+        writes=[builders.write("zebra", schedule=at_three), builders.write("ant", schedule=at_three)],
+        retention={"snapshots": {"schedule": at_three}},
+        compaction={"mode": "Dedicated", "minor": {"schedule": at_three}, "full": {"schedule": at_three}},
+    )
+    seen.wait(days=1)
+    expected = [
+        ("Write", "zebra"),
+        ("Write", "ant"),
+        ("Compact", "Full"),
+        ("Compact", "Minor"),
+        ("ExpireSnapshots", ""),
+    ]
+    assert work_off(seen) == expected
+
+
+def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() -> None:
+    seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
+    seen.wait(minutes=6)
+    seen.settle()
+    assert seen.active.spec.type is RunType.WRITE
+    waiting = seen.table.status.retention
+    assert waiting is not None
+    assert waiting.decision is not None
+    assert (waiting.decision.result, waiting.decision.reason) == ("Waiting", Reason.ANOTHER_RUN_IS_ACTIVE)
+    assert seen.active.metadata.name in waiting.decision.message
+    seen.finish()
+    seen.settle()
+    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+
+
+def test_suspended_ticks_are_made_up_for_once() -> None:
+    seen = world(writes=[builders.write()])
+    seen.edit(suspend=True)
+    seen.wait(days=7)
+    assert work_off(seen) == []
+    assert write_state(seen).decision is not None
+    assert write_state(seen).decision.reason == Reason.SUSPENDED
+    seen.edit(suspend=False)
+    assert work_off(seen) == [("Write", "import")]
+
+
+def test_a_failed_write_shows_as_unhealthy_and_ready_stays() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND, "s3://landing/orders/ does not exist")
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.says("Stalled")[0] == "False"
+    assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
+    assert "s3://landing/orders/ does not exist" in seen.condition("Healthy").message
+
+
+def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_answered() -> None:
+    seen = world(writes=[builders.write(schedule="0 * * * *")])
+    seen.wait(hours=1)
+    seen.settle()
+    due = seen.table.status.active_run.due_time if seen.table.status.active_run else None
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    decision = seen.settle()
+    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+    seen.now += decision.requeue_after
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.due_time == due
+    seen.finish()
+    seen.settle()
+    assert seen.says("Healthy")[0] == "True"
+    assert write_state(seen).failure is None
+
+
+@pytest.mark.parametrize(
+    "class_", [FailureClass.CONFLICT, FailureClass.INFRASTRUCTURE, FailureClass.SPEC, FailureClass.DEADLINE]
+)
+def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: FailureClass) -> None:
+    seen = world(writes=[builders.write(schedule="0 * * * *")])
+    seen.wait(hours=1)
+    seen.settle()
+    seen.fail(class_, Reason.DRIVER_FAILED)
+    decision = seen.settle()
+    assert decision.requeue_after == timedelta(minutes=50), "the next full hour"
+    seen.now += decision.requeue_after
+    assert work_off(seen) == [("Write", "import")]
+
+
+def test_a_newer_tick_does_not_wait_for_the_retry_of_an_older_one() -> None:
+    seen = world(writes=[builders.write(schedule="* * * * *")])
+    seen.wait(minutes=1)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.settle()
+    seen.wait(minutes=1)
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.due_time == seen.now
+
+
+def test_failures_in_a_row_are_counted_until_a_success() -> None:
+    seen = world(writes=[builders.write(schedule="0 * * * *")])
+    for expected in (1, 2, 3):
+        seen.wait(hours=1)
+        seen.settle()
+        seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+        seen.settle()
+        assert write_state(seen).failure is not None
+        assert write_state(seen).failure.count == expected
+
+
+def test_one_failing_operation_does_not_keep_the_others_from_working() -> None:
+    seen = world(writes=[builders.write("bad"), builders.write("good")])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    assert work_off(seen) == [("Write", "good")]
+    assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
+
+
+def test_a_write_that_found_nothing_is_skipped_and_says_so() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.finish(write={"skipped": True})
+    seen.settle()
+    decision = write_state(seen).decision
+    assert decision is not None
+    assert (decision.result, decision.reason) == ("Skipped", Reason.NOT_NEEDED)
+
+
+def test_a_write_remembers_its_commit() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(minutes=15)
+    seen.settle()
+    name = seen.active.metadata.name
+    seen.finish(write={"files": 2, "rows": 9, "committedSnapshot": 17})
+    seen.settle()
+    assert (write_state(seen).committed_snapshot, write_state(seen).last_run) == (17, name)
+
+
+def test_a_compaction_shows_as_the_latest_of_both_and_as_its_own() -> None:
+    seen = world(compaction=DEDICATED)
+    seen.wait(minutes=20)
+    seen.settle()
+    name = seen.active.metadata.name
+    seen.finish()
+    seen.settle()
+    state = seen.table.status.compaction
+    assert state is not None
+    assert state.minor is not None
+    assert state.full is not None
+    assert state.last_run == state.minor.last_run == name != state.full.last_run
+    assert state.next == state.minor.next == datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() -> None:
+    seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "*/15 * * * *"}})
+    seen.wait(minutes=15)
+    for _ in range(2):
+        seen.settle()
+        seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+    seen.settle()
+    assert seen.says("Healthy")[0] == "False"
+    seen.edit(writes=None, retention=None)
+    seen.settle()
+    assert seen.says("Healthy")[0] == "True"
+    assert seen.table.status.writes == ()
+
+
+ONCE = builders.write(schedule=None)
+
+
+def test_a_write_once_is_done_once_as_soon_as_the_table_is_ready() -> None:
+    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
+    assert work_off(seen) == []
+    seen.wait(days=9)
+    assert work_off(seen) == []
+    assert seen.started == [("Provision", ""), ("Write", "import")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "write", "again"),
+    [
+        ("another path", builders.write(schedule=None, path="more/"), True),
+        ("another selection", builders.write(schedule=None, select="All"), True),
+        ("options only", ONCE | {"options": {"write-buffer-size": "64 mb"}}, False),
+    ],
+)
+def test_a_write_once_is_done_again_after_an_edit_of_from_or_mode_only(
+    sentence: str, write: dict[str, Any], again: bool
+) -> None:
+    seen = world(writes=[ONCE])
+    seen.edit(writes=[write])
+    assert (work_off(seen) == [("Write", "import")]) is again, sentence
+
+
+@pytest.mark.parametrize(
+    ("class_", "again"),
+    [
+        (FailureClass.SURROUNDINGS, True),
+        (FailureClass.INFRASTRUCTURE, True),
+        (FailureClass.CONFLICT, True),
+        (FailureClass.OUT_OF_MEMORY, True),
+        (FailureClass.SPEC, False),
+        (FailureClass.CANCELLED, False),
+    ],
+)
+def test_a_write_once_that_failed_comes_back_because_no_tick_will_unless_it_is_for_an_edit(
+    class_: FailureClass, again: bool
+) -> None:
+    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
+    seen.fail(class_, Reason.INPUT_NOT_FOUND)
+    seen.settle()
+    seen.wait(minutes=16)
+    seen.settle()
+    assert (seen.started[2:] == [("Write", "import")]) is again
