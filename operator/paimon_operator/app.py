@@ -137,6 +137,7 @@ class Operator:
             operator=facts,
             images=settings.spark_images,
             pull_policy=settings.image_pull_policy,
+            cpu_share=settings.driver_cpu_share,
             pending_timeout=settings.pending_timeout,
         )
         await self._assemble(launches).run(self._stop)

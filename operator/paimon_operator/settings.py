@@ -70,8 +70,8 @@ class Settings(BaseModel):
     workers: int = Field(default=8, ge=1, le=64)
     """How many objects are worked on at the same time. One object is never worked on twice at once."""
     resync: Seconds = 600.0
-    """Time (`10m`, `90s`, or seconds) between two full looks at the API server, which find what the watches missed. Up to a
-    quarter longer, by a hash of the process's identity, so that several operators do not list together."""
+    """Time (`10m`, `90s`, or seconds) between two full looks at the API server, which find what the watches missed. Up
+    to a quarter longer, by a hash of the process's identity, so that several operators do not list together."""
     api_rate: float = Field(default=20.0, gt=0)
     """Requests per second to the API server, on average. The leader's Lease does not count."""
     api_burst: int = Field(default=40, ge=1)
@@ -86,6 +86,8 @@ class Settings(BaseModel):
     """Namespace of the leader's Lease. Empty: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"
     """Name of the leader's Lease. `<name>-canary` is the Lease that shows whether the watches still deliver."""
+    driver_cpu_share: float = Field(default=1.0, gt=0, le=1)
+    """CPU that a driver Pod requests per core it works with. Below 1 more drivers fit on a node and share its cores."""
     pod_pending_timeout: Seconds = 600.0
     """How long a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
     cluster_id: str = Field(default="", max_length=63)

@@ -58,7 +58,12 @@ def values(found: Mapping[str, Any]) -> Object:
     return {
         "image": {"repository": repository, "tag": tag, "pullPolicy": "IfNotPresent"},
         # null removes an engine of the chart's defaults that this machine cannot have
-        "spark": {"images": {"paimon-0.9": None, **found["spark"]}, "defaultEngine": default_engine},
+        # and two cores serve several tables at once
+        "spark": {
+            "images": {"paimon-0.9": None, **found["spark"]},
+            "defaultEngine": default_engine,
+            "cpuShare": 0.25,
+        },
         "workloads": {"namespaces": [SHOP]},
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
     }

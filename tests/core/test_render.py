@@ -68,15 +68,22 @@ PROVISION_JOB = job(
         adoption=AdoptionPolicy.ADOPT_IF_IDENTICAL,
     ),
 )
-LAUNCH = Launch(job=COMPACT_JOB, image="paimon-spark:paimon-1.4", cores=1, memory_mib=2048, secret_env=SECRET_ENV)
+LAUNCH = Launch(
+    job=COMPACT_JOB,
+    image="paimon-spark:paimon-1.4",
+    cores=1,
+    cpu_request_millis=1000,
+    memory_mib=2048,
+    secret_env=SECRET_ENV,
+)
 EVERYTHING = replace(
     LAUNCH,
     job=PROVISION_JOB,
     image="registry.example/spark@sha256:0123",
     pull_policy="Always",
-    pull_secrets=("registry",),
     service_account="lake-spark",
     cores=4,
+    cpu_request_millis=2000,
     memory_mib=9000,
     scratch="100Gi",
 )

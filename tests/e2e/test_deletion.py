@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.outages import s3_stopped
 from tests.e2e.lab import Lab
+from tests.e2e.outages import s3_stopped
 from tests.support.kubectl import condition
 
 COLUMNS = {"id": "BIGINT"}

@@ -96,7 +96,9 @@ class Story:
         """What the run would launch."""
         if self.launch_error is not None:
             raise self.launch_error
-        return Launch(job=_job(self.run), image="paimon-spark:paimon-1.4", cores=2, memory_mib=2048)
+        return Launch(
+            job=_job(self.run), image="paimon-spark:paimon-1.4", cores=2, cpu_request_millis=2000, memory_mib=2048
+        )
 
     def carry_out(self, decision: Decision[RunStatus]) -> None:
         """Store finalizers and status; actions are for the test to look at."""

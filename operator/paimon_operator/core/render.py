@@ -43,10 +43,11 @@ class Launch:
     job: Job
     image: str
     pull_policy: PullPolicy = "IfNotPresent"
-    pull_secrets: tuple[str, ...] = ()
     service_account: str | None = None
-    """None: the namespace's default account. Its token is not mounted either way."""
+    """None: the namespace's default account. Its token is not mounted either way, its pull secrets are used."""
     cores: int
+    cpu_request_millis: int
+    """CPU request in thousandths of a core. There is no CPU limit."""
     memory_mib: int
     """Memory of the container in MiB, request and limit."""
     scratch: str = "10Gi"
@@ -100,8 +101,6 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
     }
     if launch.service_account:
         spec["serviceAccountName"] = launch.service_account
-    if launch.pull_secrets:
-        spec["imagePullSecrets"] = [{"name": secret} for secret in launch.pull_secrets]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
@@ -122,6 +121,7 @@ def _pod_security() -> dict[str, Any]:
 
 def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> dict[str, Any]:
     memory = f"{memory_mib}Mi"
+    requests = {"cpu": f"{launch.cpu_request_millis}m", "memory": memory}
     return {
         "name": CONTAINER,
         "image": launch.image,
@@ -130,7 +130,7 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
         "args": ["driver", f"{JOB_DIRECTORY}/{JOB_FILE}"],
         "env": _environment(run, launch, attempt, memory_mib),
         # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
-        "resources": {"requests": {"cpu": str(launch.cores), "memory": memory}, "limits": {"memory": memory}},
+        "resources": {"requests": requests, "limits": {"memory": memory}},
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},

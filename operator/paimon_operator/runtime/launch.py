@@ -32,6 +32,8 @@ class Launches:
     """Engine -> image."""
     pull_policy: PullPolicy
     pending_timeout: timedelta
+    cpu_share: float
+    """CPU requested per core of a driver; below 1 more drivers fit on a node than can compute at full speed at once."""
 
     def launch_of(self, run: PaimonRun, table: PaimonTable | None, catalog: PaimonCatalog | None) -> Launch:
         """Raises SpecError for what the manifest says wrong, SurroundingsError for what is missing beside it."""
@@ -41,12 +43,14 @@ class Launches:
             raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
         job = build_job(run, table, catalog, self.operator)
         size = effective.driver(table, catalog, self.operator.defaults)
+        cores = _given(size.cores)
         return Launch(
             job=job,
             image=self._image(job.engine),
             pull_policy=self.pull_policy,
             service_account=catalog.spec.spark.service_account_name if catalog.spec.spark else None,
-            cores=_given(size.cores),
+            cores=cores,
+            cpu_request_millis=max(1, round(cores * self.cpu_share * 1000)),
             memory_mib=units.mebibytes(_given(size.memory)),
             secret_env=secret_environment(catalog),
         )
