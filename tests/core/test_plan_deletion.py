@@ -1,4 +1,4 @@
-"""Deleting a table's object: policy, what was ever Ready, runs that are active, the way out, namespaces that go away."""
+"""Deleting a table's object: policy, what was ever Ready, active runs, the way out, namespaces that go away."""
 
 from __future__ import annotations
 

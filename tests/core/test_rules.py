@@ -1,5 +1,7 @@
 """Every rule that reconcile checks: one manifest that breaks it, the field that is blamed, and what is said."""
 
+# ruff: noqa: E501 - decision tables: one row is one line
+
 from __future__ import annotations
 
 from typing import Any
@@ -169,8 +171,16 @@ def test_wrong_manifests_are_blamed_on_the_field_with_a_remedy(
 @pytest.mark.parametrize(
     ("sentence", "spec", "field"),
     [
-        ("minor compaction", {"compaction": {"mode": "Dedicated", "minor": {"schedule": "0 * * * *"}}}, "spec.compaction.minor"),
-        ("a descending sequence", {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}}, "spec.sequence.sortOrder"),
+        (
+            "minor compaction",
+            {"compaction": {"mode": "Dedicated", "minor": {"schedule": "0 * * * *"}}},
+            "spec.compaction.minor",
+        ),
+        (
+            "a descending sequence",
+            {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}},
+            "spec.sequence.sortOrder",
+        ),
     ],
 )
 def test_what_an_engine_lacks_names_the_engine_and_is_fine_on_the_next(

@@ -127,6 +127,7 @@ def test_every_type_is_read_back_as_it_was_written(data_type: DataType) -> None:
 @given(st.text(max_size=60))
 def test_any_other_text_is_refused_and_never_breaks_the_reader(text: str) -> None:
     try:
-        assert canonical(canonical(text)) == canonical(text)
-    except TypeTextError as error:
-        assert error.problem
+        found = canonical(text)
+    except TypeTextError:
+        return
+    assert canonical(found) == found

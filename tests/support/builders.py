@@ -1,7 +1,7 @@
 """Builders for the objects that tests talk about: valid as they stand, and each test names only what it is about.
 
 `..._manifest` is plain JSON as a user would apply it; the others are the parsed models with the metadata that an API
-server would have added. Keyword arguments of spec builders are spec fields in the manifest's own spelling (`mergeEngine`).
+server would have added. Keyword arguments are fields of the spec in the manifest's own spelling (`mergeEngine`).
 """
 
 from __future__ import annotations

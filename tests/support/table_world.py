@@ -1,4 +1,6 @@
-"""A small world around one table: what the API server stores, what runs end as. Decisions are carried out as `runtime` does.
+"""A small world around one table: what the API server stores, and what runs end as.
+
+Decisions are carried out in the order in which `runtime` does it.
 
 Pure and without a clock of its own: a test says when it is, and how runs end.
 """

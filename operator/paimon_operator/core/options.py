@@ -52,10 +52,10 @@ class _Form:
     reads: Callable[[str], bool]
 
 
-_DURATION = re.compile(r"\d{1,18} ?(|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?|ms|milli(s|seconds?)?)")
-_SIZE = re.compile(r"\d{1,18} ?(|b|bytes|kb?|kibibytes|mb?|mebibytes|gb?|gibibytes|tb?|tebibytes)")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?")
-_WHOLE = re.compile(r"[+-]?\d{1,19}")
+_DURATION = re.compile(r"[0-9]{1,19} ?(|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?|ms|milli(s|seconds?)?)")
+_SIZE = re.compile(r"[0-9]{1,19} ?(|b|bytes|kb?|kibibytes|mb?|mebibytes|gb?|gibibytes|tb?|tebibytes)")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 def _whole(bound: int) -> Callable[[str], bool]:
@@ -105,7 +105,9 @@ def value_problem(option: Option, text: str) -> str | None:
     Paimon itself stores any text and fails when it first reads it.
     """
     if option.kind is ValueKind.ENUM:
-        return None if text.lower() in option.values else f"{text!r} is none of {', '.join(option.values)}"
+        # As Paimon reads enums: by their text, in any case.
+        known = text.lower() in {value.lower() for value in option.values}
+        return None if known else f"{text!r} is none of {', '.join(option.values)}"
     form = _FORMS.get(option.kind)
     if form is None or form.reads(text.strip().lower()):
         return None

@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 16
 """Nesting beyond this is refused: no real schema has it, and a recursive reader must not be a way to stop us."""
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>\d+)|(?P<mark>[<>(),]))"
+    r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>[0-9]+)|(?P<mark>[<>(),]))"
 )
 _MARKS: Final = frozenset("<>(),")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

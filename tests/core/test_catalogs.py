@@ -1,0 +1,117 @@
+"""What is said about a catalog, and when it may go."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.catalog import CatalogStatus, PaimonCatalog
+from paimon_operator.api.conditions import ConditionType, find
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core.catalogs import CatalogObserved, plan_catalog
+from paimon_operator.core.decision import Decision
+from paimon_operator.core.naming import FINALIZER
+from tests.support import builders
+
+
+def catalog(*, guarded: bool = True, deleted: bool = False, **spec: Any) -> PaimonCatalog:
+    update = {
+        "finalizers": (FINALIZER,) if guarded else (),
+        "deletion_timestamp": builders.NOW if deleted else None,
+    }
+    built = builders.catalog(**spec)
+    return built.model_copy(update={"metadata": built.metadata.model_copy(update=update)})
+
+
+def decide(seen: PaimonCatalog, **observed: Any) -> Decision[CatalogStatus]:
+    operator = builders.operator_facts(unavailable_engines={"paimon-0.9": "it has no image here"})
+    return plan_catalog(seen, CatalogObserved(**observed), operator, builders.NOW)
+
+
+def says(decision: Decision[CatalogStatus], type_: str) -> tuple[str, str] | None:
+    assert decision.status is not None
+    condition = find(decision.status.conditions, ConditionType(type_))
+    return (condition.status.value, condition.reason) if condition else None
+
+
+def test_a_finalizer_comes_first() -> None:
+    assert decide(catalog(guarded=False)).finalizer == "add"
+
+
+def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:
+    assert says(decide(catalog()), "Ready") == ("Unknown", Reason.STORAGE_NOT_TRIED)
+    assert says(decide(catalog(), reached=True), "Ready") == ("True", Reason.STORAGE_REACHED)
+
+
+def test_it_tells_its_engine_and_counts_its_tables() -> None:
+    status = decide(catalog(), tables=12).status
+    assert status is not None
+    assert status.to_json()["engine"] == {"name": "paimon-1.4", "paimon": "1.4.2", "spark": "3.5"}
+    assert status.tables == 12
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "reason", "words"),
+    [
+        ("an engine that is unknown", {"engine": "paimon-7.3"}, Reason.UNKNOWN_ENGINE, "Use one of: paimon-1.4."),
+        ("an engine that is not here", {"engine": "paimon-0.9"}, Reason.UNKNOWN_ENGINE, "no image"),
+        ("a location in the warehouse", {"locations": [{"name": "a", "uri": "s3://lake/warehouse/in/"}]}, Reason.INVALID_SPEC, "spec.locations[0].uri"),
+        ("a location around the warehouse", {"locations": [{"name": "a", "uri": "s3://lake/"}]}, Reason.INVALID_SPEC, "inside one another"),
+        ("a zone that is none", {"timeZone": "Mars/Base"}, Reason.INVALID_SPEC, "spec.timeZone"),
+        ("a default at no time", {"tableDefaults": {"compaction": {"mode": "Dedicated", "full": {"schedule": "61 * * * *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.compaction.full.schedule"),
+        ("a minor default at no time", {"tableDefaults": {"compaction": {"mode": "Dedicated", "minor": {"schedule": "61 * * * *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.compaction.minor.schedule"),
+        ("an expiry at no time", {"tableDefaults": {"retention": {"snapshots": {"schedule": "0 0 31 2 *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.retention.snapshots.schedule"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_it_is_stalled(sentence: str, spec: dict[str, Any], reason: Reason, words: str) -> None:
+    decision = decide(catalog(**spec))
+    assert says(decision, "Stalled") == ("True", reason), sentence
+    assert decision.status is not None
+    condition = find(decision.status.conditions, ConditionType.STALLED)
+    assert condition is not None
+    assert words in condition.message
+
+
+def test_outside_writers_make_it_unsafe() -> None:
+    assert says(decide(catalog()), "CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
+    assert says(decide(catalog(), outside_writers=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+
+
+def test_suspension_is_said_while_it_lasts_and_once_it_ended() -> None:
+    decision = decide(catalog(suspend=True))
+    assert says(decision, "Suspended") == ("True", Reason.SUSPENDED)
+    resumed = catalog().model_copy(update={"status": decision.status})
+    assert says(decide(resumed), "Suspended") == ("False", Reason.NOT_SUSPENDED)
+    assert says(decide(catalog()), "Suspended") is None
+
+
+@pytest.mark.parametrize(
+    ("tables", "terminating", "finalizer"), [(0, False, "remove"), (2, False, "keep"), (2, True, "remove")]
+)
+def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, terminating: bool, finalizer: str) -> None:
+    decision = decide(catalog(deleted=True), tables=tables, namespace_terminating=terminating)
+    assert decision.finalizer == finalizer
+    if finalizer == "keep":
+        assert says(decision, "Stalled") == ("True", Reason.CATALOG_IN_USE)
+
+
+def test_a_deleted_catalog_without_our_finalizer_is_let_be() -> None:
+    assert decide(catalog(guarded=False, deleted=True)).finalizer == "keep"
+
+
+def test_the_same_look_says_the_same() -> None:
+    seen = catalog()
+    first = decide(seen, tables=3)
+    assert decide(seen.model_copy(update={"status": first.status}), tables=3) == Decision(status=first.status)
+
+
+def test_what_is_observed_is_counted_from_plain_objects() -> None:
+    tables: list[dict[str, Any]] = [
+        builders.table_manifest("a", externalWriters="Active"),
+        builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},
+        builders.table_manifest("c") | {"status": {"provision": {"failure": {}}}},
+    ]
+    assert CatalogObserved.of(tables) == CatalogObserved(tables=3, reached=True, outside_writers=1)

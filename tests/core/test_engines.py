@@ -1,0 +1,61 @@
+"""The engines' data as the core reads it: questions that plan asks, answered by what the jars said."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_operator.core.engines import ValueKind, parse_engines
+from tests.support import builders
+
+
+def test_every_engine_of_the_release_is_read_in_its_order_newest_last() -> None:
+    assert list(builders.engines()) == ["paimon-0.9", "paimon-1.4"]
+
+
+def test_an_engine_without_generated_data_is_left_out() -> None:
+    assert parse_engines({"paimon-9.9": {}}, {}) == {}
+
+
+@pytest.mark.parametrize(("engine", "expected"), [("paimon-0.9", False), ("paimon-1.4", True)])
+def test_minor_compaction_is_there_when_the_procedure_has_its_argument(engine: str, expected: bool) -> None:
+    assert builders.engines()[engine].has_minor_compaction is expected
+
+
+def test_procedures_and_arguments_that_are_not_there_are_not_there() -> None:
+    engine = builders.engines()["paimon-1.4"]
+    assert engine.has_argument("compact", "table")
+    assert not engine.has_argument("compact", "no_such_argument")
+    assert not engine.has_argument("no_such_procedure", "table")
+
+
+def test_an_option_is_found_by_its_older_names_too() -> None:
+    options = builders.engines()["paimon-1.4"].options
+    assert options["write.compaction-skip"].key == "write-only"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("write-only", ValueKind.BOOLEAN),
+        ("bucket", ValueKind.INTEGER),
+        ("snapshot.time-retained", ValueKind.DURATION),
+        ("write-buffer-size", ValueKind.SIZE),
+        ("merge-engine", ValueKind.ENUM),
+        ("file.format", ValueKind.TEXT),
+    ],
+)
+@pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
+def test_kinds_of_values(engine: str, key: str, kind: ValueKind) -> None:
+    assert builders.engines()[engine].options[key].kind is kind
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "nearest"),
+    [
+        ("write-buffer-sise", "write-buffer-size"),
+        ("snapshot.num-retained-min", "snapshot.num-retained.min"),
+        ("qqqq", None),
+    ],
+)
+def test_the_nearest_known_option(misspelt: str, nearest: str | None) -> None:
+    assert builders.engines()["paimon-1.4"].nearest_option(misspelt) == nearest

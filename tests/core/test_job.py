@@ -1,0 +1,185 @@
+"""The job document of each kind of run: whole documents, because the Spark side reads every field."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.table import PaimonTable
+from paimon_operator.core.job import build_job
+from paimon_operator.core.look import Look
+from paimon_operator.core.operations.write import write_hash
+from paimon_operator.core.storage import secret_environment
+from paimon_operator.errors import SpecError
+from tests.support import builders
+
+TABLE = builders.table(
+    "web-orders",
+    writes=[builders.write() | {"options": {"write-buffer-size": "64 mb"}}, builders.write("seed", schedule=None, path=None)],
+    compaction={"mode": "Dedicated", "partitionIdleTime": "10m"},
+    retention={"snapshots": {"timeRetained": "1d", "numRetainedMin": 10}},
+    schema={**builders.ORDERS, "comment": "all", "columns": [{"name": "dt", "type": "string"}, *builders.ORDERS["columns"]], "primaryKeys": ["dt", "order_id"], "partitionKeys": ["dt"]},
+)  # fmt: skip
+HEAD: dict[str, Any] = {
+    "version": 1,
+    "run": {"name": "r1", "uid": "uid-of-r1", "namespace": "shop"},
+    "engine": "paimon-1.4",
+    "catalog": {
+        "warehouse": "s3://lake/warehouse",
+        "metastore": "filesystem",
+        "options": {
+            "s3.endpoint": "http://s3.storage:7070",
+            "s3.endpoint.region": "us-east-1",
+            "s3.path.style.access": "true",
+        },
+    },
+    "hadoop": {
+        "fs.s3a.endpoint": "http://s3.storage:7070",
+        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.path.style.access": "true",
+    },
+    "table": {"database": "shop", "name": "web_orders"},
+    "owner": "kube-system-uid/shop/web-orders",
+    "commitUser": "r1-uid-of-r1",
+}
+
+
+def job(run: PaimonRun, table: PaimonTable = TABLE, catalog: PaimonCatalog | None = None) -> dict[str, Any]:
+    return build_job(run, table, catalog or builders.catalog(), builders.operator_facts()).to_json()
+
+
+def run(**spec: Any) -> PaimonRun:
+    return builders.run("r1", table=TABLE, **({"compact": None} | spec))
+
+
+def test_provision() -> None:
+    document = job(run(type="Provision"))
+    assert document == HEAD | {
+        "operation": "Provision",
+        "provision": {
+            "columns": [
+                {"name": "dt", "type": "STRING NOT NULL"},
+                {"name": "order_id", "type": "BIGINT NOT NULL"},
+                {"name": "amount", "type": "DECIMAL(12,2)"},
+                {"name": "note", "type": "STRING"},
+            ],
+            "primaryKeys": ["dt", "order_id"],
+            "partitionKeys": ["dt"],
+            "comment": "all",
+            "options": {
+                "bucket": "-1",
+                "snapshot.num-retained.min": "10",
+                "snapshot.time-retained": "1 d",
+                "write-only": "true",
+            },
+            "adoption": "AdoptIfIdentical",
+        },
+    }
+
+
+def test_write() -> None:
+    document = job(run(type="Write", write={"name": "import"}))
+    assert document == HEAD | {
+        "operation": "Write",
+        "write": {
+            "name": "import",
+            "hash": write_hash(TABLE.spec.writes[0]),
+            "mode": "Upsert",
+            "format": "parquet",
+            "location": "s3://landing/",
+            "path": "orders/",
+            "select": "New",
+            "once": False,
+            "options": {"write-buffer-size": "64 mb"},
+            "ledger": "s3://lake/warehouse/.paimon-operator/shop.web_orders/import/",
+        },
+    }
+
+
+def test_a_write_once_without_a_path() -> None:
+    member = job(run(type="Write", write={"name": "seed"}))["write"]
+    assert (member["once"], member.get("path", ""), member["ledger"].endswith("/seed/")) == (True, "", True)
+
+
+def test_compact() -> None:
+    document = job(run(type="Compact", compact={"strategy": "Minor"}))
+    assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
+
+
+def test_expire_snapshots() -> None:
+    document = job(run(type="ExpireSnapshots"))
+    assert document["expireSnapshots"] == {"timeRetained": "1 d", "numRetainedMin": 10}
+
+
+def test_drop() -> None:
+    document = job(run(type="Drop"))
+    assert document == HEAD | {"operation": "Drop", "drop": {}}
+
+
+def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
+    s3 = {"region": "eu-central-1", "credentialsSecretRef": {"name": "x"}}
+    document = job(run(type="Drop"), catalog=builders.catalog(storage={"s3": s3}))
+    assert document["catalog"]["options"] == {"s3.endpoint.region": "eu-central-1"}
+    assert document["hadoop"] == {"fs.s3a.endpoint.region": "eu-central-1"}
+
+
+def test_no_word_of_the_secret_is_in_any_job() -> None:
+    documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots", "Drop")]
+    assert "lake-s3" not in str(documents)
+    assert "AWS" not in str(documents)
+
+
+def test_the_secret_reaches_the_pod_by_its_keys_and_the_token_may_be_missing() -> None:
+    found = {(env.name, env.secret, env.key, env.optional) for env in secret_environment(builders.catalog())}
+    assert found == {
+        ("AWS_ACCESS_KEY_ID", "lake-s3", "AWS_ACCESS_KEY_ID", False),
+        ("AWS_SECRET_ACCESS_KEY", "lake-s3", "AWS_SECRET_ACCESS_KEY", False),
+        ("AWS_SESSION_TOKEN", "lake-s3", "AWS_SESSION_TOKEN", True),
+    }
+
+
+def decided(**trigger: Any) -> dict[str, Any]:
+    return {"trigger": {"type": "Spec", **trigger}}
+
+
+def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
+    look = Look.at(TABLE, builders.catalog(), builders.operator_facts(), builders.NOW)
+    assert job(run(type="Provision", **decided(specHash=look.wanted_hash)))["provision"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "field", "reason"),
+    [
+        ("the manifest was edited in between", {"type": "Provision", **decided(specHash="0123456789abcdef")}, "spec", Reason.INVALID_SPEC),
+        ("the write's source was edited in between", {"type": "Write", "write": {"name": "seed"}, **decided(specHash="0123456789abcdef")}, "spec", Reason.INVALID_SPEC),
+        ("the write was removed", {"type": "Write", "write": {"name": "gone"}}, "spec.writes", Reason.WRITE_NOT_FOUND),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_launched(sentence: str, spec: dict[str, Any], field: str, reason: str) -> None:
+    with pytest.raises(SpecError) as error:
+        job(run(**spec))
+    assert (error.value.field, error.value.reason) == (field, reason), sentence
+
+
+def test_a_users_minor_compaction_on_an_engine_without_it_is_refused() -> None:
+    table = builders.table("web-orders")
+    with pytest.raises(SpecError, match=r"paimon-0\.9 has no minor compaction"):
+        job(run(type="Compact", compact={"strategy": "Minor"}), table, builders.catalog(engine="paimon-0.9"))
+
+
+def test_a_manifest_that_became_wrong_is_not_launched_but_can_still_be_dropped() -> None:
+    wrong = builders.table("web-orders", timeZone="Mars/Base")
+    with pytest.raises(SpecError, match="Mars/Base"):
+        job(run(type="Provision"), wrong)
+    assert job(run(type="Drop"), wrong)["drop"] == {}
+
+
+def test_a_wrong_catalog_launches_nothing() -> None:
+    with pytest.raises(SpecError, match=r"paimon-7\.3"):
+        job(run(type="Drop"), catalog=builders.catalog(engine="paimon-7.3"))
