@@ -65,18 +65,19 @@ SIGNS = (
         "nothing: the run is tried again",
     ),
     _sign(
-        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDenied|Access Denied|\b403\b",
-        "Surroundings",
-        "AccessDenied",
-        "The storage refuses the credentials",
-        "correct the keys in the catalog's Secret, or what they may do",
-    ),
-    _sign(
         r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials",
         "Surroundings",
         "CredentialsMissing",
         "No credentials for the storage were given",
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the catalog's Secret",
+    ),
+    _sign(
+        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDenied|Access Denied|\b403\b|"
+        r"No user exists with the provided access key",
+        "Surroundings",
+        "AccessDenied",
+        "The storage refuses the credentials",
+        "correct the keys in the catalog's Secret, or what they may do",
     ),
     _sign(
         r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",
@@ -118,9 +119,8 @@ def classify(error: BaseException) -> RunError:
     chain = list(_causes(error))
     text = "\n".join(chain)
     for sign in SIGNS:
-        if found := sign.pattern.search(text):
-            said = next(line for line in chain if found[0].splitlines()[0] in line or sign.pattern.search(line))
-            return RunError(sign.kind, sign.reason, f"{sign.sentence}: {_first_line(said)}", sign.remedy)
+        if sign.pattern.search(text):
+            return RunError(sign.kind, sign.reason, f"{sign.sentence}: {_detail(chain)}", sign.remedy)
     return RunError("Infrastructure", "Unexpected", _first_line(chain[-1]), "read the run's log")
 
 
@@ -145,6 +145,16 @@ def _causes(error: BaseException) -> Iterator[str]:
         java = java.getCause()
         if java is None:
             return
+
+
+def _detail(chain: list[str]) -> str:
+    """Where it happened, if a URI is named, and what the innermost cause says, without classes and request numbers."""
+    uris = [uri for line in chain for uri in re.findall(r"\b(?:s3a?|file|hdfs)://[^\s`'\",;]+", line)]
+    innermost = _first_line(chain[-1])
+    said = re.sub(r"^(?:[\w.$]+(?:Exception|Error):\s*)+", "", innermost)
+    said = re.sub(r"\s*\(Service: .*", "", said)
+    said = said.removeprefix(f"{uris[0]}: ") if uris else said
+    return f"{uris[0].rstrip(':')}: {said}" if uris and uris[0] not in said else said
 
 
 def _java_exception(error: BaseException) -> Any:
