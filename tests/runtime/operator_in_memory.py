@@ -22,6 +22,7 @@ from tests.support.manifests import Manifest, catalog, edited, keyed_table
 from tests.support.object_store import ObjectStore, Told
 from tests.support.virtual_time import VirtualTime
 
+WATCHED = (Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD)
 SHOP = "shop"
 IMAGE = "paimon-spark:test"
 
@@ -49,6 +50,7 @@ class OperatorInMemory:
                 operator=operator_facts(),
                 images={"paimon-1.4": IMAGE, "paimon-0.9": IMAGE},
                 pull_policy="Never",
+                cpu_share=1.0,
                 pending_timeout=timedelta(minutes=10),
             ),
             clock=self.time,
@@ -66,9 +68,13 @@ class OperatorInMemory:
     async def start(self) -> OperatorInMemory:
         """The first look at everything, then the watches and the workers."""
         await self.resync.look()
-        self.store.watch = self.notices.seen
+        self.store.watch = self._watch
         self.workers.start()
         return self
+
+    def _watch(self, kind: Kind, event: str, body: Manifest) -> None:
+        if kind in WATCHED:
+            self.notices.seen(kind, event, body)
 
     async def settle(self) -> None:
         """Until no key is in line and no worker is busy."""

@@ -111,7 +111,7 @@ class Executor:
         except (ForbiddenError, InvalidObjectError) as error:
             raise CreateRefusedError(str(error), status=error.status) from error
         if action.kind in KEPT:
-            self._notices.stored(action.kind, created)
+            self._notices.created(action.kind, created)
 
     async def _ours(self, namespace: str, name: str, action: Create) -> Manifest:
         """The object that has the name already, if it is what an earlier try of ours made."""

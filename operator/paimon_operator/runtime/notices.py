@@ -63,8 +63,9 @@ class Notices:
             return self._wake(_runs_of_pod(body))
         key = key_of(kind, body)
         known = self._cache.get(*key)
-        if event is None and known is not None and _version(known) == _version(body):
-            return None  # kopf lists everything again after each 410, and at the start what we just listed
+        if event != _DELETED and known is not None and _version(known) == _version(body):
+            # A version that is known was looked at: our own write that comes back, or one more list of kopf's.
+            return None
         if event == _DELETED:
             self._cache.drop(*key)
         else:
@@ -76,11 +77,16 @@ class Notices:
         self._on_canary(namespace)
 
     def stored(self, kind: Kind, body: Manifest) -> None:
-        """Our own write, read back: the cache must not trail behind it. Wakes the others whom the change concerns."""
+        """What a look at the object read or wrote: the cache must not trail behind. Wakes the others that it concerns."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
         self._cache.put(kind, body)
         self._wake(other for other in self._concerned(key, known) if other != key)
+
+    def created(self, kind: Kind, body: Manifest) -> None:
+        """An object that we just made: as good as a watch event, which would come later and be known then."""
+        self._cache.put(kind, body)
+        self._wake(self._concerned(key_of(kind, body), None))
 
     def versions(self, kind: Kind) -> Mapping[Key, int]:
         """What is known before a LIST begins, for `listed`."""
@@ -114,6 +120,9 @@ class Notices:
         before, after = (TableFacts.of(each) if each is not None else None for each in (known, body))
         if before != after and (facts := after or before) is not None:
             concerned.add(Key(Kind.CATALOG, key.namespace, facts.catalog))
+        was, named = (_active_run(each) for each in (known, body))
+        if was != named:  # a run waits to be named, and one that is named no more must not go on
+            concerned |= {Key(Kind.RUN, key.namespace, run["name"]) for run in (was, named) if run}
         return concerned
 
     def _concerned_by_catalog(self, key: Key) -> set[Key]:
@@ -158,6 +167,10 @@ def _runs_of_pod(body: Manifest) -> set[Key]:
         for owner in meta.get("ownerReferences") or ()
         if owner.get("controller") and owner["kind"] == Kind.RUN and owner["apiVersion"] == API_VERSION
     }
+
+
+def _active_run(table: Manifest | None) -> Mapping[str, Any]:
+    return ((table or {}).get("status") or {}).get("activeRun") or {}
 
 
 def _over(run: Manifest) -> bool:
