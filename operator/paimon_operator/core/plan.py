@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pydantic import ValidationError
-
-from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table import PaimonTable
@@ -22,7 +19,7 @@ from paimon_operator.api.table_status import TableStatus
 from paimon_operator.core import active, deletion, due, history, verdict
 from paimon_operator.core.active import Followed
 from paimon_operator.core.catalogs import catalog_problems, reason_of, told
-from paimon_operator.core.conditions import Finding, fails, replaced, stalled, transitions
+from paimon_operator.core.conditions import Finding, replaced, transitions
 from paimon_operator.core.decision import Action, Decision, EventNote
 from paimon_operator.core.effective import run_policy
 from paimon_operator.core.look import Look
@@ -31,10 +28,8 @@ from paimon_operator.core.observed import TableObserved, Wanted
 from paimon_operator.core.operations import OPERATIONS, PROVISION
 from paimon_operator.core.operations.provision import edited
 from paimon_operator.core.operations.work import Work, started
-from paimon_operator.core.ports import Manifest as Json
 from paimon_operator.core.rules import broken_rules
 from paimon_operator.core.verdict import Findings, Obstacle
-from paimon_operator.errors import SpecError
 
 WHILE_A_RUN_IS_ACTIVE: Final = timedelta(minutes=1)
 """Its end comes by a watch event; this is for the event that was missed."""
@@ -70,31 +65,6 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         else _with_a_look(resolved, observed, followed, wanted)
     )
     return _decided(wanted, observed, followed, outcome, now)
-
-
-def unreadable(metadata: Json, stored: Json, problem: SpecError, now: datetime) -> Decision[TableStatus]:
-    """The decision about an object that does not fit the models, because it was stored under another CRD.
-
-    Nothing is started for it. When it is deleted it is let go, unless a run of it may still be at work.
-    """
-    status = _readable_part(stored)
-    deleted = metadata.get("deletionTimestamp") is not None
-    if deleted and status.active_run is None:
-        why = f"the object is let go: {problem.problem}; the data stays"
-        return Decision(status=None, finalizer="remove", log=(why,))
-    reason, message = reason_of(problem), str(problem)
-    findings = (fails(ConditionType.READY, reason, message), *stalled(reason, message))
-    generation = int(metadata.get("generation", 0))
-    conditions = replaced(status.conditions, findings, generation=generation, now=now)
-    told_status = status.model_copy(update={"observed_generation": generation, "conditions": conditions})
-    return Decision(status=told_status, events=transitions(status.conditions, conditions))
-
-
-def _readable_part(stored: Json) -> TableStatus:
-    try:
-        return TableStatus.model_validate(stored)
-    except ValidationError:
-        return TableStatus()
 
 
 def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> Look | Obstacle:
