@@ -11,6 +11,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass, RunType
 from paimon_operator.core.claims import claim_of
 from paimon_operator.core.decision import Create
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.observed import TableObserved
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -26,11 +27,14 @@ def test_before_anything_else_the_finalizer_is_added_and_the_status_left_alone()
     assert (decision.finalizer, decision.status, decision.actions) == ("add", None, ())
 
 
-def test_no_finalizer_is_added_in_a_namespace_that_goes_away() -> None:
-    bare = TableWorld(
-        table=builders.table(metadata={"finalizers": []}), observed=TableObserved(namespace_terminating=True)
-    )
-    assert bare.look().finalizer == "keep"
+@pytest.mark.parametrize("finalizers", [[], [FINALIZER]])
+def test_in_a_namespace_that_goes_away_nothing_is_started_and_no_finalizer_added(finalizers: list[str]) -> None:
+    seen = TableWorld(table=builders.table(metadata={"finalizers": finalizers}))
+    seen.observed = TableObserved(namespace_terminating=True)
+    decision = seen.decide()
+    assert (decision.status, decision.finalizer, decision.actions) == (None, "keep", ())
+    assert decision.requeue_after is not None
+    assert decision.requeue_after > timedelta(0), "not at once: a create that is refused must not spin"
 
 
 def test_the_run_is_named_in_the_status_by_the_decision_that_creates_it() -> None:

@@ -53,8 +53,11 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     table = wanted.table
     if table.metadata.deletion_timestamp is not None:
         return deletion.plan_deletion(wanted, observed, now)
+    if observed.namespace_terminating:
+        # Nothing can be created any more, and the table's own deletion follows.
+        return Decision(status=None, requeue_after=WHILE_A_RUN_IS_ACTIVE)
     if FINALIZER not in table.metadata.finalizers:
-        return Decision(status=None, finalizer="keep" if observed.namespace_terminating else "add")
+        return Decision(status=None, finalizer="add")
     followed = active.follow(table, observed.runs, now)
     status = edited(followed.status, table, now)
     seen = wanted.table.model_copy(update={"status": status})
