@@ -82,8 +82,8 @@ class Settings(BaseModel):
     """Port of `/livez` and `/readyz`."""
     metrics_port: Port = 9090
     """Port of `/metrics`."""
-    lease_namespace: Name | Literal[""] = ""
-    """Namespace of the leader's Lease. Empty: the operator's own (POD_NAMESPACE, or the service account's)."""
+    lease_namespace: Name
+    """Namespace of the leader's Lease. Absent: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"
     """Name of the leader's Lease. `<name>-canary` is the Lease that shows whether the watches still deliver."""
     driver_cpu_share: float = Field(default=1.0, gt=0, le=1)
@@ -115,7 +115,8 @@ def read(environ: Mapping[str, str]) -> Settings:
         name.removeprefix(PREFIX).lower(): value for name, value in environ.items() if name.startswith(PREFIX)
     }
     given.pop("cache", None)  # PAIMON_OPERATOR_CACHE belongs to the build, which may share the environment
-    given["lease_namespace"] = given.get("lease_namespace") or environ.get("POD_NAMESPACE") or _own_namespace()
+    if own := given.pop("lease_namespace", "") or environ.get("POD_NAMESPACE") or _own_namespace():
+        given["lease_namespace"] = own
     try:
         return Settings.model_validate(given)
     except ValidationError as error:

@@ -31,7 +31,7 @@ async def connected(
     kubeconfig: Path,
     *,
     namespaces: tuple[str, ...] = (),
-    timeout: float = 10.0,
+    patience: float = 10.0,
     guard: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Connected]:
     client = await connect(str(kubeconfig))
@@ -42,7 +42,7 @@ async def connected(
 
     try:
         limiter = TokenBucket(rate=1000, burst=1000, clock=time.monotonic)
-        server = ApiServer(client, limiter=limiter, timeout=timeout, observe=observe, guard=guard)
+        server = ApiServer(client, limiter=limiter, timeout=patience, observe=observe, guard=guard)
         yield Connected(client, server, KubeObjects(server, namespaces=namespaces), seen)
     finally:
         await client.close()

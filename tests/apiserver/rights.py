@@ -1,4 +1,4 @@
-"""The operator's own rights, taken from the rendered chart, and taken away one by one: a fault that a test can place exactly."""
+"""The operator's own rights, from the rendered chart, and taken away one by one: a fault that a test places exactly."""
 
 from __future__ import annotations
 
@@ -83,11 +83,10 @@ class Rights:
     def _allowed(self, verb: str, resource: str) -> bool:
         plural, _, sub = resource.partition("/")
         group = GROUP if plural.startswith("paimon") else ""
-        attributes = {"namespace": self._stage.namespace, "verb": verb, "group": group, "resource": plural, "subresource": sub}
+        what = {"verb": verb, "group": group, "resource": plural, "subresource": sub}
+        attributes = {"namespace": self._stage.namespace, **what}
         user = f"system:serviceaccount:{self._stage.namespace}:{RELEASE}"
-        review = self._reviews.create_subject_access_review(
-            {"spec": {"user": user, "resourceAttributes": attributes}}
-        )
+        review = self._reviews.create_subject_access_review({"spec": {"user": user, "resourceAttributes": attributes}})
         return bool(review.status.allowed)
 
     def _create(self, document: Object) -> None:

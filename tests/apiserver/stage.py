@@ -176,7 +176,8 @@ def good_result(run: str, operation: str, **parts: Any) -> dict[str, Any]:
         "Drop": {"dropped": True},
     }
     table = {} if operation == "Drop" else {"table": measure}
-    return {"version": 1, "run": run, "operation": operation, "ok": True, **table, **natural.get(operation, {}), **parts}
+    common = {"version": 1, "run": run, "operation": operation, "ok": True}
+    return {**common, **table, **natural.get(operation, {}), **parts}
 
 
 def _open(pod: client.V1Pod) -> bool:

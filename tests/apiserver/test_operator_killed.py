@@ -1,7 +1,7 @@
 """SIGKILL of the operator at marked points of a run's life. Afterwards: one run, one Pod, one result, the right status.
 
-The points are placed from outside: the right to take the next step is withdrawn, the process is killed where it is stuck,
-the right is given back, and a new process goes on. The operator runs as the chart's service account.
+The points are placed from outside: the right to take the next step is withdrawn, the process is killed where it is
+stuck, the right is given back, and a new process goes on. The operator runs as the chart's service account.
 """
 
 from __future__ import annotations

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import client as official
 from kubernetes import config
 
-from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError, LeaseLostError
 from paimon_operator.kube.canary import Canary
 from paimon_operator.kube.events import KubeEvents
@@ -126,7 +123,7 @@ async def test_a_renewal_that_was_stored_without_an_answer_does_not_lose_the_lea
 
 async def test_when_renewing_fails_for_long_the_leader_knows_before_a_follower_may_lead(api_server: ApiServer) -> None:
     clock = VirtualTime()
-    async with connected(api_server.kubeconfig, timeout=1) as api:
+    async with connected(api_server.kubeconfig, patience=1) as api:
         lease = candidate(api.server, "a", "outage", clock)
         await lease.acquire()
         api.client.configuration.host = "https://127.0.0.1:1"  # from here on nobody answers

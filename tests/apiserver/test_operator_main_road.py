@@ -1,9 +1,8 @@
-"""The main road with the real operator process: a table is made, written, and told about; the test plays the kubelet."""
+"""The main road with the real operator process: a table is made and written; the test plays the kubelet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

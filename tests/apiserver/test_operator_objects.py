@@ -1,4 +1,4 @@
-"""What the operator's store promises, on a real API server: each answer the right error, each write exactly what it says."""
+"""What the store promises, on a real API server: each answer the right error, each write exactly what it says."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from paimon_operator.errors import (
 from paimon_operator.kube.resources import RESOURCES
 from tests.apiserver.connected import connected
 from tests.cluster.apiserver import ApiServer
+from tests.cluster.audit import audited_requests
 from tests.cluster.processes import wait_until
 
 SPACE = "objects"
@@ -40,8 +41,8 @@ def core(api_server: ApiServer) -> Iterator[official.CoreV1Api]:
 
 
 @pytest.fixture
-def kubeconfig(api_server: ApiServer, core: official.CoreV1Api) -> Iterator[str]:
-    yield str(api_server.kubeconfig)
+def kubeconfig(api_server: ApiServer, core: official.CoreV1Api) -> str:
+    return str(api_server.kubeconfig)
 
 
 def config_map(name: str, **labels: str) -> dict[str, Any]:
@@ -198,12 +199,12 @@ async def test_a_namespace_that_goes_away_is_told_apart_from_missing_rights(
 
 
 async def test_every_request_carries_our_user_agent(api_server: ApiServer, kubeconfig: str) -> None:
-    from tests.cluster.audit import audited_requests
-
     before = api_server.audit_log.stat().st_size
     async with connected(kubeconfig) as api:
         await api.store.get(Kind.CONFIG_MAP, SPACE, "user-agent-probe")
-    (request,) = [one for one in audited_requests(api_server.audit_log, offset=before) if one.name == "user-agent-probe"]
+    (request,) = [
+        one for one in audited_requests(api_server.audit_log, offset=before) if one.name == "user-agent-probe"
+    ]
     assert request.user_agent == "paimon-operator"
 
 
@@ -226,10 +227,11 @@ async def test_an_api_server_that_does_not_answer_is_an_unknown_outcome_in_time(
     port = listener.sockets[0].getsockname()[1]
     kubeconfig = tmp_path / "silent.kubeconfig"
     kubeconfig.write_text(
-        f"""{{apiVersion: v1, kind: Config, current-context: c, contexts: [{{name: c, context: {{cluster: c, user: u}}}}],
+        f"""{{apiVersion: v1, kind: Config, current-context: c,
+        contexts: [{{name: c, context: {{cluster: c, user: u}}}}],
         clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}], users: [{{name: u, user: {{}}}}]}}"""
     )
-    async with connected(kubeconfig, timeout=0.3) as api:
+    async with connected(kubeconfig, patience=0.3) as api:
         with pytest.raises(RetryableError) as error:
             await api.store.get(Kind.CONFIG_MAP, SPACE, "x")
     assert error.value.status == 0

@@ -24,7 +24,7 @@ def status(reason: str, **details: Any) -> str:
     return json.dumps({"kind": "Status", "reason": reason, "message": "so it is", "details": details})
 
 
-TERMINATING = status("Forbidden", causes=[{"reason": "NamespaceTerminating", "message": "namespace is being terminated"}])
+TERMINATING = status("Forbidden", causes=[{"reason": "NamespaceTerminating", "message": "it is being terminated"}])
 
 ANSWERS: list[tuple[int, str, type[KubernetesError]]] = [
     (400, status("BadRequest"), InvalidObjectError),

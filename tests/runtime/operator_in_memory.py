@@ -1,4 +1,4 @@
-"""The whole operator but its edges: real queue, workers, cache, reconcilers and core; objects in memory, time by hand."""
+"""The whole operator but its edges: real queue, workers, cache and core; objects in memory, time by hand."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ class OperatorInMemory:
             clock=self.time.seconds,
             measure=lambda kind, result, _: self.looks.append((kind, result)),
         )
-        self.resync = Resync(self.store, self.notices, period=timedelta(minutes=10), identity="test", sleep=self.time.sleep)
+        period = timedelta(minutes=10)
+        self.resync = Resync(self.store, self.notices, period=period, identity="test", sleep=self.time.sleep)
 
     async def start(self) -> OperatorInMemory:
         """The first look at everything, then the watches and the workers."""
@@ -78,7 +79,7 @@ class OperatorInMemory:
 
     async def settle(self) -> None:
         """Until no key is in line and no worker is busy."""
-        while self.queue.depth or self.queue.busy:
+        while self.queue.depth or self.queue.busy:  # noqa: ASYNC110  (lets the workers take one step)
             await asyncio.sleep(0)
 
     async def pass_time(self, **span: float) -> None:

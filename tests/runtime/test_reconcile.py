@@ -65,7 +65,7 @@ async def test_a_new_process_on_settled_tables_writes_nothing(operator: Operator
 
 UNKNOWN = RetryableError("no answer", status=0)
 FAULTS: list[tuple[str, Fault]] = [
-    ("429 on the finalizer", Fault("set_finalizers", Kind.TABLE, RetryableError("slow down", status=429, retry_after=7))),
+    ("429 on the finalizer", Fault("set_finalizers", Kind.TABLE, RetryableError("slow", status=429, retry_after=7))),
     ("409 on the finalizer", Fault("set_finalizers", Kind.TABLE, StaleError("changed", status=409))),
     ("500 on the table's status", Fault("apply_status", Kind.TABLE, RetryableError("broken", status=500))),
     ("409 on the table's status", Fault("apply_status", Kind.TABLE, StaleError("changed", status=409))),

@@ -1,7 +1,7 @@
 """An ObjectStore in memory, for the answers that a real API server does not give on demand: 409, 429, 500, silence.
 
 It keeps what the operator's decisions rest on: UIDs, resourceVersions, generations, finalizers that hold a deletion,
-name conflicts, UID preconditions. Whatever it says must also hold on the real one: tests/apiserver/test_operator_objects.
+name conflicts, UID preconditions. Whatever it says also holds on the real one: tests/apiserver/test_operator_objects.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class ObjectStore:
         known = self._objects.get((kind, meta["namespace"], meta["name"]))
         if known is None:
             return self._new(kind, meta["namespace"], body)
-        changed = {**known, **deepcopy({key: value for key, value in body.items() if key not in ("metadata", "status")})}
+        applied = {key: value for key, value in body.items() if key not in ("metadata", "status")}
+        changed = {**known, **deepcopy(applied)}
         changed["metadata"] = {**known["metadata"], "generation": known["metadata"]["generation"] + 1}
         return self._stored(kind, changed)
 
@@ -123,7 +124,13 @@ class ObjectStore:
         return self._after("create", kind, self._new(kind, namespace, body))
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_seconds: int | None = None,  # noqa: ARG002  (nothing here takes time to end)
     ) -> None:
         self._before("delete", kind, name)
         known = self._objects.get((kind, namespace, name))

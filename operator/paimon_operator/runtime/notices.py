@@ -77,7 +77,7 @@ class Notices:
         self._on_canary(namespace)
 
     def stored(self, kind: Kind, body: Manifest) -> None:
-        """What a look at the object read or wrote: the cache must not trail behind. Wakes the others that it concerns."""
+        """What a look at the object read or wrote; the cache must not trail behind. Wakes the others it concerns."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
         self._cache.put(kind, body)

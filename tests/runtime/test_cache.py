@@ -1,0 +1,98 @@
+"""The cache: trimmed, never behind its own writes, without ghosts, and never losing what came during a LIST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.core.ports import Kind
+from paimon_operator.runtime.cache import Cache, trimmed
+from paimon_operator.runtime.keys import Key
+
+
+def table(name: str = "orders", version: int = 1, **parts: Any) -> dict[str, Any]:
+    metadata = {"namespace": "shop", "name": name, "uid": f"uid-{name}", "resourceVersion": str(version)}
+    return {"kind": "PaimonTable", "metadata": metadata | parts.pop("metadata", {}), "spec": {}, **parts}
+
+
+def key(name: str = "orders") -> Key:
+    return Key(Kind.TABLE, "shop", name)
+
+
+def version_of(cache: Cache, name: str = "orders") -> str | None:
+    body = cache.get(Kind.TABLE, "shop", name)
+    return None if body is None else str(body["metadata"]["resourceVersion"])
+
+
+def test_it_keeps_neither_managed_fields_nor_kubectls_copy() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{...}", "team": "shop"}
+    body = table(metadata={"managedFields": [{"manager": "x"}], "annotations": annotations})
+    kept = trimmed(body)
+    assert kept["metadata"] == table(metadata={"annotations": {"team": "shop"}})["metadata"]
+    assert "managedFields" in body["metadata"], "the original was changed"
+
+
+@pytest.mark.parametrize(("first", "second", "kept"), [(5, 6, "6"), (6, 5, "6"), (5, 5, "5"), (99, 100, "100")])
+def test_a_watch_that_trails_behind_our_own_write_does_not_turn_it_back(first: int, second: int, kept: str) -> None:
+    cache = Cache()
+    cache.put(Kind.TABLE, table(version=first))
+    cache.put(Kind.TABLE, table(version=second))
+    assert version_of(cache) == kept
+
+
+def test_a_successor_of_the_same_name_replaces_whatever_was_there() -> None:
+    cache = Cache()
+    cache.put(Kind.TABLE, table(version=9))
+    cache.put(Kind.TABLE, table(version=3, metadata={"uid": "another"}))
+    assert version_of(cache) == "3"
+
+
+def test_a_list_removes_ghosts_and_tells_which() -> None:
+    cache = Cache()
+    for name in ("gone", "stays"):
+        cache.put(Kind.TABLE, table(name))
+    before = cache.versions(Kind.TABLE)
+    ghosts = cache.replace(Kind.TABLE, [table("stays"), table("new")], before)
+    assert list(ghosts) == [key("gone")]
+    assert cache.keys(Kind.TABLE) == [key("new"), key("stays")]
+
+
+def test_what_a_watch_brings_while_the_list_is_under_way_is_neither_ghost_nor_turned_back() -> None:
+    cache = Cache()
+    cache.put(Kind.TABLE, table("edited", version=5))
+    before = cache.versions(Kind.TABLE)
+    listed = [table("edited", version=5)]
+    cache.put(Kind.TABLE, table("edited", version=8))
+    cache.put(Kind.TABLE, table("born", version=7))
+    assert cache.replace(Kind.TABLE, listed, before) == {}
+    assert (version_of(cache, "edited"), version_of(cache, "born")) == ("8", "7")
+
+
+def test_a_list_from_a_restored_etcd_wins_though_its_versions_are_older() -> None:
+    cache = Cache()
+    cache.put(Kind.TABLE, table(version=900))
+    cache.replace(Kind.TABLE, [table(version=100)], cache.versions(Kind.TABLE))
+    assert version_of(cache) == "100"
+
+
+def test_tables_are_found_by_their_catalog_and_runs_by_their_table() -> None:
+    cache = Cache()
+    for name in ("b", "a"):
+        cache.put(Kind.TABLE, table(name, spec={"catalogRef": {"name": "lake"}}))
+    cache.put(Kind.RUN, table("run-1", spec={"tableRef": {"name": "a"}}))
+    lake = Key(Kind.CATALOG, "shop", "lake")
+    assert cache.tables_of(lake) == [key("a"), key("b")]
+    assert cache.runs_of(key("a")) == [Key(Kind.RUN, "shop", "run-1")]
+    cache.drop(Kind.TABLE, "shop", "a")
+    cache.put(Kind.TABLE, table("b", version=2, spec={"catalogRef": {"name": "other"}}))
+    assert cache.tables_of(lake) == []
+    assert cache.tables_of(Key(Kind.CATALOG, "elsewhere", "lake")) == []
+
+
+@pytest.mark.parametrize("spec", [None, {}, {"catalogRef": None}, {"catalogRef": {}}])
+def test_an_object_without_its_reference_is_kept_all_the_same(spec: object) -> None:
+    cache = Cache()
+    cache.put(Kind.TABLE, table(spec=spec))
+    cache.drop(Kind.TABLE, "shop", "orders")
+    assert cache.keys(Kind.TABLE) == []

@@ -1,0 +1,84 @@
+"""The probes: what makes the kubelet start the process over, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_operator.runtime.health import DEAF_AFTER, STUCK_AFTER, Health
+from paimon_operator.runtime.metrics import Metrics
+from tests.support.virtual_time import VirtualTime
+
+
+class Patient:
+    """A working process: one canary, and a backlog that a test sets."""
+
+    def __init__(self) -> None:
+        self.time = VirtualTime()
+        self.backlog = (0, 0.0)
+        self.health = Health(clock=self.time.seconds)
+        self.health.working(canaries=["shop", "bank"], backlog=lambda: self.backlog)
+
+
+@pytest.fixture
+def patient() -> Patient:
+    return Patient()
+
+
+def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> None:
+    time = VirtualTime()
+    health = Health(clock=time.seconds)
+    health.standby()
+    time.advance(1_000_000)
+    assert health.problems() == []
+
+
+def test_a_canary_that_comes_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
+    for _ in range(100):
+        patient.time.advance(15)
+        patient.health.canary_seen("shop")
+        patient.health.canary_seen("bank")
+        assert patient.health.problems() == []
+    patient.time.advance(DEAF_AFTER)
+    patient.health.canary_seen("shop")
+    patient.time.advance(1)
+    (problem,) = patient.health.problems()
+    assert "namespace bank" in problem
+
+
+def test_a_canary_of_a_namespace_that_is_not_ours_is_no_news(patient: Patient) -> None:
+    patient.time.advance(DEAF_AFTER + 1)
+    patient.health.canary_seen("elsewhere")
+    assert len(patient.health.problems()) == 2
+
+
+BACKLOGS = [
+    ("nothing to do for long", (0, -10_000), False),
+    ("a long queue that moves", (20_000, -1), False),
+    ("a queue that stands still", (1, -STUCK_AFTER - 1), True),
+]
+
+
+@pytest.mark.parametrize(("backlog", "sick"), [case[1:] for case in BACKLOGS], ids=[case[0] for case in BACKLOGS])
+def test_only_a_queue_without_progress_is_a_reason(patient: Patient, backlog: tuple[int, float], sick: bool) -> None:
+    patient.backlog = backlog
+    assert bool(patient.health.problems()) == sick
+
+
+def test_the_metrics_can_be_read_by_prometheus_and_name_no_table() -> None:
+    metrics = Metrics(version="1.2.3")
+    metrics.queue(depth=lambda: 7, oldest_age=lambda: 1.5)
+    metrics.leading(True)
+    metrics.reconciled("PaimonTable", "ok", 0.2)
+    metrics.requested("apply", "PaimonTable", 409, 0.01)
+    metrics.run_finished("Write", "Failed")
+    text = metrics.text().decode()
+    for line in (
+        "paimon_operator_queue_depth 7.0",
+        "paimon_operator_queue_oldest_seconds 1.5",
+        "paimon_operator_leader 1.0",
+        'paimon_operator_build_info{version="1.2.3"} 1.0',
+        'paimon_operator_reconcile_seconds_count{kind="PaimonTable",result="ok"} 1.0',
+        'paimon_operator_api_request_seconds_count{code="409",kind="PaimonTable",verb="apply"} 1.0',
+        'paimon_operator_runs_finished_total{phase="Failed",type="Write"} 1.0',
+    ):
+        assert line in text.splitlines(), line

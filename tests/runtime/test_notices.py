@@ -1,0 +1,192 @@
+"""Who is looked at again after which change: nobody is forgotten, and our own echo wakes nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.ports import Kind
+from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.queue import WorkQueue
+from tests.runtime.operator_in_memory import lake, orders
+from tests.support.manifests import Manifest, run
+from tests.support.virtual_time import VirtualTime
+
+LAKE = Key(Kind.CATALOG, "shop", "lake")
+ORDERS, AGAIN = Key(Kind.TABLE, "shop", "orders"), Key(Kind.TABLE, "shop", "orders-again")
+RUN = Key(Kind.RUN, "shop", "orders-compact-by-hand")
+
+
+class World:
+    """Notices on an empty cache."""
+
+    def __init__(self) -> None:
+        time = VirtualTime()
+        self.canaries: list[str] = []
+        self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
+        self.cache = Cache()
+        self.notices = Notices(self.cache, ClaimBook(), self.queue, on_canary=self.canaries.append)
+
+    async def woken(self) -> set[Key]:
+        keys = set()
+        while self.queue.depth:
+            key = await self.queue.get()
+            self.queue.done(key)
+            keys.add(key)
+        return keys
+
+    async def seen(self, kind: Kind, event: str | None, body: Manifest) -> set[Key]:
+        self.notices.seen(kind, event, body)
+        return await self.woken()
+
+
+@pytest.fixture
+async def world() -> World:
+    """With the catalog and one table, all looked at."""
+    world = World()
+    await world.seen(Kind.CATALOG, "ADDED", stored(lake(), 1))
+    await world.seen(Kind.TABLE, "ADDED", stored(orders(), 2))
+    return world
+
+
+def stored(manifest: Manifest, version: int, **parts: Any) -> Manifest:
+    created = f"2026-11-21T08:00:{version % 60:02}Z"
+    name = manifest["metadata"]["name"]
+    metadata = {
+        "namespace": "shop",
+        "uid": f"uid-{name}",
+        "resourceVersion": str(version),
+        "generation": 1,
+        "creationTimestamp": created,
+    }
+    return manifest | {"metadata": metadata | manifest["metadata"] | parts.pop("metadata", {})} | parts
+
+
+def pod(owner: Manifest) -> Manifest:
+    return {"metadata": {"namespace": "shop", "name": "p", "ownerReferences": [owner]}}
+
+
+async def test_a_new_table_wakes_itself_and_its_catalog_which_counts_it(world: World) -> None:
+    assert await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3)) == {
+        Key(Kind.TABLE, "shop", "clicks"),
+        LAKE,
+    }
+
+
+async def test_an_edit_wakes_the_table_only(world: World) -> None:
+    assert await world.seen(Kind.TABLE, "MODIFIED", stored(orders(spec__suspend=True), 3)) == {ORDERS}
+
+
+@pytest.mark.parametrize("event", [None, "ADDED", "MODIFIED"])
+async def test_a_version_that_is_known_wakes_nobody(world: World, event: str | None) -> None:
+    assert await world.seen(Kind.TABLE, event, stored(orders(), 2)) == set()
+
+
+async def test_a_deleted_table_wakes_itself_and_its_catalog(world: World) -> None:
+    assert await world.seen(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS, LAKE}
+    assert world.cache.get(*ORDERS) is None
+
+
+async def test_a_table_whose_first_run_ended_wakes_its_catalog_which_has_been_reached(world: World) -> None:
+    status = {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}
+    assert LAKE in await world.seen(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
+
+
+async def test_a_table_that_names_another_run_wakes_both_runs(world: World) -> None:
+    first = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
+    assert await world.seen(Kind.TABLE, "MODIFIED", first) == {ORDERS, Key(Kind.RUN, "shop", "a")}
+    known = stored(orders(), 4, status={"activeRun": {"name": "a", "uid": "u", "type": "Provision", "trigger": "Spec"}})
+    assert Key(Kind.RUN, "shop", "a") in await world.seen(Kind.TABLE, "MODIFIED", known)
+    gone = stored(orders(), 5, status={})
+    assert Key(Kind.RUN, "shop", "a") in await world.seen(Kind.TABLE, "MODIFIED", gone)
+
+
+async def test_a_catalog_wakes_itself_and_all_its_tables(world: World) -> None:
+    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
+    woken = await world.seen(Kind.CATALOG, "MODIFIED", stored(lake(spec__suspend=True), 4))
+    assert woken == {LAKE, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
+
+
+async def test_when_the_holder_of_a_claim_goes_the_next_one_is_woken(world: World) -> None:
+    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 3))
+    assert AGAIN in await world.seen(Kind.TABLE, "DELETED", stored(orders(), 4))
+
+
+async def test_a_run_wakes_itself_and_its_table(world: World) -> None:
+    assert await world.seen(Kind.RUN, "ADDED", stored(run(), 3)) == {RUN, ORDERS}
+
+
+OVER = [
+    ({"phase": "Succeeded"}, [], False),
+    ({"phase": "Failed"}, [], False),
+    ({"phase": "Succeeded"}, ["paimon-operator.dev/finalizer"], True),
+    ({"phase": "Running"}, [], True),
+    ({"phase": "Unknown"}, [], True),
+    ({}, [], True),
+]
+
+
+@pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
+async def test_a_run_that_is_over_is_not_looked_at_again_but_its_table_is(
+    world: World, status: Manifest, finalizers: list[str], looked_at: bool
+) -> None:
+    body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
+    woken = await world.seen(Kind.RUN, "MODIFIED", body)
+    assert ORDERS in woken
+    assert (RUN in woken) == looked_at
+
+
+RUN_OWNER = {"apiVersion": "paimon-operator.dev/v1alpha1", "kind": "PaimonRun", "name": "r", "controller": True}
+OWNERS = [
+    ("its run", RUN_OWNER, {Key(Kind.RUN, "shop", "r")}),
+    ("a run that does not control it", RUN_OWNER | {"controller": False}, set()),
+    ("a Job", RUN_OWNER | {"apiVersion": "batch/v1", "kind": "Job"}, set()),
+    ("a namesake of another group", RUN_OWNER | {"apiVersion": "other.dev/v1"}, set()),
+]
+
+
+@pytest.mark.parametrize(("owner", "woken"), [case[1:] for case in OWNERS], ids=[case[0] for case in OWNERS])
+async def test_a_pod_wakes_the_run_that_controls_it(world: World, owner: Manifest, woken: set[Key]) -> None:
+    assert await world.seen(Kind.POD, "MODIFIED", pod(owner)) == woken
+
+
+async def test_a_pod_without_an_owner_wakes_nobody(world: World) -> None:
+    assert await world.seen(Kind.POD, "ADDED", {"metadata": {"namespace": "shop", "name": "p"}}) == set()
+
+
+async def test_our_own_write_wakes_the_others_but_not_the_object_itself(world: World) -> None:
+    body = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
+    world.notices.stored(Kind.TABLE, body)
+    assert await world.woken() == {Key(Kind.RUN, "shop", "a")}
+    assert await world.seen(Kind.TABLE, "MODIFIED", body) == set(), "its echo"
+
+
+async def test_what_we_made_wakes_itself_too_because_its_event_will_be_an_echo(world: World) -> None:
+    body = stored(run(), 3)
+    world.notices.created(Kind.RUN, body)
+    assert await world.woken() == {RUN, ORDERS}
+    assert await world.seen(Kind.RUN, "ADDED", body) == set()
+
+
+async def test_a_list_wakes_everything_in_it_and_whom_a_ghost_concerned(world: World) -> None:
+    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
+    before = world.notices.versions(Kind.TABLE)
+    world.notices.listed(Kind.TABLE, [stored(orders(), 2)], before)
+    assert await world.woken() == {ORDERS, Key(Kind.TABLE, "shop", "clicks"), LAKE}
+
+
+async def test_an_object_that_cannot_be_read_is_woken_like_any_other(world: World) -> None:
+    broken = stored(orders(spec__bucket={"type": "Round"}), 3)
+    assert ORDERS in await world.seen(Kind.TABLE, "MODIFIED", broken)
+    assert Key(Kind.TABLE, "shop", "odd") in await world.seen(
+        Kind.TABLE, "ADDED", {"metadata": {"namespace": "shop", "name": "odd"}}
+    )
+
+
+async def test_a_canary_is_passed_on(world: World) -> None:
+    world.notices.canary_seen("shop")
+    assert world.canaries == ["shop"]

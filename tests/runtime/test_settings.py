@@ -1,0 +1,75 @@
+"""Settings from the environment: every wrong variable is named, no typo is silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_operator.settings import PREFIX, Settings, SettingsError, read
+
+
+def environment(**variables: str) -> dict[str, str]:
+    return {"POD_NAMESPACE": "paimon-system"} | {f"{PREFIX}{name}": value for name, value in variables.items()}
+
+
+def test_nothing_given_is_a_whole_set_of_defaults() -> None:
+    settings = read(environment())
+    assert settings == Settings(lease_namespace="paimon-system")
+    assert settings.watch_namespaces == ()
+
+
+GIVEN: list[tuple[str, str, str, object]] = [
+    ("WATCH_NAMESPACES", "shop, bank,", "watch_namespaces", ("shop", "bank")),
+    ("WATCH_NAMESPACES", "", "watch_namespaces", ()),
+    ("SPARK_IMAGES", '{"paimon-1.4": "r/i:t"}', "spark_images", {"paimon-1.4": "r/i:t"}),
+    ("WORKERS", "4", "workers", 4),
+    ("RESYNC", "10m", "resync", 600),
+    ("RESYNC", "90", "resync", 90),
+    ("POD_PENDING_TIMEOUT", "90s", "pod_pending_timeout", 90),
+    ("LEASE_NAMESPACE", "other", "lease_namespace", "other"),
+    ("LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
+]
+
+
+@pytest.mark.parametrize(("variable", "text", "name", "value"), GIVEN, ids=[f"{one[0]}={one[1]}" for one in GIVEN])
+def test_each_variable_is_read(variable: str, text: str, name: str, value: object) -> None:
+    assert getattr(read(environment(**{variable: text})), name) == value
+
+
+WRONG = [
+    ("WATCH_NAMESPACES", "Shop"),
+    ("SPARK_IMAGES", "paimon-1.4=r/i"),
+    ("SPARK_IMAGES", "[]"),
+    ("WORKERS", "0"),
+    ("WORKERS", "many"),
+    ("RESYNC", "10 minutes"),
+    ("RESYNC", "0"),
+    ("IMAGE_PULL_POLICY", "Sometimes"),
+    ("HEALTH_PORT", "70000"),
+    ("LOG_LEVEL", "verbose"),
+    ("RESINK", "10m"),
+]
+
+
+@pytest.mark.parametrize(("variable", "text"), WRONG, ids=[f"{name}={text}" for name, text in WRONG])
+def test_a_wrong_variable_is_named(variable: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"{PREFIX}{variable}"):
+        read(environment(**{variable: text}))
+
+
+def test_all_wrong_variables_are_named_at_once() -> None:
+    with pytest.raises(SettingsError) as error:
+        read(environment(WORKERS="0", RESYNC="never", RESINK="10m"))
+    assert len(str(error.value).splitlines()) == 3
+
+
+def test_without_a_namespace_of_its_own_it_says_what_to_set() -> None:
+    with pytest.raises(SettingsError, match="PAIMON_OPERATOR_LEASE_NAMESPACE"):
+        read({})
+
+
+def test_every_setting_says_what_it_is() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_the_builds_cache_directory_is_not_a_setting() -> None:
+    assert read(environment(CACHE="/somewhere")) == Settings(lease_namespace="paimon-system")
