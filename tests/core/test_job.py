@@ -16,7 +16,7 @@ from paimon_operator.core.job import build_job
 from paimon_operator.core.look import Look
 from paimon_operator.core.operations.write import write_hash
 from paimon_operator.core.storage import secret_environment
-from paimon_operator.errors import SpecError
+from paimon_operator.errors import SpecError, SurroundingsError
 from tests.support import builders
 
 TABLE = builders.table(
@@ -154,17 +154,17 @@ def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "spec", "field", "reason"),
-    [
-        ("the manifest was edited in between", {"type": "Provision", **decided(specHash="0123456789abcdef")}, "spec", Reason.INVALID_SPEC),
-        ("the write's source was edited in between", {"type": "Write", "write": {"name": "seed"}, **decided(specHash="0123456789abcdef")}, "spec", Reason.INVALID_SPEC),
-        ("the write was removed", {"type": "Write", "write": {"name": "gone"}}, "spec.writes", Reason.WRITE_NOT_FOUND),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_launched(sentence: str, spec: dict[str, Any], field: str, reason: str) -> None:
+    "spec", [{"type": "Provision"}, {"type": "Write", "write": {"name": "seed"}}], ids=["the table", "a write's source"]
+)
+def test_a_run_whose_manifest_was_edited_in_between_is_not_launched(spec: dict[str, Any]) -> None:
+    with pytest.raises(SurroundingsError, match="edited after this run was decided"):
+        job(run(**spec, **decided(specHash="0123456789abcdef")))
+
+
+def test_a_write_that_was_removed_is_not_launched() -> None:
     with pytest.raises(SpecError) as error:
-        job(run(**spec))
-    assert (error.value.field, error.value.reason) == (field, reason), sentence
+        job(run(type="Write", write={"name": "gone"}))
+    assert (error.value.field, error.value.reason) == ("spec.writes", Reason.WRITE_NOT_FOUND)
 
 
 def test_a_users_minor_compaction_on_an_engine_without_it_is_refused() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.contract import Job, JobCatalog, JobRun, JobTable
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunType
 from paimon_operator.api.table import PaimonTable
@@ -18,13 +19,13 @@ from paimon_operator.core.look import Look
 from paimon_operator.core.observed import OperatorFacts
 from paimon_operator.core.operations import compact, drop, expire_snapshots, write
 from paimon_operator.core.rules import broken_rules
-from paimon_operator.errors import SpecError
+from paimon_operator.errors import SurroundingsError
 
 NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def build_job(run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts) -> Job:
-    """The job document of `run`. Raises SpecError for what the manifests no longer have, or have changed since."""
+    """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
     for problem in catalog_problems(catalog, operator):
         raise problem
     # A job does not depend on the time of day; the look wants one.
@@ -33,7 +34,10 @@ def build_job(run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, operat
 
 
 def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
-    """The job document of `run`. Raises SpecError for what the manifest no longer has, or has changed since."""
+    """The job document of `run`. Raises SpecError for what the manifest no longer has.
+
+    Raises SurroundingsError when the manifest was edited after the run was decided.
+    """
     if run.spec.type is not RunType.DROP:
         for error in broken_rules(look):
             raise error
@@ -81,6 +85,7 @@ def _same_as_decided(run: PaimonRun, look: Look) -> None:
         name = run.spec.write.name if run.spec.write else None
         current = next((write.write_hash(each) for each in look.spec.writes if each.name == name), decided)
     if current != decided:
-        raise SpecError(
-            "spec", "the manifest was edited after this run was decided", "Nothing is to be done: another run follows."
+        # No error of the manifest: an edit back again must not leave the table waiting for yet another edit.
+        raise SurroundingsError(
+            "the manifest was edited after this run was decided", "Another run follows.", reason=Reason.PENDING
         )
