@@ -123,7 +123,7 @@ class _Reader:
 
     def _wrong(self, expected: str) -> Exception:
         return spec_failure(
-            "InvalidType",
+            "InvalidSpec",
             f"type {self._text!r}: expected {expected} at character {self._at + 1}",
             "write the type as Paimon does, e.g. DECIMAL(12,2) or ARRAY<ROW<sku STRING, n INT>>",
             field="spec.schema.columns",

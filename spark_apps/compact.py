@@ -42,7 +42,7 @@ def _arguments(job: Job, compact: CompactJob, session: Session) -> dict[str, Sql
     has_strategy = session.engine.takes("compact", "compact_strategy")
     if compact.strategy == "Minor" and not has_strategy:
         raise spec_failure(
-            "EngineLacks",
+            "UnsupportedByEngine",
             f"engine {session.engine.id} has no minor compaction",
             "use full compaction, or an engine that has it",
             field="spec.compaction.minor",
@@ -59,7 +59,7 @@ def _refuse_cross_partition(job: Job, table: object) -> None:
     mode = str(table.bucketMode().toString())  # type: ignore[attr-defined]  # a Java object
     if mode in ("KEY_DYNAMIC", "CROSS_PARTITION"):
         raise spec_failure(
-            "CannotCompact",
+            "InvalidSpec",
             f"Paimon cannot compact {job.table}: its primary key lacks a partition key and its bucket is Dynamic",
             "set compaction.mode to Inline, or make the table anew with a Fixed bucket",
             field="spec.compaction",

@@ -31,7 +31,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from spark_apps.failures import RunError, spec_failure
+from spark_apps.failures import RunError, input_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -80,8 +80,8 @@ class Conformer:
     def _row(self, column: Column, source: StructType, target: StructType, name: str) -> Column:
         unknown = sorted(set(source.names) - set(target.names))
         if unknown:
-            raise spec_failure(
-                "UnknownColumn",
+            raise input_failure(
+                "InputSchemaMismatch",
                 f"the files of write {self.write} have {name}.{unknown[0]}, which the table has not",
                 "add the field to the table, or remove it from the files",
                 field=f"spec.writes[{self.write}]",
@@ -96,8 +96,8 @@ class Conformer:
 
     def _misfit(self, name: str, source: DataType, target: DataType) -> RunError:
         has, wants = source.simpleString(), target.simpleString()
-        return spec_failure(
-            "ColumnTypeDiffers",
+        return input_failure(
+            "InputSchemaMismatch",
             f"column {name} is {has} in the files of write {self.write} and {wants} in the table",
             "write the files with the table's type",
             field=f"spec.writes[{self.write}]",

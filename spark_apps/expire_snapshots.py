@@ -38,9 +38,7 @@ def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
     minimum, maximum = expire.num_retained_min, expire.num_retained_max
     if minimum is not None and minimum < 1:
         # Paimon would delete files of snapshots that it goes on listing (apache/paimon#10088)
-        raise spec_failure(
-            "RetentionInvalid", "numRetainedMin is below 1", "set it to 1 or more", field="spec.retention"
-        )
+        raise spec_failure("InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field="spec.retention")
     if maximum is not None and minimum is None:
         minimum = min(maximum, int(table.coreOptions().snapshotNumRetainMin()))
     given = {

@@ -40,6 +40,14 @@ def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = 
     return RunError("Spec", reason, message, remedy, field=field)
 
 
+def input_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:
+    """Returns the failure of input files: nothing was loaded, and mending the files is enough, without an edit."""
+    return RunError("Surroundings", reason, message, remedy, field=field)
+
+
+INPUT_MALFORMED = "InputMalformed"
+
+
 @dataclass(frozen=True)
 class _Sign:
     """A failure known by what its chain of causes says. First match wins, so the order below matters."""
@@ -67,7 +75,7 @@ SIGNS = (
     _sign(
         r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials",
         "Surroundings",
-        "CredentialsMissing",
+        "SecretNotFound",
         "No credentials for the storage were given",
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the catalog's Secret",
     ),
@@ -82,7 +90,7 @@ SIGNS = (
     _sign(
         r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",
         "Surroundings",
-        "BucketMissing",
+        "BucketNotFound",
         "The bucket does not exist",
         "create the bucket, or correct the catalog's warehouse or location",
     ),
@@ -96,9 +104,18 @@ SIGNS = (
         "check the catalog's endpoint and the network; the run is tried again",
     ),
     _sign(
+        r"MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE|USER_RAISED_EXCEPTION|"
+        r"EXCEED_LIMIT_LENGTH|EXCEED_CHAR_VARCHAR|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"
+        r"CANNOT_READ_FILE_FOOTER|CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|is not a Parquet file|Malformed ORC file",
+        "Surroundings",
+        INPUT_MALFORMED,
+        "The input does not fit the table",
+        "correct the files",
+    ),
+    _sign(
         r"Permission denied|AccessControlException|Read-only file system",
         "Surroundings",
-        "PermissionDenied",
+        "AccessDenied",
         "The storage does not permit this",
         "give the driver's user the right to read and write there",
     ),
@@ -121,7 +138,7 @@ def classify(error: BaseException) -> RunError:
     for sign in SIGNS:
         if sign.pattern.search(text):
             return RunError(sign.kind, sign.reason, f"{sign.sentence}: {_detail(chain)}", sign.remedy)
-    return RunError("Infrastructure", "Unexpected", _first_line(chain[-1]), "read the run's log")
+    return RunError("Infrastructure", "DriverFailed", _first_line(chain[-1]), "read the run's log")
 
 
 def caused_by(error: BaseException, *class_names: str) -> bool:

@@ -34,7 +34,7 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
         if caused_by(error, "FileNotFoundException"):
             raise RunError(
                 "Surroundings",
-                "InputMissing",
+                "InputNotFound",
                 f"{base} does not exist",
                 "put the files there, or correct the path",
                 field=f"spec.writes[{write.name}].from.files.path",
@@ -49,7 +49,7 @@ def input_uri(write: WriteJob) -> str:
     parts = [part for part in write.path.split("/") if part]
     if ".." in parts or "\\" in write.path or ":" in write.path:
         raise spec_failure(
-            "PathOutsideLocation",
+            "InvalidSpec",
             f"path {write.path!r} leads out of its location",
             "name a folder or file below the location, without ..",
             field=f"spec.writes[{write.name}].from.files.path",

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType, StructField, StructType
 
 from spark_apps.conform import Conformer
-from spark_apps.failures import spec_failure
+from spark_apps.failures import input_failure
 from spark_apps.identifiers import quote
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _column(write: WriteJob, raw: DataFrame, field: StructField, nullable: bool)
     if field.name not in raw.columns:
         if nullable:
             return F.lit(None).cast(field.dataType).alias(field.name)
-        raise spec_failure(
-            "ColumnMissing",
+        raise input_failure(
+            "InputSchemaMismatch",
             f"the files of write {write.name} have no column {field.name}, which may not be NULL",
             "add the column to the files",
             field=f"spec.writes[{write.name}]",
@@ -65,8 +65,8 @@ def _column(write: WriteJob, raw: DataFrame, field: StructField, nullable: bool)
 def _refuse_unknown_columns(write: WriteJob, names: list[str], schema: StructType) -> None:
     unknown = sorted(set(names) - set(schema.names))
     if unknown:
-        raise spec_failure(
-            "UnknownColumn",
+        raise input_failure(
+            "InputSchemaMismatch",
             f"the files of write {write.name} have the column {unknown[0]}, which the table has not",
             "add the column to the table, or remove it from the files",
             field=f"spec.writes[{write.name}]",
@@ -119,7 +119,7 @@ def _csv_header(path: str, session: Session) -> list[str]:
         stream.close()
     names = next(csv.reader([line.removeprefix("\ufeff")])) if line else []
     if len(set(names)) < len(names):
-        raise spec_failure("DuplicateColumn", f"{path} names a column twice", "correct its header")
+        raise input_failure("InputSchemaMismatch", f"{path} names a column twice", "correct its header")
     return names
 
 

@@ -95,7 +95,7 @@ class Session:
         if found is None:
             raise RunError(
                 "Surroundings",
-                "TableMissing",
+                "TableNotFound",
                 f"the table {self.job.table} does not exist any more",
                 "restore it, or edit the PaimonTable so that it is provisioned again",
             )

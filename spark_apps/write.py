@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.commits import Commit, find_commit, latest_snapshot
 from spark_apps.contract import Outcome, WriteResult
-from spark_apps.failures import RunError, classify
+from spark_apps.failures import INPUT_MALFORMED, RunError, classify
 from spark_apps.files import InputFile, find_files
 from spark_apps.identifiers import CATALOG, qualified
 from spark_apps.inputs import read_files
@@ -103,7 +103,7 @@ def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any)
         if commit is not None:
             sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; what failed came after: {error}\n")
             return commit
-        if classify(error).kind == "Spec":  # the input is wrong: nothing can be on its way any more
+        if classify(error).reason == INPUT_MALFORMED:  # the input is wrong: nothing can be on its way any more
             ledger.mark_abandoned(entry)
         raise
     return find_commit(session.table(), entry.commit_user, entry.snapshot_before).commit
