@@ -83,7 +83,7 @@ class Bench:
         return (_time(state["finishedAt"]) - _time(state["startedAt"])).total_seconds()
 
     def _conf(self) -> list[str]:
-        engine = next(e for e in supported_engines() if e.id == self.lab.engine)
+        engine = supported_engines()[self.lab.engine]
         jars = fetch(engine).directory
         options = {
             "warehouse": f"s3://lake/{NAMESPACE}",

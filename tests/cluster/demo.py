@@ -73,9 +73,12 @@ class Demo:
 
     def batches(self) -> None:
         for batch in range(BATCHES):
-            before = self.committed()
+            committed_anew = self.later_than(self.committed())
             self.land(batch)
-            self.wait(f"batch {batch + 1} committed", lambda s, b=before: self.committed(s) not in (None, b))
+            self.wait(f"batch {batch + 1} committed", committed_anew)
+
+    def later_than(self, before: int | None) -> Callable[[Object], bool]:
+        return lambda status: self.committed(status) not in (None, before)
 
     def committed(self, status: Object | None = None) -> int | None:
         writes = (status if status is not None else self.status()).get("writes") or [{}]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.lab import Lab
 from tests.e2e.outages import s3_stopped
-from tests.support.kubectl import condition
+from tests.support.kubectl import Object, condition
 
 COLUMNS = {"id": "BIGINT"}
 
@@ -36,7 +36,7 @@ def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables
 
         lab.kubectl.until("paimontable", "keep", lambda o: o is None, what="released", seconds=30)
 
-        def says_why(obj: dict | None) -> bool:
+        def says_why(obj: Object | None) -> bool:
             ready = condition(obj, "Ready")
             return ready.get("status") == "False" and "drop" in ready.get("message", "").lower()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.e2e.lab import Lab, scheduled
 from tests.support.kubectl import Object, condition
 
@@ -11,6 +13,10 @@ def status(obj: Object | None, *path: str) -> Object:
     for step in path:
         found = found.get(step) or {}
     return found
+
+
+def committed_after(before: int | None) -> Callable[[Object | None], bool]:
+    return lambda obj: status(obj)["writes"][0].get("committedSnapshot") not in (None, before)
 
 
 def test_a_table_lives(lab: Lab, each_engine: str) -> None:
@@ -36,7 +42,7 @@ def test_a_table_lives(lab: Lab, each_engine: str) -> None:
         lab.kubectl.until(
             "paimontable",
             "orders",
-            lambda o, before=before: status(o)["writes"][0].get("committedSnapshot") not in (None, before),
+            committed_after(before),
             what=f"batch {batch} committed",
             seconds=300,
         )
