@@ -117,7 +117,10 @@ _MERGING = [
     _later("a column in two sequence groups", _partial_update(_GROUP, {"sequenceFields": ["dt"], "columns": ["state"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "state", "InvalidSpec"),
 ]  # fmt: skip
 
-_ITEMS = {"type": "ARRAY<ROW<sku STRING, n INT>>", "aggregate": {"function": "nested_partial_update", "nestedKey": ["sku"]}}
+_ITEMS = {
+    "type": "ARRAY<ROW<sku STRING, n INT>>",
+    "aggregate": {"function": "nested_partial_update", "nestedKey": ["sku"]},
+}
 _NESTED_PARTIAL_UPDATE = keyed_table(
     spec__mergeEngine={"type": "Aggregation"}, spec__schema__columns__6={"name": "items"} | _ITEMS
 )
