@@ -51,6 +51,7 @@ format: $(STAMP) ## Format the code
 
 generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the page of reasons
 	$(BIN)/python -m paimon_operator.api.crd crds
+	$(BIN)/python -m paimon_operator.api.reasons_page docs/reasons.md
 	$(BIN)/python -m spark_apps.generate
 
 unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
@@ -95,5 +96,6 @@ demo: up ## One table's life, from kubectl apply to merged rows
 bench: up ## Figures, side by side in one run
 	$(BIN)/python -m benchmarks.apply_to_ready
 
-clean: ## Remove what was built in this checkout; caches stay
+clean: $(STAMP) ## Remove what was built in this checkout; caches stay
+	$(CLUSTER) down --purge
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache
