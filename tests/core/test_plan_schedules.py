@@ -30,6 +30,7 @@ def work_off(seen: TableWorld) -> list[tuple[str, str]]:
     before = len(seen.created)
     seen.settle()
     while seen.table.status.active_run:
+        assert len(seen.created) < before + 20, "the same work starts again and again"
         seen.finish()
         seen.settle()
     return seen.started[before:]
