@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 
@@ -22,10 +23,14 @@ def main() -> int:
         return _USAGE_ERROR
     logs.set_up(given.log_level)
     try:
-        return asyncio.run(app.run(given))
-    except OperatorError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+        code = asyncio.new_event_loop().run_until_complete(app.run(given))
+    except OperatorError:
+        logging.getLogger(__name__).exception("ending")
+        code = 1
+    # Not asyncio.run and sys.exit: both would wait for what is left of kopf, and after a watch died that may be a task
+    # that cannot be cancelled. Everything of ours is closed by now.
+    logging.shutdown()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -173,7 +173,6 @@ class Operator:
                 self._unpaced, namespaces=canaries, name=self._canary, identity=self._identity, clock=self._clock
             ).sing,
             watch=partial(self._watch, notices),
-            take_signals=self._take_signals,
         )
 
     def _paced(self) -> ApiServer:
@@ -186,13 +185,13 @@ class Operator:
     def _canary(self) -> str:
         return f"{self._settings.lease_name}-canary"
 
-    async def _watch(self, notices: Notices, stop: asyncio.Event, started: asyncio.Event) -> None:
+    async def _watch(self, notices: Notices, stop: asyncio.Event) -> None:
         await run_watches(
             build_registry(notices, partial(watch_session, self._client)),
             build_settings(canary=self._canary, request_timeout=self._settings.request_timeout),
             namespaces=self._settings.watch_namespaces,
             stop=stop,
-            started=started,
+            take_signals=self._take_signals,
         )
 
     async def _kube_system_uid(self) -> str:

@@ -15,6 +15,7 @@ import kopf
 
 from paimon_operator.core.naming import FIELD_MANAGER, GROUP, MANAGED_BY_LABEL
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.errors import OperatorError
 
 Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
 """Gives the API server's address and an authenticated session; called at the start and after every 401."""
@@ -22,6 +23,10 @@ Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
 _PLURALS: Final = {Kind.TABLE: "paimontables", Kind.CATALOG: "paimoncatalogs", Kind.RUN: "paimonruns"}
 _LEASES: Final = ("coordination.k8s.io", "leases")
 _PODS: Final = ("", "pods")
+
+
+class WatchEndedError(OperatorError):
+    """A part of kopf that never ends has ended without an error of its own."""
 
 
 class Notices(Protocol):
@@ -81,19 +86,28 @@ async def run_watches(
     *,
     namespaces: Sequence[str],
     stop: asyncio.Event,
-    started: asyncio.Event,
+    take_signals: Callable[[], None],
 ) -> None:
-    """Watches until `stop` is set, or SIGTERM came before the caller took the signals over again at `started`.
+    """Watches until `stop` is set. Raises when a watch dies; a closed connection, a 410 and a 429 are survived.
 
-    Raises when a watch dies; a closed connection, a 410 and a 429 are survived, by kopf's own rules. Never restarted
-    inside the process: a new process is the known good state.
+    Never restarted inside the process: a new process is the known good state. kopf's tasks are run here and not by
+    `kopf.operator`, because that one may never return after a watch has died: another watch then waits for credentials
+    that nobody fetches any more, and swallows its cancellation (kopf 1.45.2). `take_signals` is called when kopf has
+    put its own signal handlers in place of ours.
     """
-    await kopf.operator(
+    older = asyncio.all_tasks()
+    tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=settings,
         standalone=True,  # leading is decided by a Lease; kopf's peering excludes nobody
         clusterwide=not namespaces,
         namespaces=list(namespaces),
         stop_flag=stop,
-        ready_flag=started,
     )
+    take_signals()
+    ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    if not stop.is_set():
+        for task in ended:
+            task.result()
+        raise WatchEndedError(f"kopf's {', '.join(sorted(task.get_name() for task in ended))} ended")
+    await kopf.run_tasks(tasks, ignored=older)

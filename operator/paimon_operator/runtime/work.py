@@ -20,8 +20,8 @@ _WATCH_END: Final = 10.0
 _log = logging.getLogger(__name__)
 
 Forever = Callable[[], Coroutine[Any, Any, None]]
-Watch = Callable[[asyncio.Event, asyncio.Event], Coroutine[Any, Any, None]]
-"""Watches until the first event is set, and sets the second once it has begun."""
+Watch = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
+"""Watches until the event is set."""
 
 
 class Work:
@@ -37,12 +37,9 @@ class Work:
         canaries: Sequence[str],
         canary: Forever,
         watch: Watch,
-        take_signals: Callable[[], None],
     ) -> None:
-        """`take_signals` puts our signal handlers in place; kopf replaces them while it starts."""
         self._resync, self._workers, self._queue, self._health = resync, workers, queue, health
         self._canaries, self._canary, self._watch = tuple(canaries), canary, watch
-        self._take_signals = take_signals
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set, then in order: take no key, let busy ones end, close the watches.
@@ -53,7 +50,7 @@ class Work:
         await self._first_look()
         self._workers.start()
         self._health.working(canaries=self._canaries, backlog=lambda: (self._queue.depth, self._workers.last_done))
-        quit_watch, started = asyncio.Event(), asyncio.Event()
+        quit_watch = asyncio.Event()
         # kopf cancels every task that is younger than itself when it ends: so it comes last
         ours = [
             asyncio.create_task(part, name=name)
@@ -62,10 +59,9 @@ class Work:
                 ("workers", self._workers.watch_over()),
                 ("resync", self._resync.repeat()),
                 ("canary", self._canary()),
-                ("signals", self._keep_signals(started)),
             )
         ]
-        watch = asyncio.create_task(self._watch(quit_watch, started), name="watch")
+        watch = asyncio.create_task(self._watch(quit_watch), name="watch")
         done, _ = await asyncio.wait({*ours, watch}, return_when=asyncio.FIRST_COMPLETED)
         _log.info("stopping: %s ended", ", ".join(sorted(task.get_name() for task in done)))
         await self._workers.stop()
@@ -83,11 +79,6 @@ class Work:
             except RetryableError as error:
                 _log.warning("the first look at everything failed, trying again: %s", error)
                 await asyncio.sleep(_PAUSE)
-
-    async def _keep_signals(self, started: asyncio.Event) -> None:
-        await started.wait()
-        self._take_signals()
-        await asyncio.Event().wait()
 
 
 async def _returns(waiting: Awaitable[object]) -> None:

@@ -1,0 +1,215 @@
+"""The process: one leads, a follower takes over, a dead watch ends it, SIGTERM ends it well, a restart writes nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kubernetes import client, config
+
+from tests.apiserver.crds import install
+from tests.apiserver.operator_process import OperatorProcess
+from tests.apiserver.rights import RELEASE, Rights
+from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
+from tests.cluster.apiserver import ApiServer
+from tests.cluster.audit import AuditedRequest, audited_requests
+from tests.support.manifests import REMOVED, keyed_table
+
+FLEET = 200
+_WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+class Replicas:
+    """Operators on one stage, with the chart's rights and settings, of which one leads."""
+
+    def __init__(self, server: ApiServer, stage: Stage, logs: Path) -> None:
+        self.stage, self.rights = stage, Rights(server, stage)
+        self._logs = logs
+        self._started: list[OperatorProcess] = []
+
+    def add(self, **settings: str) -> OperatorProcess:
+        given = self.rights.environment()
+        for own in ("watch_namespaces", "health_port", "metrics_port", "spark_images"):
+            given.pop(own)
+        operator = OperatorProcess(
+            self.rights.kubeconfig,
+            self._logs,
+            namespaces=[self.stage.namespace],
+            lease_namespace=self.stage.namespace,
+            name=f"operator-{len(self._started)}",
+            **given | settings,
+        )
+        self._started.append(operator)
+        return operator.start()
+
+    def close(self) -> None:
+        for operator in self._started:
+            operator.__exit__(None, None, None)
+        self.rights.close()
+
+
+@pytest.fixture
+def stage(api_server: ApiServer, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    stage = Stage(api_server.kubeconfig, request.node.name.removeprefix("test_").replace("_", "-")[:60].strip("-"))
+    yield stage
+    stage.close()
+
+
+@pytest.fixture
+def replicas(api_server: ApiServer, stage: Stage, tmp_path: Path) -> Iterator[Replicas]:
+    replicas = Replicas(api_server, stage, tmp_path)
+    yield replicas
+    replicas.close()
+
+
+def test_a_killed_leader_is_replaced_and_a_follower_touches_nothing_before(replicas: Replicas) -> None:
+    leader = replicas.add().wait_until_working()
+    follower = replicas.add().wait_until_standby()
+    assert (leader.metrics()["paimon_operator_leader"], follower.metrics()["paimon_operator_leader"]) == (1, 0)
+    assert {name for name in follower.metrics() if "api_request" in name and 'kind="Paimon' in name} == set()
+    leader.kill()
+    follower.wait_until_working()
+    stage = replicas.stage
+    stage.create_catalog()
+    stage.create(keyed_table(spec__writes=REMOVED))
+    stage.succeed(stage.wait_for_pod())
+    stage.wait_for_condition(TABLES, "orders", "Ready", "True")
+
+
+def test_a_leader_that_slept_over_its_lease_ends_itself_and_changes_nothing(
+    replicas: Replicas, api_server: ApiServer
+) -> None:
+    stage = replicas.stage
+    leader = replicas.add().wait_until_working()
+    follower = replicas.add().wait_until_standby()
+    os.kill(leader.process.pid, signal.SIGSTOP)
+    follower.wait_until_working()
+    stage.create_catalog()
+    stage.create(keyed_table(spec__writes=REMOVED))
+    stage.wait_for_pod()
+    os.kill(leader.process.pid, signal.SIGCONT)
+    assert leader.wait() == 1
+    assert any("another process may lead by now" in record["message"] for record in leader.log_records())
+    assert len(stage.pods()) == 1
+    names = {request.name for request in _own(api_server, stage, 0) if request.verb == "create"}
+    assert len([name for name in names if name.startswith("orders-provision")]) <= 2, "one run, one Pod"
+
+
+def test_sigterm_releases_the_lease_and_a_follower_leads_at_once(replicas: Replicas) -> None:
+    leader = replicas.add().wait_until_working()
+    follower = replicas.add().wait_until_standby()
+    assert leader.terminate() == 0
+    follower.wait_until_working()
+    assert follower.terminate() == 0
+    for operator in (leader, follower):
+        assert all({"time", "level", "logger", "message"} <= record.keys() for record in operator.log_records())
+
+
+def test_a_follower_ends_well_on_sigterm(replicas: Replicas) -> None:
+    replicas.add().wait_until_working()
+    assert replicas.add().wait_until_standby().terminate() == 0
+
+
+def test_when_a_watch_dies_the_process_ends_with_an_error(replicas: Replicas) -> None:
+    with replicas.rights.without("list", "pods"):
+        operator = replicas.add().wait_until_working()
+        assert operator.process.wait(timeout=180) == 1, operator.log()
+    assert "cannot list resource" in operator.log_records()[-1]["message"]
+    successor = replicas.add().wait_until_working()
+    assert successor.terminate() == 0
+
+
+def test_an_outage_of_the_api_server_longer_than_the_lease_ends_the_leader_and_the_next_one_goes_on(
+    api_server: ApiServer, tmp_path: Path
+) -> None:
+    with ApiServer(tmp_path / "server") as server:
+        install(server.kubeconfig)
+        stage = _bare_stage(server)
+        with OperatorProcess(
+            server.kubeconfig, tmp_path, namespaces=[stage], lease_namespace=stage, name="before"
+        ) as operator:
+            operator.wait_until_working()
+            server.stop_server()
+            assert operator.wait() == 1
+        server.start_server()
+        with OperatorProcess(
+            server.kubeconfig, tmp_path, namespaces=[stage], lease_namespace=stage, name="after"
+        ) as operator:
+            operator.wait_until_working()
+
+
+def test_wrong_settings_are_told_and_end_the_process(api_server: ApiServer, tmp_path: Path) -> None:
+    operator = OperatorProcess(
+        api_server.kubeconfig, tmp_path, namespaces=["x"], lease_namespace="x", workers="many", resink="10m"
+    )
+    assert operator.start().wait() == 2
+    assert "PAIMON_OPERATOR_WORKERS" in operator.log()
+    assert "PAIMON_OPERATOR_RESINK" in operator.log()
+
+
+def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: Replicas, api_server: ApiServer) -> None:
+    stage = replicas.stage
+    stage.create_catalog()
+    for number in range(FLEET):
+        stage.create(keyed_table(metadata__name=f"orders-{number:03}", spec__writes=REMOVED))
+    first = replicas.add().wait_until_working()
+    settled: set[str] = set()
+    while len(settled) < FLEET:
+        stage.wait(lambda: stage.succeed_all() or len(_ready(stage)) == FLEET, "open Pods")
+        settled = _ready(stage)
+    stage.wait(lambda: not [run for run in stage.all(RUNS) if run["metadata"].get("finalizers")], "runs let go")
+    assert first.terminate() == 0
+
+    offset = api_server.audit_log.stat().st_size
+    second = replicas.add().wait_until_working()
+    stage.wait(lambda: _looks(second, "PaimonTable") >= FLEET, "a look at every table")
+    stage.wait(lambda: second.metrics()["paimon_operator_queue_depth"] == 0, "an empty queue")
+    stage.wait(lambda: _canary_came_back(api_server, stage, offset), "a canary")
+    requests = _own(api_server, stage, offset)
+    assert {request.resource for request in requests} >= {"paimontables", "paimonruns", "paimoncatalogs", "leases"}
+    assert [request for request in requests if request.verb in _WRITES and request.resource != "leases"] == []
+    assert second.terminate() == 0
+
+
+def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
+    operator = replicas.add().wait_until_working()
+    assert operator.probe("livez") == (200, "leading\n")
+    replicas.stage.create_catalog()
+    replicas.stage.wait_for_condition(CATALOGS, "lake", "Ready", "Unknown")
+    metrics = operator.metrics()
+    assert metrics["paimon_operator_leader"] == 1
+    assert metrics['paimon_operator_reconcile_seconds_count{kind="PaimonCatalog",result="ok"}'] >= 1
+    assert metrics['paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'] >= 1
+    assert not [name for name in metrics if replicas.stage.namespace in name or "lake" in name]
+
+
+def _bare_stage(server: ApiServer) -> str:
+    with config.new_client_from_config(str(server.kubeconfig)) as api:
+        client.CoreV1Api(api).create_namespace({"metadata": {"name": "outage"}})
+    return "outage"
+
+
+def _ready(stage: Stage) -> set[str]:
+    return {
+        table["metadata"]["name"]
+        for table in stage.all(TABLES)
+        if conditions(table).get("Ready", {}).get("status") == "True" and "activeRun" not in table["status"]
+    }
+
+
+def _looks(operator: OperatorProcess, kind: str) -> float:
+    return operator.metrics().get(f'paimon_operator_reconcile_seconds_count{{kind="{kind}",result="ok"}}', 0)
+
+
+def _own(server: ApiServer, stage: Stage, offset: int) -> list[AuditedRequest]:
+    """Requests of the stage's operators."""
+    user = f"system:serviceaccount:{stage.namespace}:{RELEASE}"
+    return [request for request in audited_requests(server.audit_log, offset=offset) if request.user == user]
+
+
+def _canary_came_back(server: ApiServer, stage: Stage, offset: int) -> bool:
+    return any(request.name == f"{RELEASE}-canary" for request in _own(server, stage, offset))
