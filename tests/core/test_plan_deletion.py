@@ -109,7 +109,9 @@ def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() ->
         seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
         decision = seen.settle()
         assert seen.says("Stalled") == ("True", Reason.DROP_FAILING)
+        assert seen.says("Ready") == ("False", Reason.DELETING)
         message = seen.condition("Stalled").message
+        assert seen.condition("Ready").message == message
         assert "no answer from s3" in message
         assert "deletionPolicy" in message
         assert SKIP_DROP in message

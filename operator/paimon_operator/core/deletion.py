@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
@@ -160,7 +160,8 @@ def _decided(
     requeue_after: timedelta = LOOK_AGAIN,
 ) -> Decision[TableStatus]:
     generation, before = table.metadata.generation, table.status.conditions
-    findings = (fails(ConditionType.READY, Reason.DELETING, Reason.DELETING.means), *progress)
+    told = next(finding for finding in progress if finding.status is ConditionStatus.TRUE)
+    findings = (fails(ConditionType.READY, Reason.DELETING, told.message), *progress)
     conditions = replaced(before, findings, generation=generation, now=now)
     return Decision(
         status=status.model_copy(update={"observed_generation": generation, "conditions": conditions}),
