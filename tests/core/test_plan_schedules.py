@@ -273,6 +273,38 @@ def test_a_compaction_shows_as_the_latest_of_both_and_as_its_own() -> None:
     assert state.next == state.minor.next == datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
+def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_succeeds() -> None:
+    seen = world(compaction=DEDICATED)
+    seen.wait(minutes=20)
+    seen.settle()
+    name = seen.active.metadata.name
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    decision = seen.settle()
+    state = seen.table.status.compaction
+    assert state is not None
+    assert state.minor is not None
+    assert state.full is not None
+    assert state.failure == state.minor.failure
+    assert state.last_run == name
+    assert state.full.failure is None
+    assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
+    assert decision.requeue_after is not None
+    seen.now += decision.requeue_after
+    assert work_off(seen) == [("Compact", "Minor")]
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_table_that_never_came_up_has_no_scheduled_work() -> None:
+    seen = TableWorld(table=builders.table(writes=[builders.write()], compaction=DEDICATED))
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_EXISTS)
+    seen.wait(days=2)
+    seen.settle()
+    assert seen.started == [("Provision", "")]
+    assert write_state(seen).decision is not None
+    assert write_state(seen).decision.reason == Reason.TABLE_NOT_READY
+
+
 def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() -> None:
     seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "*/15 * * * *"}})
     seen.wait(minutes=15)

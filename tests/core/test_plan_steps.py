@@ -270,13 +270,33 @@ def test_a_user_cannot_ask_for_what_only_the_operator_may() -> None:
     assert seen.table.status.active_run is None
 
 
-def test_a_users_failed_run_leaves_the_table_healthy() -> None:
+@pytest.mark.parametrize("asked", [{}, {"type": "ExpireSnapshots", "compact": None}], ids=["compaction", "expiry"])
+def test_a_users_failed_run_leaves_the_table_healthy(asked: dict[str, Any]) -> None:
     seen = world().ready()
-    seen.runs.append(builders.run("by-hand", table=seen.table))
+    seen.runs.append(builders.run("by-hand", table=seen.table, **asked))
     seen.look()
     seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
     seen.settle()
+    assert seen.table.status.active_run is None
     assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_named_run_that_was_never_made_is_forgotten_when_the_manifest_became_wrong() -> None:
+    seen = world()
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    seen.edit(timeZone="Mars/Base")
+    seen.settle()
+    assert seen.table.status.active_run is None
+    assert seen.created == []
+
+
+def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_knows() -> None:
+    seen = world()
+    seen.settle()
+    seen.finish(created=True, after=None)
+    seen.settle()
+    assert seen.says("Healthy") == ("Unknown", Reason.NOT_MEASURED)
 
 
 def test_start_and_end_of_a_run_are_told_as_events() -> None:

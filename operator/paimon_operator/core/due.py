@@ -17,11 +17,10 @@ from paimon_operator.core.operations.work import Work
 
 ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
 """What users may ask for by making a PaimonRun."""
-_LAST: Final = (9, 0)
 
 
 def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work | None:
-    """The work that has waited longest. Ties: writes in their order, compaction, expiry, users' runs.
+    """The work that has waited longest. Ties go by the order of the list: scheduled work, users' runs.
 
     Maintenance goes on while the table differs from the manifest, because it is this object's table all the same;
     writes wait, because they go by the manifest.
@@ -31,7 +30,7 @@ def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work 
     works = [*_scheduled(look, status), *_asked_for(observed)]
     if memory(status).hash != look.wanted_hash:
         works = [work for work in works if work.type_ is not RunType.WRITE]
-    return min(works, key=lambda work: (work.due, work.place), default=None)
+    return min(works, key=lambda work: work.due, default=None)
 
 
 def held_writes(look: Look, status: TableStatus) -> TableStatus:
@@ -64,9 +63,7 @@ def _asked_for(observed: TableObserved) -> Iterator[Work]:
             created = run.metadata.creation_timestamp
             if created is not None:
                 subject = run.spec.compact.strategy.value if run.spec.compact else None
-                yield Work(
-                    type_=run.spec.type, subject=subject, trigger=RunTrigger.USER, due=created, place=_LAST, run=run
-                )
+                yield Work(type_=run.spec.type, subject=subject, trigger=RunTrigger.USER, due=created, run=run)
 
 
 def _is_waiting(run: PaimonRun) -> bool:

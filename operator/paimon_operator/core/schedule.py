@@ -17,9 +17,6 @@ from zoneinfo import ZoneInfo, available_timezones
 from cronsim import CronSim, CronSimError
 
 _FIELDS: Final = 5
-_AROUND_A_CLOCK_CHANGE: Final = timedelta(hours=3)
-"""More than clocks move. A walk that starts this far back never mistakes the second pass of a repeated hour for the
-first, which is what searching backwards from `now` does: the wall clock alone does not tell the two apart."""
 _PROBE: Final = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -60,8 +57,12 @@ class Schedule:
         raise ScheduleError(f"{self.expression!r} never comes")
 
     def _shortly_before(self, now: datetime) -> datetime:
-        """A moment before the latest tick, so near to it that few steps lead from one to the other."""
-        start = (now - _AROUND_A_CLOCK_CHANGE).astimezone(self.zone)
+        """A moment before the latest tick, so near to it that few steps lead from one to the other.
+
+        Searching backwards alone is not enough: in the second pass of a repeated hour the wall clock reads as in the
+        first, and cronsim overlooks the ticks of the first pass that lie after that reading.
+        """
+        start = now.astimezone(self.zone)
         earlier = next(CronSim(self.expression, start, reverse=True), start)
         return earlier.astimezone(UTC) - timedelta(seconds=1)
 

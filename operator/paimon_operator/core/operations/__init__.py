@@ -13,6 +13,7 @@ from paimon_operator.core.operations.write import Writes
 
 PROVISION: Final = Provision()
 SCHEDULED: Final[tuple[Operation, ...]] = (Writes(), Compact(), ExpireSnapshots())
-"""Work on a table that exists."""
+"""Work on a table that exists. Of work that is due since the same moment the first goes first: writes, so that their
+files are compacted too; then compaction; then expiry, of what compaction leaves behind as well."""
 OPERATIONS: Final[dict[RunType, Operation]] = {each.type_: each for each in (PROVISION, *SCHEDULED)}
 """All but Drop, which only a deletion starts and after which there is no status to keep."""

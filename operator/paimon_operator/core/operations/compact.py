@@ -18,8 +18,6 @@ from paimon_operator.core.operations import memory
 from paimon_operator.core.operations.work import Ended, Work
 from paimon_operator.errors import SpecError
 
-PLACE: Final = 1
-"""After the writes that are due since the same moment, so that their files are compacted too."""
 FULL_FIRST: Final = (CompactStrategy.FULL, CompactStrategy.MINOR)
 
 
@@ -30,7 +28,7 @@ class Compact:
 
     def due(self, look: Look, status: TableStatus) -> Iterator[Work]:
         """Strategies whose tick has come."""
-        for place, strategy in enumerate(FULL_FIRST):
+        for strategy in FULL_FIRST:
             wanted = _schedule(look, strategy)
             tick = wanted and memory.due_tick(_slot(status, strategy), wanted, look.created, look.now)
             if tick:
@@ -39,7 +37,6 @@ class Compact:
                     subject=strategy.value,
                     trigger=RunTrigger.SCHEDULE,
                     due=tick.since,
-                    place=(PLACE, place),
                     due_time=tick.tick,
                     identity=tick.identity,
                 )

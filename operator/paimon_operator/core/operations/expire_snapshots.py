@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
 
 from paimon_operator.api.contract import ExpireSnapshotsJob
 from paimon_operator.api.run_status import RunTrigger, RunType
@@ -14,9 +13,6 @@ from paimon_operator.core import schedule
 from paimon_operator.core.look import Look
 from paimon_operator.core.operations import memory
 from paimon_operator.core.operations.work import Ended, Work
-
-PLACE: Final = 2
-"""After compaction, which leaves snapshots behind."""
 
 
 class ExpireSnapshots:
@@ -33,7 +29,6 @@ class ExpireSnapshots:
                 type_=RunType.EXPIRE_SNAPSHOTS,
                 trigger=RunTrigger.SCHEDULE,
                 due=tick.since,
-                place=(PLACE, 0),
                 due_time=tick.tick,
                 identity=tick.identity,
             )

@@ -25,9 +25,7 @@ class Work:
     """The write's name, the compaction's strategy, or None."""
     trigger: RunTrigger
     due: datetime
-    """Since when; the work that has waited longest goes first."""
-    place: tuple[int, int] = (0, 0)
-    """Order among works that are due since the same moment."""
+    """Since when; the work that has waited longest goes first, and of several the one that was listed first."""
     due_time: datetime | None = None
     """The tick that it answers."""
     spec_hash: str | None = None

@@ -20,8 +20,6 @@ from paimon_operator.core.operations import memory
 from paimon_operator.core.operations.work import Ended, Work, identity
 from paimon_operator.errors import SpecError
 
-PLACE: Final = 0
-"""Before compaction and expiry that are due since the same moment."""
 ONCE_RETRIED: Final = frozenset(FailureClass) - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, FailureClass.CANCELLED}
 """No tick will bring a write of type Once back, so the table does; but never one that may have committed."""
 
@@ -33,9 +31,9 @@ class Writes:
 
     def due(self, look: Look, status: TableStatus) -> Iterator[Work]:
         """Writes whose tick has come, and writes of type Once that have not been done."""
-        for index, write in enumerate(look.spec.writes):
+        for write in look.spec.writes:
             once = write.trigger.type is TriggerType.ONCE
-            work = _due_once(look, status, write, index) if once else _due_tick(look, status, write, index)
+            work = _due_once(look, status, write) if once else _due_tick(look, status, write)
             if work is not None:
                 yield work
 
@@ -123,7 +121,7 @@ def ledger(look: Look, write: str) -> str:
     return f"{look.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{write}/"
 
 
-def _due_tick(look: Look, status: TableStatus, write: Write, index: int) -> Work | None:
+def _due_tick(look: Look, status: TableStatus, write: Write) -> Work | None:
     wanted = _schedule(look, write)
     tick = wanted and memory.due_tick(_slot(status, write.name), wanted, look.created, look.now)
     if not tick:
@@ -133,13 +131,12 @@ def _due_tick(look: Look, status: TableStatus, write: Write, index: int) -> Work
         subject=write.name,
         trigger=RunTrigger.SCHEDULE,
         due=tick.since,
-        place=(PLACE, index),
         due_time=tick.tick,
         identity=tick.identity,
     )
 
 
-def _due_once(look: Look, status: TableStatus, write: Write, index: int) -> Work | None:
+def _due_once(look: Look, status: TableStatus, write: Write) -> Work | None:
     state, wanted = _slot(status, write.name), write_hash(write)
     if state.once_hash == wanted:
         return None
@@ -151,7 +148,6 @@ def _due_once(look: Look, status: TableStatus, write: Write, index: int) -> Work
         subject=write.name,
         trigger=RunTrigger.ONCE,
         due=look.created,
-        place=(PLACE, index),
         spec_hash=wanted,
         identity=identity(f"{wanted}@{look.table.metadata.generation}", failure.count if failure else 0),
     )
