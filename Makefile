@@ -14,7 +14,7 @@ SPARK_STAMP := $(VENV)/.installed-spark
 CLUSTER := $(BIN)/python -m tests.cluster
 UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 
-.PHONY: help venv lint format unit test test-apiserver test-spark test-e2e generate images push up down deploy demo bench clean
+.PHONY: help venv lint format unit test test-apiserver test-spark test-e2e generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -78,6 +78,12 @@ test: $(SPARK_STAMP) lint ## Set up everything and run all tests
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine
 	$(CLUSTER) images
+
+image-context: $(SPARK_STAMP) ## Fill build/image-context, for a docker build of your own
+	$(CLUSTER) context
+
+push: $(SPARK_STAMP) ## Push the images to a registry of yours: make push REGISTRY=registry.example.com/data
+	$(CLUSTER) push $(REGISTRY)
 
 up: $(SPARK_STAMP) ## Start the one-node Kubernetes with S3 server, operator, and namespace shop with its catalog
 	$(CLUSTER) up

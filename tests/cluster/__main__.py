@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from tests.cluster import programs
 from tests.cluster.images.deliver import prepare_contexts
+from tests.cluster.images.publish import publish
 from tests.cluster.node import Cluster
 from tests.cluster.packages import MachineError
 
@@ -47,6 +48,12 @@ def _context(_: Cluster, __: argparse.Namespace) -> int:
     return 0
 
 
+def _push(_: Cluster, options: argparse.Namespace) -> int:
+    for reference in publish(options.registry, plain_http=options.plain_http):
+        print(reference)
+    return 0
+
+
 def _env(cluster: Cluster, _: argparse.Namespace) -> int:
     print(cluster.layout.env_file)
     return 0
@@ -77,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     command("status", _status, "say what runs; exit code 1 unless the node is Ready")
     command("env", _env, "print the path of the env file")
     command("context", _context, "fill build/image-context, for a `docker build` of your own")
+    push = command("push", _push, "push the images to a registry of yours")
+    push.add_argument("registry", help="host, with an optional path: registry.example.com/data")
+    push.add_argument("--plain-http", action="store_true", help="the registry speaks no TLS")
     binaries = command("binaries", _binaries, "build the Go programs into the cache (all, or the named ones)")
     binaries.add_argument("name", nargs="*", metavar="NAME", help=", ".join(programs.PROGRAMS))
     return parser

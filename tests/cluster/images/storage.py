@@ -50,6 +50,13 @@ def build(tag: str, *, dockerfile: Path, context: Path, arguments: Mapping[str, 
     run_with_progress(f"building image {tag}", command, env=_environment())
 
 
+def publish(tag: str, reference: str, *, plain_http: bool) -> None:
+    """Pushes the image as `reference` to a registry that this machine reaches by itself."""
+    options = [f"--tls-verify={str(not plain_http).lower()}", "--quiet"]
+    command = [*_WITHOUT_MOUNTS, *_buildah("push", *options, tag, f"docker://{reference}")]
+    run_with_progress(f"pushing {reference}", command, env=_environment())
+
+
 def push(tag: str, reference: str, layout: Layout) -> None:
     """Pushes the image as `reference` to the registry on the node; layers that are there do not travel."""
     options = ["--tls-verify=false", "--disable-compression", "--quiet"]
