@@ -80,10 +80,17 @@ SIGNS = (
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the catalog's Secret",
     ),
     _sign(
-        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDenied|Access Denied|\b403\b|"
-        r"No user exists with the provided access key",
+        r"AccessDenied(?!Exception)|Access Denied",
         "Surroundings",
         "AccessDenied",
+        "The storage does not permit this to these credentials",
+        "grant what is missing to the owner of the keys in the catalog's Secret",
+    ),
+    _sign(
+        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDeniedException|\b403\b|"
+        r"No user exists with the provided access key",
+        "Surroundings",
+        "CredentialsRefused",
         "The storage refuses the credentials",
         "correct the keys in the catalog's Secret, or what they may do",
     ),
@@ -104,8 +111,8 @@ SIGNS = (
         "check the catalog's endpoint and the network; the run is tried again",
     ),
     _sign(
-        r"MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE|USER_RAISED_EXCEPTION|"
-        r"EXCEED_LIMIT_LENGTH|EXCEED_CHAR_VARCHAR|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"
+        r"which the column may not be|Malformed records are detected|MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|"
+        r"NUMERIC_VALUE_OUT_OF_RANGE|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"
         r"CANNOT_READ_FILE_FOOTER|CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|is not a Parquet file|Malformed ORC file",
         "Surroundings",
         INPUT_MALFORMED,

@@ -23,7 +23,11 @@ class InputFile:
 
 
 def find_files(write: WriteJob, session: Session) -> list[InputFile]:
-    """All files below the write's path, by path; names with a leading _ or . are not input, as everywhere in Hadoop."""
+    """All files below the write's path, by path; names with a leading _ or . are not input, as everywhere in Hadoop.
+
+    On S3 an empty folder does not exist, so a write that loads new files from time to time takes a missing folder for
+    an empty one; whatever else is missing is a failure.
+    """
     base = input_uri(write)
     path = session.jvm.org.apache.hadoop.fs.Path(base)
     try:
@@ -32,6 +36,8 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
         statuses = list(_each(file_system.listFiles(path, True)))
     except Exception as error:
         if caused_by(error, "FileNotFoundException"):
+            if write.select == "New" and not write.once and _is_folder(write.path):
+                return []
             raise RunError(
                 "Surroundings",
                 "InputNotFound",
@@ -67,6 +73,10 @@ def _input_file(status: Any) -> InputFile:
 def _each(iterator: Any) -> Iterator[Any]:
     while iterator.hasNext():
         yield iterator.next()
+
+
+def _is_folder(path: str) -> bool:
+    return not path or path.endswith("/")
 
 
 def _hidden(below_root: str) -> bool:

@@ -18,7 +18,7 @@ from spark_apps.failures import input_failure
 from spark_apps.identifiers import quote
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader
+    from pyspark.sql import Column, DataFrame, DataFrameReader
 
     from spark_apps.contract import WriteJob
     from spark_apps.files import InputFile
@@ -28,23 +28,26 @@ LITERAL_PATHS = ("__globPaths__", "false")
 """Spark's own switch against reading a * or [ in a file's name as a pattern."""
 
 
+BOUNDED = frozenset({"CHAR", "VARCHAR", "BINARY", "VARBINARY"})
+"""Types with a length, which Spark's types for them have lost."""
+
+UNBOUNDED = 2**31 - 1
+
+
 def read_files(write: WriteJob, files: list[InputFile], session: Session) -> DataFrame:
     """The rows of `files` in the table's columns. Raises RunError (Spec) for an unknown or missing column."""
     schema = session.dataframe().schema
-    nullable = _nullable_columns(session)
+    types = {field.name(): field.type() for field in session.table().schema().fields()}
     paths = [file.path for file in files]
     read = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet, "orc": _read_orc}[write.format]
     raw = read(write, paths, schema, session)
     _refuse_unknown_columns(write, raw.columns, schema)
-    columns = [_column(write, raw, field, nullable[field.name]) for field in schema.fields]
+    columns = [_column(write, raw, field, types[field.name]) for field in schema.fields]
     return raw.select(*columns)
 
 
-def _nullable_columns(session: Session) -> dict[str, bool]:
-    return {field.name(): bool(field.type().isNullable()) for field in session.table().schema().fields()}
-
-
-def _column(write: WriteJob, raw: DataFrame, field: StructField, nullable: bool) -> Any:
+def _column(write: WriteJob, raw: DataFrame, field: StructField, paimon_type: Any) -> Column:
+    nullable = bool(paimon_type.isNullable())
     if field.name not in raw.columns:
         if nullable:
             return F.lit(None).cast(field.dataType).alias(field.name)
@@ -57,9 +60,17 @@ def _column(write: WriteJob, raw: DataFrame, field: StructField, nullable: bool)
     source = raw.schema[field.name].dataType
     column = Conformer(write.name).conform(F.col(quote(field.name)), source, field.dataType, field.name)
     if not nullable:
-        refusal = F.raise_error(F.lit(f"column {field.name} is NULL in a row, which it may not be"))
-        column = F.when(column.isNull(), refusal.cast(field.dataType)).otherwise(column)
+        column = _refuse(column.isNull(), f"{field.name} is NULL in a row", column, field)
+    if str(paimon_type.getTypeRoot().toString()) in BOUNDED and paimon_type.getLength() < UNBOUNDED:
+        length = int(paimon_type.getLength())
+        column = _refuse(F.length(column) > length, f"{field.name} is longer than {length} in a row", column, field)
     return column.alias(field.name)
+
+
+def _refuse(when: Column, what: str, column: Column, field: StructField) -> Column:
+    """`column`, but a row for which `when` holds fails the run. Spark and Paimon would let these pass."""
+    refusal = F.raise_error(F.lit(f"{what}, which the column may not be"))
+    return F.when(when, refusal.cast(field.dataType)).otherwise(column)
 
 
 def _refuse_unknown_columns(write: WriteJob, names: list[str], schema: StructType) -> None:

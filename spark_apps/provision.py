@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.column_types import parse_type
 from spark_apps.contract import Outcome
-from spark_apps.failures import RunError, caused_by, root_message, spec_failure
+from spark_apps.failures import RunError, root_message, spec_failure
 from spark_apps.measure import measure_table
 
 if TYPE_CHECKING:
@@ -70,13 +70,17 @@ def _wanted_schema(provision: ProvisionJob, session: Session) -> Any:
 
 
 def _create(job: Job, session: Session, wanted: Any) -> None:
-    session.catalog.createDatabase(job.table.database, True)
+    """Paimon's checks come first, so that a refused table leaves not even a database behind."""
+    package, fields = session.jvm.org.apache.paimon.schema, wanted.fields()
+    highest = session.jvm.org.apache.paimon.types.RowType.currentHighestFieldId(fields)
+    keys = (wanted.partitionKeys(), wanted.primaryKeys())
     try:
-        session.catalog.createTable(session.identifier, wanted, False)
+        checked = package.TableSchema(0, fields, highest, *keys, wanted.options(), wanted.comment())
+        package.SchemaValidation.validateTableSchema(checked)
     except Exception as error:
-        if caused_by(error, "IllegalArgumentException", "UnsupportedOperationException", "IllegalStateException"):
-            raise _refused(error) from error
-        raise
+        raise _refused(error) from error
+    session.catalog.createDatabase(job.table.database, True)
+    session.catalog.createTable(session.identifier, wanted, False)
 
 
 def _refused(error: Exception) -> RunError:

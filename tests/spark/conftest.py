@@ -1,0 +1,64 @@
+"""Every test that asks for `lake` or `engine` runs on each engine whose jars can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spark_apps.engine import Engine, supported_engines
+from spark_apps.fetch import Availability, fetch
+from tests.spark.lake import Lake
+from tests.support.spark_process import Worker, image_home
+
+_availability: dict[str, Availability] = {}
+
+
+def _available() -> dict[str, Availability]:
+    if not _availability:
+        _availability.update({name: fetch(engine) for name, engine in supported_engines().items()})
+    return _availability
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Sorted by engine, because only one engine's JVM is kept at a time."""
+    if "engine_id" in metafunc.fixturenames:
+        ready = [name for name, found in _available().items() if found.directory]
+        if not ready:
+            reasons = "; ".join(found.reason for found in _available().values())
+            pytest.fail(f"no engine can be had, so nothing can be shown: {reasons}", pytrace=False)
+        metafunc.parametrize("engine_id", ready, scope="session")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Engines that went untested because their jars cannot be had are named, not passed over."""
+    for name, found in _availability.items():
+        if found.directory is None:
+            terminalreporter.write_line(f"engine {name} was not tested: {found.reason}", yellow=True)
+
+
+@pytest.fixture(scope="session")
+def engine(engine_id: str) -> Engine:
+    return supported_engines()[engine_id]
+
+
+@pytest.fixture(scope="session")
+def jars(engine_id: str) -> Path:
+    directory = _available()[engine_id].directory
+    assert directory is not None
+    return directory
+
+
+@pytest.fixture(scope="session")
+def worker(engine_id: str, jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """One JVM per engine for the whole run of the tests."""
+    started = Worker(jars, tmp_path_factory.mktemp("worker") / f"{engine_id}.log")
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Lake:
+    """An empty warehouse of the test's own."""
+    return Lake(engine, worker, image_home(engine, jars, tmp_path), tmp_path)

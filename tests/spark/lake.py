@@ -1,0 +1,163 @@
+"""A warehouse and a landing folder on file://, and jobs upon them: the vocabulary of the tests in this folder."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spark_apps.engine import Engine
+from tests.support import lake_reader
+from tests.support.spark_process import Exited, Worker, run_driver
+
+OWNER = "cluster-uid/shop/orders"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A finished run: its result document and exit code."""
+
+    result: dict[str, Any]
+    code: int
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error of a failed run; empty for one that succeeded."""
+        found: dict[str, Any] = self.result.get("error", {})
+        return found
+
+    def ok(self) -> dict[str, Any]:
+        """The result of a run that must have succeeded."""
+        assert self.code == 0, self.result
+        return self.result
+
+    def refused(self, reason: str) -> str:
+        """The message of a run that must have failed for this reason, as the user's to mend: manifest or input file."""
+        expected = (25, "Surroundings") if reason.startswith("Input") else (20, "Spec")
+        assert (self.code, self.error.get("class"), self.error.get("reason")) == (*expected, reason), self.result
+        assert self.error["remedy"]
+        return str(self.error["message"])
+
+
+@dataclass
+class Lake:
+    """One table `shop.orders` in a directory of its own; each method is one run of the operation of its name."""
+
+    engine: Engine
+    worker: Worker
+    home: Path
+    directory: Path
+    owner: str = OWNER
+    numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def warehouse(self) -> str:
+        return (self.directory / "warehouse").as_uri()
+
+    @property
+    def table_directory(self) -> Path:
+        return self.directory / "warehouse" / "shop.db" / "orders"
+
+    @property
+    def ledger_directory(self) -> Path:
+        return self.directory / "warehouse" / ".paimon-operator" / "shop.orders" / "import"
+
+    def schemas(self) -> int:
+        """How many schema files the table has."""
+        return len(list((self.table_directory / "schema").glob("schema-*")))
+
+    def land(self, path: str, content: str | bytes) -> Path:
+        """Puts a file into the landing folder."""
+        target = self.directory / "landing" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return target
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table's rows as pypaimon reads them."""
+        return lake_reader.read_rows(self.warehouse, "shop", "orders")
+
+    def snapshots(self) -> list[dict[str, Any]]:
+        """The table's snapshots, oldest first, as pypaimon reads them."""
+        return lake_reader.read_rows(self.warehouse, "shop", "orders$snapshots")
+
+    def provision(self, columns: dict[str, str], **more: Any) -> Ended:
+        """Provision. `columns` maps names to types; besides `keys`, `partitions` and `comments`, the job's members."""
+        comments = more.pop("comments", {})
+        body = {
+            "columns": [
+                {"name": n, "type": t, **({"comment": comments[n]} if n in comments else {})}
+                for n, t in columns.items()
+            ],
+            "primaryKeys": more.pop("keys", []),
+            "partitionKeys": more.pop("partitions", []),
+            "options": more.pop("options", {}),
+            "adoption": more.pop("adoption", "AdoptIfIdentical"),
+            **more,
+        }
+        return self.perform(self.job("Provision", provision=body))
+
+    def write(self, *, run: str | None = None, **more: Any) -> Ended:
+        """Write, of CSV in `orders/` unless told otherwise."""
+        return self.perform(self.write_job(run=run, **more))
+
+    def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
+        body = {
+            "name": "import",
+            "hash": "h1",
+            "mode": "Upsert",
+            "format": "csv",
+            "location": (self.directory / "landing").as_uri(),
+            "path": "orders/",
+            "select": "New",
+            "once": False,
+            "options": {},
+            "ledger": self.ledger_directory.as_uri(),
+            **more,
+        }
+        return self.job("Write", run=run, write=body)
+
+    def compact(self, **more: Any) -> Ended:
+        return self.perform(self.job("Compact", compact={"strategy": "Full", **more}))
+
+    def expire(self, **more: Any) -> Ended:
+        return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
+
+    def drop(self) -> Ended:
+        return self.perform(self.job("Drop", drop={}))
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        """A whole job document. Runs get names of their own unless `run` repeats one."""
+        name = run or f"run-{next(self.numbers)}"
+        return {
+            "version": 1,
+            "run": {"name": name, "uid": f"uid-{name}", "namespace": "shop"},
+            "operation": operation,
+            "engine": self.engine.id,
+            "catalog": {"warehouse": self.warehouse, "metastore": "filesystem", "options": {}},
+            "hadoop": {},
+            "table": {"database": "shop", "name": "orders"},
+            "owner": self.owner,
+            "commitUser": f"{name}-uid-{name}",
+            **member,
+        }
+
+    def outside(self, statement: str) -> Any:
+        """Runs SQL as somebody who is not the operator; the catalog is called `outside`."""
+        return self.worker.ask(sql=statement, warehouse=self.warehouse)
+
+    def perform(self, job: dict[str, Any]) -> Ended:
+        """Lets the worker do the job."""
+        result, code = self.worker.ask(job=str(self.save(job)))
+        return Ended(result, code)
+
+    def drive(self, job: dict[str, Any], **env: str) -> Exited:
+        """Does the job in a process of its own, started as in the image."""
+        return run_driver(self.home, self.save(job), self.directory, **env)
+
+    def save(self, job: dict[str, Any]) -> Path:
+        path = self.directory / f"job-{next(self.numbers)}.json"
+        path.write_text(json.dumps(job), encoding="utf-8")
+        return path

@@ -1,0 +1,194 @@
+"""Provision makes, verifies, adopts and alters; what it may not alter it spells out and leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.spark.lake import OWNER, Lake
+from tests.support import lake_reader
+
+COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(12,2)", "note": "STRING"}
+OPTIONS = {"bucket": "2", "write-only": "true", "merge-engine": "deduplicate"}
+
+
+def orders(lake: Lake, columns: dict[str, str] = COLUMNS, **more: Any) -> Any:
+    return lake.provision(columns, **{"keys": ["id"], "options": OPTIONS, **more})
+
+
+def stored_options(lake: Lake) -> dict[str, str]:
+    rows = lake_reader.read_rows(lake.warehouse, "shop", "orders$options")
+    return {row["key"]: row["value"] for row in rows}
+
+
+def test_every_type_of_paimon_can_be_a_column(lake: Lake) -> None:
+    types = {
+        "k": "BIGINT",
+        "a": "BOOLEAN",
+        "b": "TINYINT NOT NULL",
+        "c": "DECIMAL(12, 2)",
+        "d": "CHAR(3)",
+        "e": "VARCHAR(10)",
+        "f": "BINARY(3)",
+        "g": "BYTES",
+        "h": "DATE",
+        "i": "TIMESTAMP(6)",
+        "j": "TIMESTAMP_LTZ(6)",
+        "l": "TIME(3)",
+        "m": "ARRAY<ROW<sku STRING, n INT>>",
+        "n": "MAP<STRING, ARRAY<ROW<`a b` INT NOT NULL, t TIMESTAMP(3)>>>",
+        "o": "ROW<x DOUBLE, y FLOAT> NOT NULL",
+    }
+
+    created = lake.provision(types, keys=["k"], options={"bucket": "1"}).ok()
+
+    assert (created["created"], created["table"]["bucketMode"]) == (True, "Fixed")
+    assert lake.provision(types, keys=["k"], options={"bucket": "1"}).ok()["created"] is False
+    assert lake.schemas() == 1
+
+
+DDL = """CREATE TABLE outside.shop.orders (id BIGINT, amount DECIMAL(12,2), note STRING) TBLPROPERTIES ('bucket'='2',
+    'primary-key'='id', 'write-only'='true', 'merge-engine'='deduplicate', 'snapshot.time-retained'='7 d')"""
+
+
+def made_outside(lake: Lake) -> None:
+    lake.outside("CREATE DATABASE outside.shop")
+    lake.outside(DDL)
+
+
+def test_an_identical_table_of_nobody_is_adopted_with_its_data(lake: Lake) -> None:
+    made_outside(lake)
+    lake.outside("INSERT INTO outside.shop.orders VALUES (1, 2.5, 'x')")
+
+    adopted = orders(lake).ok()
+
+    assert adopted["created"] is False
+    assert (adopted["table"]["rows"], adopted["table"]["snapshotId"]) == (1, 1)
+    stored = stored_options(lake)
+    assert stored["paimon-operator.owner"] == OWNER
+    assert stored["snapshot.time-retained"] == "7 d", "nobody asked to change it"
+    assert lake.rows() == [{"id": 1, "amount": "2.50", "note": "x"}]
+
+
+def test_adoption_policy_fail_refuses_a_table_of_nobody(lake: Lake) -> None:
+    made_outside(lake)
+
+    orders(lake, adoption="Fail").refused("TableExists")
+
+    assert lake.schemas() == 1
+
+
+def test_verifying_an_unchanged_table_writes_nothing(lake: Lake) -> None:
+    orders(lake).ok()
+    before = sorted(lake.table_directory.rglob("*"))
+
+    again = orders(lake).ok()
+
+    assert "differences" not in again
+    assert sorted(lake.table_directory.rglob("*")) == before
+
+
+def test_options_that_may_change_are_altered_in_one_step(lake: Lake) -> None:
+    orders(lake, options={**OPTIONS, "snapshot.num-retained.min": "5"}).ok()
+
+    altered = orders(lake, options={**OPTIONS, "write-only": "false", "snapshot.time-retained": "2 d"}).ok()
+
+    assert lake.schemas() == 2
+    stored = stored_options(lake)
+    assert stored["snapshot.time-retained"] == "2 d"
+    assert stored["write-only"] == "false"
+    assert "snapshot.num-retained.min" not in stored, "it has left the manifest"
+    assert "option write-only: true -> false" in altered["differences"]
+
+
+def test_an_option_equal_to_its_default_is_no_difference(lake: Lake) -> None:
+    orders(lake, options={"bucket": "2"}).ok()
+    stored = lake.schemas()
+
+    orders(lake, options={"bucket": "2", "merge-engine": "deduplicate"}).ok()
+
+    assert "merge-engine" not in stored_options(lake)
+    assert lake.schemas() <= stored + 1, "only the list of managed options may have changed"
+
+
+def test_comments_are_altered(lake: Lake) -> None:
+    orders(lake, comment="old").ok()
+
+    altered = orders(lake, comment="new", comments={"amount": "with tax"}).ok()
+
+    assert altered["differences"] == ["comment of column amount", "comment of the table"]
+    assert lake.schemas() == 2
+
+
+DIFFERENCES: dict[str, tuple[dict[str, Any], str]] = {
+    "type": (
+        {"columns": {**COLUMNS, "amount": "DECIMAL(10,2)"}},
+        "column amount: table has DECIMAL(12, 2), manifest has DECIMAL(10, 2)",
+    ),
+    "new column": ({"columns": {**COLUMNS, "more": "INT"}}, "column more: only the manifest has it"),
+    "lost column": ({"columns": {"id": "BIGINT", "note": "STRING"}}, "column amount: only the table has it"),
+    "order": (
+        {"columns": dict(reversed(COLUMNS.items()))},
+        "column order: table has id, amount, note, manifest has note, amount, id",
+    ),
+    "key": ({"keys": ["id", "note"]}, "primary key: table has id, manifest has id, note"),
+    "bucket": ({"options": {**OPTIONS, "bucket": "4"}}, "option bucket: table has 2, manifest has 4"),
+    "merge engine": (
+        {"options": {**OPTIONS, "merge-engine": "first-row"}},
+        "option merge-engine: table has deduplicate, manifest has first-row",
+    ),
+    "sequence": (
+        {"options": {**OPTIONS, "sequence.field": "amount"}},
+        "option sequence.field: table has None, manifest has amount",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "sentence"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
+def test_what_cannot_be_altered_is_spelled_out_and_left_alone(
+    lake: Lake, change: dict[str, Any], sentence: str
+) -> None:
+    orders(lake).ok()
+
+    message = orders(lake, **change).refused("TableDiffers")
+
+    assert sentence in message
+    assert lake.schemas() == 1
+
+
+def test_a_table_of_somebody_else_is_left_alone(lake: Lake) -> None:
+    lake.owner = "other-cluster/shop/orders"
+    orders(lake).ok()
+    lake.owner = OWNER
+
+    message = orders(lake, options={**OPTIONS, "write-only": "false"}).refused("Conflict")
+
+    assert "other-cluster/shop/orders" in message
+    assert lake.schemas() == 1
+
+
+def test_adoption_policy_fail_does_not_refuse_a_table_of_its_own(lake: Lake) -> None:
+    orders(lake, adoption="Fail").ok()
+
+    assert orders(lake, adoption="Fail").ok()["created"] is False
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"columns": {"id": "BIGINT", "v": "NUMBER"}}, "InvalidSpec"),
+        ({"columns": {"id": "BIGINT", "v": "ARRAY<INT"}}, "InvalidSpec"),
+        ({"columns": {"id": "BIGINT", "v": "INT; DROP TABLE x"}}, "InvalidSpec"),
+        ({"keys": ["nothing"]}, "TableRefused"),
+        ({"options": {"bucket": "0"}}, "TableRefused"),
+        ({"options": {"bucket": "1", "sequence.field": "nothing"}}, "TableRefused"),
+    ],
+    ids=["unknown-type", "open-bracket", "sql", "key", "bucket-0", "sequence"],
+)
+def test_a_table_that_paimon_refuses_is_refused_with_its_words_and_not_made(
+    lake: Lake, change: dict[str, Any], reason: str
+) -> None:
+    orders(lake, **change).refused(reason)
+
+    assert not lake.table_directory.parent.exists()

@@ -1,0 +1,63 @@
+"""A Spark driver that stays: answers requests from standard input, so that tests pay for one JVM per engine.
+
+A request is one JSON line: {"job": <path>} is performed by spark_apps.main as a driver would; {"sql": <statement>,
+"warehouse": <uri>} is run as somebody else would, in the catalog `outside`; {"identifier": <text>} and {"literal":
+<text>} are read by Spark's parser with Paimon's extensions. Answers go to the file descriptor in argv, a line each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_apps.contract import JobError, read_job
+from spark_apps.main import perform
+
+
+def answer(request: dict[str, Any]) -> Any:
+    """What the request asks for."""
+    if "job" in request:
+        try:
+            job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
+        except JobError as error:
+            return [{"unreadable": str(error)}, -1]
+        return list(perform(job))
+    if "sql" in request:
+        return _run_outside(request["sql"], request["warehouse"])
+    parser: Any = _session()._jsparkSession.sessionState().sqlParser()
+    if "identifier" in request:
+        parts = parser.parseMultipartIdentifier(request["identifier"])
+        return [parts.apply(index) for index in range(parts.size())]
+    return parser.parseExpression(request["literal"]).value().toString()
+
+
+def _session() -> SparkSession:
+    extensions = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
+    return (
+        SparkSession.builder.config("spark.sql.extensions", extensions).config("spark.ui.enabled", False).getOrCreate()
+    )
+
+
+def _run_outside(statement: str, warehouse: str) -> list[list[str]]:
+    session = _session()
+    try:
+        session.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
+        session.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
+        return [[str(value) for value in row] for row in session.sql(statement).collect()]
+    finally:
+        session.stop()  # the next job brings a catalog of its own
+
+
+def main() -> None:
+    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
+        for line in sys.stdin:
+            answers.write(json.dumps(answer(json.loads(line))) + "\n")
+            answers.flush()
+
+
+main()
