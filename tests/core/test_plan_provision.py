@@ -35,17 +35,18 @@ def test_a_new_table_is_made_and_then_ready_with_its_facts() -> None:
     assert seen.table.status.provision.created is True
 
 
-def test_an_adopted_table_stays_adopted_when_an_edit_is_realised_later() -> None:
+@pytest.mark.parametrize("made", [True, False], ids=["made", "adopted"])
+def test_whether_the_table_was_made_or_adopted_is_settled_by_the_first_run(*, made: bool) -> None:
     seen = world()
     seen.settle()
-    seen.finish(created=False)
+    seen.finish(created=made)
     seen.settle()
     seen.edit(options={"file.compression": "lz4"})
     seen.settle()
-    seen.finish(created=False)
+    seen.finish(created=not made)
     seen.settle()
     assert seen.table.status.provision is not None
-    assert seen.table.status.provision.created is False
+    assert seen.table.status.provision.created is made
 
 
 NO_RUN_EDITS: list[tuple[str, dict[str, Any]]] = [

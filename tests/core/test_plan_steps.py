@@ -272,7 +272,8 @@ def test_a_user_cannot_ask_for_what_only_the_operator_may() -> None:
 
 @pytest.mark.parametrize("asked", [{}, {"type": "ExpireSnapshots", "compact": None}], ids=["compaction", "expiry"])
 def test_a_users_failed_run_leaves_the_table_healthy(asked: dict[str, Any]) -> None:
-    seen = world().ready()
+    at_nine = {"schedule": "0 9 * * *"}
+    seen = world(retention={"snapshots": at_nine}, compaction={"mode": "Dedicated", "full": at_nine}).ready()
     seen.runs.append(builders.run("by-hand", table=seen.table, **asked))
     seen.look()
     seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)

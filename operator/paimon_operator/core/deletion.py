@@ -50,12 +50,11 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     if observed.namespace_terminating:
         return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
     followed = active.follow(table, observed.runs, now)
-    named = followed.status.active_run
-    if not must_drop(table, observed):
-        waiting = named is not None and not followed.missing and _is_alive(followed.run)
-        return _cancelling(table, followed, now) if waiting else _released(_kept(table))
-    if named is not None and named.type is not RunType.DROP and _is_alive(followed.run):
-        return _cancelling(table, followed, now)
+    drops, run = must_drop(table, observed), followed.run
+    if run is not None and not (drops and run.spec.type is RunType.DROP):
+        return _cancelling(table, followed.status, run, now)
+    if not drops:
+        return _released(_kept(table))
     return _dropping(wanted, observed, followed, now)
 
 
@@ -66,23 +65,12 @@ def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
     return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
 
 
-def _is_alive(run: PaimonRun | None) -> bool:
-    """An unknown result counts as ended: its Pod has, and the object is to go."""
-    return run is not None and not _has_ended(run)
-
-
-def _has_ended(run: PaimonRun) -> bool:
-    return run.status.completion_time is not None and run.metadata.deletion_timestamp is None
-
-
-def _cancelling(table: PaimonTable, followed: Followed, now: datetime) -> Decision[TableStatus]:
+def _cancelling(table: PaimonTable, status: TableStatus, run: PaimonRun, now: datetime) -> Decision[TableStatus]:
     """The run's own finalizer holds it until its Pod is gone; then the LIST no longer has it."""
-    run = followed.run
-    actions: tuple[Action, ...] = ()
-    if run is not None and run.metadata.deletion_timestamp is None:
-        actions = (Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid),)
-    message = f"run {followed.status.active_run.name if followed.status.active_run else ''} is being stopped"
-    return _decided(table, followed.status, reconciling(Reason.WAITING_FOR_POD, message), now, actions=actions)
+    asked = run.metadata.deletion_timestamp is not None
+    actions = () if asked else (Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid),)
+    findings = reconciling(Reason.WAITING_FOR_POD, f"run {run.metadata.name} is being stopped")
+    return _decided(table, status, findings, now, actions=actions)
 
 
 def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: datetime) -> Decision[TableStatus]:
