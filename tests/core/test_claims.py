@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paimon_operator.api.run_status import RunTrigger, RunType
 from paimon_operator.api.table import PaimonTable
-from paimon_operator.api.table_status import ActiveRun, TableStatus
+from paimon_operator.api.table_status import ActiveRun, ProvisionState, TableStatus
 from paimon_operator.core.claims import ClaimBook, claim_of, inside, normalised
 from tests.support import builders
 
@@ -51,6 +51,14 @@ def test_objects_of_the_same_second_are_told_apart_by_their_uid() -> None:
     first, second = table("a"), table("b")
     assert book(first, second).holder(first, LAKE) is None
     assert book(second, first).holder(second, LAKE) is not None
+
+
+def test_a_newcomer_of_the_same_second_takes_nothing_from_a_table_that_was_ready() -> None:
+    verified = TableStatus(provision=ProvisionState(last_time=builders.NOW))
+    newcomer, proven = table("a"), table("b").model_copy(update={"status": verified})
+    claims = book(proven, newcomer)
+    assert claims.holder(proven, LAKE) is None
+    assert claims.holder(newcomer, LAKE) is not None
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ class Claim:
     created: datetime
     busy: bool
     """A run of this object is active."""
+    proven: bool
+    """The table was verified under this object."""
 
     @property
     def key(self) -> ObjectKey:
@@ -49,9 +51,9 @@ class Claim:
         return self.namespace, self.name
 
     @property
-    def rank(self) -> tuple[bool, datetime, str]:
-        """The smallest rank holds the table; the UID decides between objects of the same second."""
-        return not self.busy, self.created, self.uid
+    def rank(self) -> tuple[bool, datetime, bool, str]:
+        """The smallest rank holds the table. Of the same second the proven one does, and then the UID decides."""
+        return not self.busy, self.created, not self.proven, self.uid
 
 
 class ClaimBook:
@@ -112,6 +114,7 @@ def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
         uid=table.metadata.uid,
         created=table.metadata.creation_timestamp or _NEVER,
         busy=table.status.active_run is not None,
+        proven=table.status.provision is not None and table.status.provision.last_time is not None,
     )
 
 
