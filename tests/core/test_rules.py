@@ -79,7 +79,7 @@ def test_right_manifests_break_no_rule(sentence: str, spec: dict[str, Any], engi
 WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("an unknown type", {"schema": columns("MAP<STRING>")}, "spec.schema.columns[1].type", "',' belongs"),
     ("a bare timestamp", {"schema": columns("TIMESTAMP")}, "spec.schema.columns[1].type", "one thing to Spark and another to Paimon"),
-    ("a precision that Spark has not", {"schema": columns("TIMESTAMP(3)")}, "spec.schema.columns[1].type", "six digits"),
+    ("a precision that Spark has not", {"schema": columns("TIMESTAMP(9)")}, "spec.schema.columns[1].type", "6 digits"),
     ("columns that differ in case", {"schema": {"columns": [{"name": "a", "type": "INT"}, {"name": "A", "type": "INT"}]}}, "spec.schema.columns[1].name", "case only"),
     ("the same column twice", {"schema": {"columns": [{"name": "a", "type": "INT"}, {"name": "a", "type": "INT"}]}}, "spec.schema.columns[1].name", "two columns"),
     ("a name of Paimon's", {"schema": {"columns": [{"name": "_VALUE_KIND", "type": "INT"}]}}, "spec.schema.columns[0].name", "keeps the name"),

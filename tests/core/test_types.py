@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.core.types import MAX_DEPTH, DataType, TypeTextError, canonical, not_creatable, parse
+from paimon_operator.core.types import MAX_DEPTH, DataType, TypeTextError, canonical, not_writable, parse
 
 
 @pytest.mark.parametrize(
@@ -75,23 +75,24 @@ def test_what_is_no_type_is_refused_with_the_place(text: str, part_of_the_proble
 
 
 @pytest.mark.parametrize(
-    ("text", "creatable"),
+    ("text", "writable"),
     [
         ("STRING", True),
         ("CHAR(3)", True),
         ("BYTES", True),
         ("TIMESTAMP(6)", True),
         ("TIMESTAMP_LTZ(6)", True),
-        ("TIMESTAMP(3)", False),
+        ("TIMESTAMP(3)", True),
         ("TIME(3)", False),
-        ("BINARY(8)", False),
+        ("BINARY(8)", True),
+        ("VARBINARY(8)", True),
         ("MULTISET<INT>", False),
         ("ARRAY<ROW<a INT, b TIME>>", False),
         ("MAP<STRING, TIMESTAMP(9)>", False),
     ],
 )
-def test_what_spark_can_create(text: str, creatable: bool) -> None:
-    assert (not_creatable(parse(text)) is None) is creatable
+def test_what_spark_can_write(text: str, writable: bool) -> None:
+    assert (not_writable(parse(text)) is None) is writable
 
 
 NAMES = st.text(st.characters(categories=["L", "N"], include_characters="` _-"), min_size=1, max_size=12).filter(

@@ -79,7 +79,7 @@ def _types(spec: PaimonTableSpec) -> Iterator[SpecError]:
     for index, column in enumerate(spec.table_schema.columns):
         path = f"spec.schema.columns[{index}].type"
         try:
-            problem = types.not_creatable(types.parse(column.type))
+            problem = types.not_writable(types.parse(column.type))
         except types.TypeTextError as error:
             yield SpecError(path, error.problem, error.remedy)
         else:

@@ -2,7 +2,7 @@
 
 One grammar, read once: a text becomes a `DataType`, and `canonical` writes it back in one form, so that spaces and
 aliases never look like an edit. Limits of precision and scale are those of Paimon's `DataTypes`; which of the legal
-types Spark can create is a separate question (`not_creatable`), because the answer is Spark's and not Paimon's.
+types Spark can write is a separate question (`not_writable`), because the answer is Spark's and not Paimon's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ MAX_LENGTH: Final = 2147483647
 
 NOT_NULL: Final = " NOT NULL"
 
+SPARK_TIMESTAMP_DIGITS: Final = 6
 MAX_DEPTH: Final = 16
 """Nesting beyond this is refused: no real schema has it, and a recursive reader must not be a way to stop us."""
 
@@ -111,16 +112,16 @@ def parse(text: str) -> DataType:
     return result
 
 
-def not_creatable(data_type: DataType) -> str | None:
-    """Why Spark SQL cannot make a column of this type, or None when it can (`paimon-spark` type mapping)."""
+def not_writable(data_type: DataType) -> str | None:
+    """Why Spark cannot fill a column of this type without loss, or None when it can (tests/spark/test_types)."""
     for child in data_type.children:
-        if problem := not_creatable(child):
+        if problem := not_writable(child):
             return problem
     name, args = data_type.name, data_type.args
-    if name in ("TIME", "MULTISET", "VARIANT", "BLOB", "BINARY", "VARBINARY"):
+    if name in ("TIME", "MULTISET", "VARIANT", "BLOB"):
         return f"Spark 3.5 has no type for {data_type._body()}"
-    if name in ("TIMESTAMP", "TIMESTAMP_LTZ") and args != (6,):
-        return f"Spark's timestamps have six digits, so {data_type._body()} cannot be created"
+    if name in ("TIMESTAMP", "TIMESTAMP_LTZ") and args > (SPARK_TIMESTAMP_DIGITS,):
+        return f"Spark's timestamps have {SPARK_TIMESTAMP_DIGITS} digits, so {data_type._body()} would lose some"
     return None
 
 
