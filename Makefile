@@ -8,8 +8,6 @@ export PAIMON_OPERATOR_CACHE ?= $(cache_home)/paimon-operator
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-WHEELS := $(PAIMON_OPERATOR_CACHE)/wheels
-PYSPARK := $(WHEELS)/pyspark-3.5.8-py2.py3-none-any.whl
 SPARK_STAMP := $(VENV)/.installed-spark
 CLUSTER := $(BIN)/python -m tests.cluster
 UNIT := tests/api tests/core tests/kube tests/runtime tests/support
@@ -26,16 +24,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-$(PYSPARK):
-	@echo "==> pyspark's wheel (its source archive has 318 MB; once per machine)"
-	@mkdir -p $(WHEELS)
-	@$(BIN)/python -m pip wheel --quiet --wheel-dir $(WHEELS) pyspark==3.5.8
-
-$(SPARK_STAMP): $(STAMP) | $(PYSPARK)
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --find-links $(WHEELS) --editable '.[dev,spark]'
+# PyPI has pyspark as a source archive of 318 MB only; its wheel is built once per machine, for the images too.
+$(SPARK_STAMP): $(STAMP)
+	@wheel=$$($(BIN)/python -m tests.cluster pyspark | tail -n 1); \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --find-links "$$(dirname "$$wheel")" \
+		--editable '.[dev,spark]'
 	@touch $@
-
-$(PYSPARK): | $(STAMP)
 
 venv: $(SPARK_STAMP) ## Python environment with the operator, pyspark and the development tools
 

@@ -7,9 +7,11 @@ import json
 import sys
 from collections.abc import Callable
 
+from spark_apps.engine import supported_engines
 from tests.cluster import programs
 from tests.cluster.images.deliver import prepare_contexts
 from tests.cluster.images.publish import publish
+from tests.cluster.images.wheels import pyspark
 from tests.cluster.node import Cluster
 from tests.cluster.packages import MachineError
 
@@ -45,6 +47,12 @@ def _down(cluster: Cluster, options: argparse.Namespace) -> int:
 def _context(_: Cluster, __: argparse.Namespace) -> int:
     for path in prepare_contexts():
         print(path)
+    return 0
+
+
+def _pyspark(_: Cluster, __: argparse.Namespace) -> int:
+    newest = list(supported_engines().values())[-1]
+    print(pyspark(newest.pyspark))
     return 0
 
 
@@ -84,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     command("status", _status, "say what runs; exit code 1 unless the node is Ready")
     command("env", _env, "print the path of the env file")
     command("context", _context, "fill build/image-context, for a `docker build` of your own")
+    command("pyspark", _pyspark, "build the wheel of pyspark into the cache and print its path")
     push = command("push", _push, "push the images to a registry of yours")
     push.add_argument("registry", help="host, with an optional path: registry.example.com/data")
     push.add_argument("--plain-http", action="store_true", help="the registry speaks no TLS")
