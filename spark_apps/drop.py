@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spark_apps.contract import Outcome
 from spark_apps.failures import spec_failure
@@ -13,26 +13,33 @@ if TYPE_CHECKING:
     from spark_apps.session import Session
 
 
+DROPPING = "dropping"
+"""File that says where the table lay: a drop that dies half-way may leave data without the schema that names it."""
+
+
 def run(job: Job, session: Session) -> Outcome:
     """Removes data and ledgers; the database stays."""
     table = session.find_table()
+    ours = session.path(f"{job.catalog.warehouse.rstrip('/')}/.paimon-operator/{job.table}")
+    files = session.file_io(ours)
+    note = session.path(f"{ours.toString()}/{DROPPING}")
     if table is not None:
-        owner = table.schema().options().get(OWNER_OPTION)
-        if owner != job.owner:
-            raise spec_failure(
-                "Conflict",
-                f"the table {job.table} is owned by {owner or 'nobody'}, so it is not dropped",
-                "set deletionPolicy to Retain, or drop the table by hand",
-                field="spec.deletionPolicy",
-            )
+        _refuse_foreign(job, table)
+        files.overwriteFileUtf8(note, table.location().toString())
         session.catalog.dropTable(session.identifier, True)
-    _remove_ledgers(job, session)
+    elif files.exists(note):
+        files.delete(session.path(files.readFileUtf8(note).strip()), True)
+    if files.exists(ours):
+        files.delete(ours, True)  # the ledgers say which files are in a table that is no more
     return Outcome(dropped=table is not None)
 
 
-def _remove_ledgers(job: Job, session: Session) -> None:
-    """They say which files are in a table that is no more."""
-    directory = session.path(f"{job.catalog.warehouse.rstrip('/')}/.paimon-operator/{job.table}")
-    files = session.file_io(directory)
-    if files.exists(directory):
-        files.delete(directory, True)
+def _refuse_foreign(job: Job, table: Any) -> None:
+    owner = table.schema().options().get(OWNER_OPTION)
+    if owner != job.owner:
+        raise spec_failure(
+            "Conflict",
+            f"the table {job.table} is owned by {owner or 'nobody'}, so it is not dropped",
+            "set deletionPolicy to Retain, or drop the table by hand",
+            field="spec.deletionPolicy",
+        )

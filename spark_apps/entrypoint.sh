@@ -3,7 +3,8 @@
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
-# TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa.
+# TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
+# SPARK_APPS_MAIN (the program; tests put theirs around main.py).
 #
 # java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
 # whose class path with wildcards has no fixed order: an archive fits only the very class path it was made with.
@@ -36,7 +37,7 @@ export PYSPARK_PYTHON="$python" PYTHONPATH="$(dirname "$SPARK_APPS_DIR")${PYTHON
 
 case ${1:-} in
   driver)
-    program=$SPARK_APPS_DIR/main.py
+    program=${SPARK_APPS_MAIN:-$SPARK_APPS_DIR/main.py}
     cds="-XX:SharedArchiveFile=$archive"
     [ -f "$archive" ] || cds=-Xshare:auto
     ;;

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spark_apps.contract import Outcome
-from spark_apps.failures import spec_failure
+from spark_apps.failures import root_message, spec_failure
 from spark_apps.measure import measure_table
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ def run(job: Job, session: Session) -> Outcome:
     assert expire is not None  # noqa: S101  (contract.read_job saw to it)
     table = session.table()
     options = _retention(expire, table)
-    retention = table.copy(session.java_map(options)).coreOptions().expireConfig()
+    try:
+        retention = table.copy(session.java_map(options)).coreOptions().expireConfig()
+    except Exception as error:
+        said = f"Paimon refuses the retention: {root_message(error)}"
+        raise spec_failure("InvalidSpec", said, "correct the retention", field="spec.retention.snapshots") from error
     expired = 0
     while count := int(table.newExpireSnapshots().config(retention).expire()):
         expired += count
@@ -38,7 +42,9 @@ def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
     minimum, maximum = expire.num_retained_min, expire.num_retained_max
     if minimum is not None and minimum < 1:
         # Paimon would delete files of snapshots that it goes on listing (apache/paimon#10088)
-        raise spec_failure("InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field="spec.retention")
+        raise spec_failure(
+            "InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field="spec.retention.snapshots"
+        )
     if maximum is not None and minimum is None:
         minimum = min(maximum, int(table.coreOptions().snapshotNumRetainMin()))
     given = {

@@ -5,6 +5,9 @@ from __future__ import annotations
 CATALOG = "paimon"
 """The name under which a session knows the catalog."""
 
+PARSER_OPTIONS = {"spark.sql.variable.substitute": "false", "spark.sql.parser.escapedStringLiterals": "false"}
+"""Settings that quoting rests on: by default Spark replaces ${name} in any text, quoted or not."""
+
 SqlValue = str | int | bool
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by, spec_failure
-from spark_apps.identifiers import CATALOG, qualified
+from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,6 +130,7 @@ class Session:
             **{f"spark.hadoop.{key}": value for key, value in self.hadoop_options.items()},
             **{f"spark.paimon.{key}": value for key, value in write_options.items()},
             "spark.paimon.commit.user-prefix": self.job.commit_user,
+            **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",
             "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),

@@ -144,9 +144,9 @@ class Lake:
             **member,
         }
 
-    def outside(self, statement: str) -> Any:
+    def outside(self, *statements: str) -> None:
         """Runs SQL as somebody who is not the operator; the catalog is called `outside`."""
-        return self.worker.ask(sql=statement, warehouse=self.warehouse)
+        self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
 
     def perform(self, job: dict[str, Any]) -> Ended:
         """Lets the worker do the job."""

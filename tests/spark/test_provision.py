@@ -53,8 +53,7 @@ DDL = """CREATE TABLE outside.shop.orders (id BIGINT, amount DECIMAL(12,2), note
 
 
 def made_outside(lake: Lake) -> None:
-    lake.outside("CREATE DATABASE outside.shop")
-    lake.outside(DDL)
+    lake.outside("CREATE DATABASE outside.shop", DDL)
 
 
 def test_an_identical_table_of_nobody_is_adopted_with_its_data(lake: Lake) -> None:

@@ -8,7 +8,9 @@ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION of `env`.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
+import functools
 import json
 import os
 import shutil
@@ -35,13 +37,44 @@ def read_rows(
 def read_many(
     warehouse: str, database: str, tables: Iterable[str], *, env: Mapping[str, str] | None = None
 ) -> list[list[dict[str, Any]]]:
-    """The rows of several tables in one start of the reader (three seconds)."""
-    command = [str(_python()), str(PROGRAM), warehouse, *(f"{database}.{table}" for table in tables)]
-    done = subprocess.run(command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"pypaimon cannot read {warehouse} {database}: {done.stderr[-2000:]}")
-    rows: list[list[dict[str, Any]]] = json.loads(done.stdout.splitlines()[-1])
+    """The rows of several tables."""
+    names = [f"{database}.{table}" for table in tables]
+    answer = _reader().ask({"warehouse": warehouse, "tables": names, "env": {**os.environ, **(env or {})}})
+    if "error" in answer:
+        raise AssertionError(f"pypaimon cannot read {names} of {warehouse}: {answer['error'][-2000:]}")
+    rows: list[list[dict[str, Any]]] = answer["rows"]
     return rows
+
+
+class _Reader:
+    """The reader's process: it stays until this one ends, because it takes three seconds to start."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [str(_python()), str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        atexit.register(self.stop)
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise AssertionError(f"pypaimon's process ended with {self._process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def stop(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@functools.cache
+def _reader() -> _Reader:
+    return _Reader()
 
 
 def _python() -> Path:

@@ -1,10 +1,11 @@
-"""Run by lake_reader in pypaimon's environment: `lake_reader_program.py WAREHOUSE DATABASE.TABLE...`; prints JSON."""
+"""Run by lake_reader in pypaimon's environment: a JSON request per line of standard input, an answer per line."""
 
 import datetime
 import decimal
 import json
 import os
 import sys
+import traceback
 
 import fastavro
 
@@ -31,13 +32,13 @@ def _read_with_defaults(*args, **kwargs):
         yield record
 
 
-def _catalog_options(warehouse):
+def _catalog_options(warehouse, env):
     options = {"warehouse": warehouse}
     if warehouse.startswith("s3://"):
-        options["s3.endpoint"] = os.environ["AWS_ENDPOINT_URL"]
-        options["s3.access-key"] = os.environ["AWS_ACCESS_KEY_ID"]
-        options["s3.secret-key"] = os.environ["AWS_SECRET_ACCESS_KEY"]
-        options["s3.region"] = os.environ.get("AWS_REGION", "us-east-1")
+        options["s3.endpoint"] = env["AWS_ENDPOINT_URL"]
+        options["s3.access-key"] = env["AWS_ACCESS_KEY_ID"]
+        options["s3.secret-key"] = env["AWS_SECRET_ACCESS_KEY"]
+        options["s3.region"] = env.get("AWS_REGION", "us-east-1")
         options["s3.path.style.access"] = "true"
     return options
 
@@ -56,15 +57,27 @@ def _rows(catalog, name):
     table = catalog.get_table(name)
     builder = table.new_read_builder()
     rows = builder.new_read().to_arrow(builder.new_scan().plan().splits()).to_pylist()
-    return sorted(rows, key=lambda row: next(iter(row.values()))) if rows else []
+    return sorted(rows, key=_first_value)
 
 
-def main():
+def _first_value(row):
+    value = next(iter(row.values()))
+    return (True, 0) if value is None else (False, value)
+
+
+def _answer(request):
     from pypaimon import CatalogFactory  # noqa: PLC0415  (after fastavro is patched)
 
-    catalog = CatalogFactory.create(_catalog_options(sys.argv[1]))
-    print(json.dumps([_rows(catalog, name) for name in sys.argv[2:]], default=_as_json))  # noqa: T201
+    try:
+        catalog = CatalogFactory.create(_catalog_options(request["warehouse"], request["env"]))
+        return {"rows": [_rows(catalog, name) for name in request["tables"]]}
+    except Exception:  # noqa: BLE001  (the border: the asking process raises it)
+        return {"error": traceback.format_exc()}
 
 
 fastavro.reader = _read_with_defaults
-main()
+answers = os.fdopen(os.dup(1), "w")  # what a library prints must not stand between the answers
+os.dup2(2, 1)
+for line in sys.stdin:
+    answers.write(json.dumps(_answer(json.loads(line)), default=_as_json) + "\n")
+    answers.flush()

@@ -109,3 +109,18 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self._answers.close()
+
+
+def kill_driver_at(moment: str, home: Path, job: Path, directory: Path) -> None:
+    """Runs a Write until `moment` (spark_killed.MOMENTS), when JVM and Python die at once, as in a lost pod."""
+    program = Path(__file__).with_name("spark_killed.py")
+    driver = subprocess.run(
+        [str(ENTRYPOINT), "driver", str(job)],
+        env=environment(home, directory / "killed.message", KILL_AT=moment, SPARK_APPS_MAIN=str(program)),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=directory,
+        start_new_session=True,
+    )
+    assert driver.returncode == -signal.SIGKILL, f"the driver was not killed {moment}: {driver.stdout}{driver.stderr}"

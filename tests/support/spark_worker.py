@@ -1,8 +1,10 @@
 """A Spark driver that stays: answers requests from standard input, so that tests pay for one JVM per engine.
 
-A request is one JSON line: {"job": <path>} is performed by spark_apps.main as a driver would; {"sql": <statement>,
-"warehouse": <uri>} is run as somebody else would, in the catalog `outside`; {"identifier": <text>} and {"literal":
-<text>} are read by Spark's parser with Paimon's extensions. Answers go to the file descriptor in argv, a line each.
+A request is one JSON line:
+  {"job": path}                        performed by spark_apps.main, as a driver would
+  {"sql": statements, "warehouse": uri} run as somebody else would, in the catalog `outside`; ; between them
+  {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
+Answers go to the file descriptor in argv, a line each.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_apps.contract import JobError, read_job
+from spark_apps.identifiers import PARSER_OPTIONS
 from spark_apps.main import perform
 
 
@@ -28,7 +31,8 @@ def answer(request: dict[str, Any]) -> Any:
             return [{"unreadable": str(error)}, -1]
         return list(perform(job))
     if "sql" in request:
-        return _run_outside(request["sql"], request["warehouse"])
+        _run_outside(request["sql"], request["warehouse"])
+        return None
     parser: Any = _session()._jsparkSession.sessionState().sqlParser()
     if "identifier" in request:
         parts = parser.parseMultipartIdentifier(request["identifier"])
@@ -38,17 +42,19 @@ def answer(request: dict[str, Any]) -> Any:
 
 def _session() -> SparkSession:
     extensions = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
-    return (
-        SparkSession.builder.config("spark.sql.extensions", extensions).config("spark.ui.enabled", False).getOrCreate()
-    )
+    builder = SparkSession.builder.config("spark.sql.extensions", extensions).config("spark.ui.enabled", False)
+    for key, value in PARSER_OPTIONS.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
-def _run_outside(statement: str, warehouse: str) -> list[list[str]]:
+def _run_outside(statement: str, warehouse: str) -> None:
     session = _session()
     try:
         session.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
         session.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
-        return [[str(value) for value in row] for row in session.sql(statement).collect()]
+        for each in statement.split(";"):
+            session.sql(each).collect()
     finally:
         session.stop()  # the next job brings a catalog of its own
 

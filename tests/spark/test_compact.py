@@ -1,0 +1,114 @@
+"""Compaction: what it says it did is what the table shows, and it never expires a snapshot by the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_apps.engine import load_engine
+from tests.spark.lake import Lake
+from tests.support import lake_reader
+
+TIGHT = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
+"""A retention that would let nothing but the latest snapshot live."""
+
+
+@pytest.fixture
+def upserted(lake: Lake) -> Lake:
+    """A write-only table of two buckets with three commits over the same keys."""
+    options = {"bucket": "2", "write-only": "true", **TIGHT}
+    lake.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options=options).ok()
+    for number in range(3):
+        lines = "".join(f"{key},{number}\n" for key in range(8))
+        lake.land(f"orders/{number}.csv", f"id,v\n{lines}")
+        lake.write().ok()
+    return lake
+
+
+def files(lake: Lake) -> list[dict[str, Any]]:
+    return lake_reader.read_rows(lake.warehouse, "shop", "orders$files")
+
+
+def test_full_compaction_leaves_one_sorted_run_per_bucket(upserted: Lake) -> None:
+    before = files(upserted)
+
+    done = upserted.compact().ok()
+
+    after = files(upserted)
+    assert {(file["bucket"], file["level"] > 0) for file in after} == {(0, True), (1, True)}
+    assert len(after) == 2
+    assert done["before"]["files"] == len(before) == 6
+    assert done["before"]["sortedRunsMax"] == 3
+    assert done["after"] == {
+        "files": 2,
+        "bytes": sum(file["file_size_in_bytes"] for file in after),
+        "rows": 8,
+        "sortedRunsMax": 1,
+        "snapshotId": 4,
+    }
+    assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
+
+
+def test_compaction_expires_nothing_and_a_second_one_does_nothing(upserted: Lake) -> None:
+    upserted.compact().ok()
+    assert [each["snapshot_id"] for each in upserted.snapshots()] == [1, 2, 3, 4]
+
+    again = upserted.compact().ok()
+
+    assert again["before"] == again["after"]
+    assert [each["commit_kind"] for each in upserted.snapshots()] == ["APPEND", "APPEND", "APPEND", "COMPACT"]
+
+
+def test_minor_compaction_where_the_engine_has_it(upserted: Lake) -> None:
+    if load_engine(upserted.engine.id).takes("compact", "compact_strategy"):
+        assert upserted.compact(strategy="Minor").ok()["after"]["rows"] <= 24
+        assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
+    else:
+        assert upserted.engine.id in upserted.compact(strategy="Minor").refused("UnsupportedByEngine")
+        assert len(upserted.snapshots()) == 3
+
+
+def test_partitions_that_are_still_written_are_left_alone(upserted: Lake) -> None:
+    partitioned = upserted
+    partitioned.drop().ok()
+    options = {"bucket": "1", "write-only": "true"}
+    columns = {"id": "BIGINT", "dt": "STRING"}
+    partitioned.provision(columns, keys=["dt", "id"], partitions=["dt"], options=options).ok()
+    for number in range(2):
+        partitioned.land(f"orders/p{number}.csv", "id,dt\n1,a\n")
+        partitioned.write(path=f"orders/p{number}.csv").ok()
+
+    assert partitioned.compact(partitionIdleTime="1 h").ok()["after"]["sortedRunsMax"] == 2
+    assert partitioned.compact(partitionIdleTime="1 ms").ok()["after"]["sortedRunsMax"] == 1
+
+
+def test_small_files_of_an_append_table(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
+    for number in range(3):
+        lake.land(f"orders/{number}.csv", f"id\n{number}\n")
+        lake.write(mode="Append").ok()
+
+    done = lake.compact().ok()
+
+    assert done["before"]["files"] == 3
+    # 0.9 merges five files or more only, whatever the option says
+    merges_few = "compaction.min.file-num" in OPTIONS_THAT_WORK[lake.engine.id]
+    assert done["after"]["files"] == len(files(lake)) == (1 if merges_few else 3)
+    assert [row["id"] for row in lake.rows()] == [0, 1, 2]
+
+
+OPTIONS_THAT_WORK: dict[str, set[str]] = {"paimon-0.9": set(), "paimon-1.4": {"compaction.min.file-num"}}
+
+
+def test_a_table_without_a_snapshot_is_as_compact_as_can_be(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+
+    assert lake.compact().ok()["after"]["files"] == 0
+
+
+def test_what_paimon_cannot_compact_is_refused_before_it_fails(lake: Lake) -> None:
+    columns = {"id": "BIGINT", "dt": "STRING"}
+    lake.provision(columns, keys=["id"], partitions=["dt"], options={"bucket": "-1"}).ok()
+
+    assert "partition key" in lake.compact().refused("InvalidSpec")

@@ -1,0 +1,82 @@
+"""A driver as the pod runs it: entrypoint.sh in a process of its own, its exit code and its termination message."""
+
+from __future__ import annotations
+
+import json
+
+from spark_apps.contract import EXIT_CODES, MAX_RESULT_BYTES
+from spark_apps.engine import supported_engines
+from tests.spark.lake import Lake
+
+COLUMNS = [{"name": "id", "type": "BIGINT"}]
+
+
+def provision(lake: Lake, **change: object) -> dict[str, object]:
+    body = {"columns": COLUMNS, "primaryKeys": ["id"], "options": {"bucket": "1"}, "adoption": "Fail"}
+    return {**lake.job("Provision", provision=body), **change}
+
+
+def test_success_is_0_and_the_message_is_the_last_line_of_the_log_too(lake: Lake) -> None:
+    done = lake.drive(provision(lake))
+
+    assert done.code == 0, done.log
+    assert done.result is not None
+    assert done.result["created"] is True
+    assert [line for line in done.log.splitlines() if line.startswith("{")] == [
+        json.dumps(done.result, ensure_ascii=False, separators=(",", ":"))
+    ]
+
+
+def test_a_job_of_another_engine_is_refused_before_it_touches_anything(lake: Lake) -> None:
+    other = next(name for name in supported_engines() if name != lake.engine.id)
+
+    done = lake.drive(provision(lake, engine=other))
+
+    assert done.code == EXIT_CODES["Spec"], done.log
+    assert done.result is not None
+    assert done.result["error"]["reason"] == "EngineMismatch"
+    assert not (lake.directory / "warehouse").exists()
+
+
+def test_a_job_that_is_none_ends_without_a_guess(lake: Lake) -> None:
+    done = lake.drive(provision(lake, version=2))
+
+    assert done.code == EXIT_CODES["Infrastructure"]
+    assert "the job is not of version 1" in done.log
+    assert done.result is None
+
+
+def test_a_storage_that_nobody_serves_is_infrastructure(lake: Lake) -> None:
+    """Port 9 of this machine: nobody listens. How soon it ends is bounded by the engine's options for retries."""
+    catalog = {
+        "warehouse": "s3://lake/warehouse",
+        "metastore": "filesystem",
+        "options": {"s3.endpoint": "http://127.0.0.1:9", "s3.endpoint.region": "r", "s3.path.style.access": "true"},
+    }
+
+    keys = {"AWS_ACCESS_KEY_ID": "some-key", "AWS_SECRET_ACCESS_KEY": "some-secret"}
+    done = lake.drive(provision(lake, catalog=catalog), **keys)
+
+    assert done.code == EXIT_CODES["Infrastructure"], done.log
+    assert done.result is not None
+    assert done.result["error"]["reason"] == "StorageUnreachable"
+    assert "Connection refused" in done.result["error"]["message"]
+    assert "some-secret" not in done.log
+
+
+def test_a_long_difference_still_fits_into_a_termination_message(lake: Lake) -> None:
+    many = [{"name": f"column_{number}", "type": "DECIMAL(30,10)"} for number in range(300)]
+    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+    body = {
+        "columns": COLUMNS + many,
+        "primaryKeys": ["id"],
+        "options": {"bucket": "1"},
+        "adoption": "AdoptIfIdentical",
+    }
+
+    done = lake.drive(lake.job("Provision", provision=body))
+
+    assert done.code == EXIT_CODES["Spec"], done.log
+    assert done.result is not None
+    assert len(json.dumps(done.result, ensure_ascii=False).encode()) <= MAX_RESULT_BYTES
+    assert "column_0" in done.result["error"]["message"]

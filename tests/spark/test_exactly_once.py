@@ -1,0 +1,171 @@
+"""Every file is loaded exactly once, wherever the driver dies. Drivers here are processes, and they die by SIGKILL."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.spark.lake import Lake
+from tests.support.spark_process import kill_driver_at
+
+APPENDING = {"options": {"bucket": "-1"}}
+
+
+@pytest.fixture
+def appending(lake: Lake) -> Lake:
+    """A table without primary key: a row that is loaded twice is there twice."""
+    lake.provision({"id": "BIGINT"}, **APPENDING).ok()
+    return lake
+
+
+def land(lake: Lake, number: int) -> Path:
+    return lake.land(f"orders/{number}.csv", f"id\n{number}\n")
+
+
+def ids(lake: Lake) -> list[int]:
+    return sorted(row["id"] for row in lake.rows())
+
+
+def marks(lake: Lake) -> list[str]:
+    """What became of each attempt, in order."""
+    return [
+        path.suffix for path in sorted(lake.ledger_directory.iterdir()) if path.suffix in (".committed", ".abandoned")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("moment", "repeated", "outcome"),
+    [
+        ("before the ledger", False, [".committed"]),
+        ("after the ledger", False, [".abandoned", ".committed"]),
+        ("after the commit", True, [".committed"]),
+        ("after the mark", True, [".committed"]),
+    ],
+)
+def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeated: bool, outcome: list[str]) -> None:
+    land(appending, 1)
+    job = appending.write_job(run="import-1", mode="Append")
+    kill_driver_at(moment, appending.home, appending.save(job), appending.directory)
+
+    again = appending.write(run="import-1", mode="Append").ok()["write"]
+
+    assert again["alreadyCommitted"] is repeated
+    assert again["committedSnapshot"] == 1
+    assert marks(appending) == outcome
+    land(appending, 2)
+    appending.write(mode="Append").ok()
+    assert ids(appending) == [1, 2]
+
+
+@pytest.mark.parametrize("moment", ["after the ledger", "after the commit"])
+def test_the_next_run_settles_what_a_lost_one_left_open(appending: Lake, moment: str) -> None:
+    land(appending, 1)
+    lost = appending.save(appending.write_job(run="lost", mode="Append"))
+    kill_driver_at(moment, appending.home, lost, appending.directory)
+    land(appending, 2)
+
+    appending.write(run="next", mode="Append").ok()
+
+    assert ids(appending) == [1, 2]
+
+
+def test_an_answer_that_has_expired_is_unknown_and_nothing_is_repeated(appending: Lake) -> None:
+    land(appending, 1)
+    lost = appending.save(appending.write_job(run="lost", mode="Append"))
+    kill_driver_at("after the commit", appending.home, lost, appending.directory)
+    appending.outside("INSERT INTO outside.shop.orders VALUES (100)")
+    appending.expire(numRetainedMin=1, numRetainedMax=1).ok()
+    land(appending, 2)
+
+    unknown = appending.write(run="lost", mode="Append")
+
+    assert (unknown.code, unknown.error["class"]) == (40, "ResultUnknown")
+    assert ids(appending) == [1, 100]
+    decision = next(word for word in unknown.error["remedy"].split() if word.endswith(".committed,"))
+    Path(decision.removeprefix("file:").rstrip(",")).touch()
+    appending.write(run="next", mode="Append").ok()
+    assert ids(appending) == [1, 2, 100], "what a person has decided, holds"
+
+
+def test_new_loads_new_and_replaced_files_and_all_loads_all(appending: Lake) -> None:
+    land(appending, 1)
+    assert appending.write(mode="Append").ok()["write"]["files"] == 1
+    assert appending.write(mode="Append").ok()["write"]["skipped"] is True
+    land(appending, 2)
+    assert appending.write(mode="Append").ok()["write"]["files"] == 1
+    appending.land("orders/1.csv", "id\n10\n11\n")
+    assert appending.write(mode="Append").ok()["write"]["files"] == 1
+    assert ids(appending) == [1, 2, 10, 11]
+
+    assert appending.write(mode="Append", select="All").ok()["write"]["files"] == 2
+
+    assert ids(appending) == [1, 2, 2, 10, 10, 11, 11]
+
+
+def test_once_loads_once_per_hash(appending: Lake) -> None:
+    land(appending, 1)
+    appending.write(mode="Append", once=True, select="All").ok()
+
+    again = appending.write(mode="Append", once=True, select="All").ok()["write"]
+    assert (again["alreadyCommitted"], again["files"]) == (True, 0)
+    appending.write(mode="Append", once=True, select="All", hash="h2").ok()
+
+    assert ids(appending) == [1, 1]
+
+
+def test_files_without_rows_make_no_snapshot_and_are_done_with(appending: Lake) -> None:
+    appending.land("orders/1.csv", "id\n")
+
+    written = appending.write(mode="Append").ok()["write"]
+
+    assert (written["files"], written["rows"], "committedSnapshot" in written) == (1, 0, False)
+    assert appending.write(mode="Append").ok()["write"]["skipped"] is True
+
+
+def test_a_table_made_anew_is_loaded_anew(appending: Lake) -> None:
+    land(appending, 1)
+    appending.write(mode="Append").ok()
+    appending.outside("DROP TABLE outside.shop.orders")
+    appending.provision({"id": "BIGINT"}, **APPENDING).ok()
+
+    appending.write(mode="Append").ok()
+
+    assert ids(appending) == [1]
+
+
+def test_many_entries_are_folded_and_still_count(appending: Lake) -> None:
+    """52 commits would take minutes, so all entries but two are written as an earlier image would have left them."""
+    land(appending, 0)
+    appending.write(mode="Append").ok()
+    entry = next(appending.ledger_directory.glob("*.json"))
+    old = json.loads(entry.read_text())
+    for number in range(1, 51):
+        path = land(appending, number)
+        version = str(path.stat().st_mtime_ns // 1_000_000)
+        listed = [[f"file:{path}", path.stat().st_size, version]]
+        name = f"old-{number:02}-1"
+        document = {**old, "name": name, "commit_user": name, "files": listed}
+        (appending.ledger_directory / f"{name}.json").write_text(json.dumps(document))
+        (appending.ledger_directory / f"{name}.committed").write_text("{}")
+    land(appending, 51)
+
+    assert appending.write(run="last", mode="Append").ok()["write"]["files"] == 1
+
+    left = sorted(path.name for path in appending.ledger_directory.iterdir() if not path.name.startswith("."))
+    assert left == ["folded-1.json", "last-uid-last-1.committed", "last-uid-last-1.json"]
+    assert appending.write(mode="Append").ok()["write"]["skipped"] is True
+    assert appending.write(run="last", mode="Append").ok()["write"]["alreadyCommitted"] is True
+    assert ids(appending) == [0, 51]
+
+
+def test_no_process_is_left_of_a_killed_driver(appending: Lake) -> None:
+    """Guards the test's own tool: what kill_driver_at leaves alive would commit behind the back of the next run."""
+    land(appending, 1)
+    job = appending.save(appending.write_job(mode="Append"))
+    kill_driver_at("before the ledger", appending.home, job, appending.directory)
+
+    alive = subprocess.run(["pgrep", "-f", str(job)], capture_output=True, text=True, check=False)
+    assert alive.stdout == ""

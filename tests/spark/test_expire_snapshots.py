@@ -1,0 +1,42 @@
+"""Expiry goes on until nothing is left to expire, and takes nothing that is to stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.spark.lake import Lake
+
+
+@pytest.fixture
+def written(lake: Lake) -> Lake:
+    """An append table with 54 snapshots: more than Paimon expires per call unless told."""
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
+    lake.outside(*["INSERT INTO outside.shop.orders VALUES (1)"] * 54)
+    return lake
+
+
+def test_all_that_may_go_goes_in_one_run(written: Lake) -> None:
+    kept = written.expire(timeRetained="1 d").ok()
+    assert (kept["expired"], len(written.snapshots())) == (0, 54)
+
+    done = written.expire(timeRetained="1 ms", numRetainedMin=2).ok()
+
+    assert done["expired"] == 52
+    assert [each["snapshot_id"] for each in written.snapshots()] == [53, 54]
+    assert done["table"]["snapshotId"] == 54
+    assert len(written.rows()) == 54, "no row goes with a snapshot"
+    assert written.expire(numRetainedMax=1).ok()["expired"] == 1, "a maximum brings its minimum with it"
+    assert len(written.rows()) == 54
+
+
+@pytest.mark.parametrize("retention", [{"numRetainedMin": 0}, {"numRetainedMin": 5, "numRetainedMax": 2}])
+def test_a_retention_that_would_lose_data_is_refused(lake: Lake, retention: dict[str, int]) -> None:
+    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+
+    lake.expire(**retention).refused("InvalidSpec")
+
+
+def test_a_table_that_is_gone(lake: Lake) -> None:
+    ended = lake.expire(timeRetained="1 d")
+
+    assert (ended.code, ended.error["reason"]) == (25, "TableNotFound")

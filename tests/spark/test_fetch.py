@@ -1,0 +1,88 @@
+"""Jars from a directory that the user names: checked against its SHA256SUMS, complete or absent."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from spark_apps import fetch
+from spark_apps.engine import Engine, Jar, supported_engines
+
+ONE, TWO = b"one jar", b"another jar"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def air_gapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with two jars, and no Maven."""
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "one-1.jar").write_bytes(ONE)
+    (given / "two-2.jar").write_bytes(TWO)
+    (given / "SHA256SUMS").write_text(f"{sha256(ONE)}  one-1.jar\n{sha256(TWO)} *two-2.jar\n")
+    monkeypatch.setenv(fetch.JARS_DIR_VARIABLE, str(given))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return given
+
+
+def engine_of(*jars: Jar) -> Engine:
+    return dataclasses.replace(next(iter(supported_engines().values())), id="some", jars=jars)
+
+
+ENGINE = engine_of(Jar("g:one:1", None), Jar("g:two:2", sha256(TWO)))
+
+
+def test_all_jars_from_the_directory(air_gapped: Path, tmp_path: Path) -> None:
+    had = fetch.fetch(ENGINE, tmp_path / "into")
+
+    assert had.directory == tmp_path / "into" / "some"
+    assert sorted(path.name for path in had.directory.iterdir()) == ["one-1.jar", "two-2.jar"]
+
+
+def test_a_jar_that_was_changed_after_it_was_fetched_is_fetched_again(air_gapped: Path, tmp_path: Path) -> None:
+    had = fetch.fetch(ENGINE, tmp_path / "into")
+    assert had.directory is not None
+    (had.directory / "one-1.jar").write_bytes(b"spoilt")
+
+    fetch.fetch(ENGINE, tmp_path / "into")
+
+    assert (had.directory / "one-1.jar").read_bytes() == ONE
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("one-1.jar", b"spoilt", "one-1.jar has sha256"),
+        ("SHA256SUMS", f"{sha256(ONE)} one-1.jar\n{sha256(ONE)} two-2.jar\n".encode(), "two-2.jar has sha256"),
+        ("SHA256SUMS", f"{sha256(ONE)} one-1.jar\n".encode(), "two-2.jar: mvn is not on PATH"),
+        ("SHA256SUMS", None, "has no SHA256SUMS"),
+        ("one-1.jar", None, "is listed in SHA256SUMS but is not there"),
+    ],
+    ids=["spoilt jar", "wrong sum", "jar not listed", "no sums", "jar missing"],
+)
+def test_what_is_wrong_is_said_and_nothing_is_left(
+    air_gapped: Path, tmp_path: Path, file: str, content: bytes | None, words: str
+) -> None:
+    if content is None:
+        (air_gapped / file).unlink()
+    else:
+        (air_gapped / file).write_bytes(content)
+
+    had = fetch.fetch(ENGINE, tmp_path / "into")
+
+    assert had.directory is None
+    assert words in had.reason
+    assert list((tmp_path / "into").iterdir()) == []
+
+
+def test_a_jar_whose_sum_engines_yaml_pins_is_checked_against_that_too(air_gapped: Path, tmp_path: Path) -> None:
+    had = fetch.fetch(engine_of(Jar("g:one:1", sha256(TWO))), tmp_path / "into")
+
+    assert had.directory is None
+    assert f"expected {sha256(TWO)}" in had.reason
