@@ -115,9 +115,13 @@ class Stage:
         assert found is not None
         return found
 
-    def wait_for_pod(self) -> client.V1Pod:
-        """The one Pod that has not ended."""
-        pods = self.wait(lambda: [pod for pod in self.pods() if _open(pod)], "an open Pod")
+    def wait_for_pod(self, *, of: str | None = None) -> client.V1Pod:
+        """The one Pod (of this table) that has not ended."""
+        label = "paimon-operator.dev/table"
+        pods = self.wait(
+            lambda: [pod for pod in self.pods() if _open(pod) and of in (None, pod.metadata.labels[label])],
+            f"an open Pod of {of or 'any table'}",
+        )
         assert len(pods) == 1, [pod.metadata.name for pod in pods]
         return pods[0]
 
@@ -135,6 +139,12 @@ class Stage:
         """The driver did its work and says so."""
         run, operation = self.run_of(pod)
         self.end_pod(pod, exit_code=0, message=json.dumps(good_result(run, operation, **result)))
+
+    def end_with_error(self, pod: client.V1Pod, *, exit_code: int, error: dict[str, Any]) -> None:
+        """The driver failed and says why."""
+        run, operation = self.run_of(pod)
+        result = {"version": 1, "run": run, "operation": operation, "ok": False, "error": error}
+        self.end_pod(pod, exit_code=exit_code, message=json.dumps(result))
 
     def run_of(self, pod: client.V1Pod) -> tuple[str, str]:
         """Name and type of the run that a Pod belongs to."""

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kubernetes import client
 
 from tests.apiserver.operator_process import OperatorProcess
-from tests.apiserver.rights import Rights
+from tests.apiserver.rights import RELEASE, Rights
 from tests.apiserver.stage import RUNS, TABLES, Stage
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, keyed_table
@@ -42,9 +43,10 @@ class Play:
         self.operators.append(operator)
         return operator.start()
 
-    def restart(self) -> OperatorProcess:
+    def kill(self) -> None:
+        """SIGKILL, and the end of a Lease that would stand for 15 s more: waiting for it is another test's matter."""
         self.operators[-1].kill()
-        return self.start()
+        client.CoordinationV1Api(self.stage.client).delete_namespaced_lease(RELEASE, self.stage.namespace)
 
     def close(self) -> None:
         for operator in self.operators:
@@ -67,7 +69,7 @@ def run_named(play: Play) -> None:
         play.stage.wait(lambda: play.stage.get(TABLES, "orders")["status"].get("activeRun"), "a named run")
         play.stage.wait(lambda: play.stage.events("NotPermitted"), "the refusal")
         assert play.stage.all(RUNS) == []
-        play.operators[-1].kill()
+        play.kill()
     play.start()
     _end(play)
 
@@ -78,7 +80,7 @@ def intent_written(play: Play) -> None:
         _begin(play)
         play.stage.wait(lambda: _attempts(play), "a written attempt")
         assert play.stage.pods() == []
-        play.operators[-1].kill()
+        play.kill()
     play.start()
     _end(play)
 
@@ -89,7 +91,7 @@ def pod_created(play: Play) -> None:
         _begin(play)
         play.stage.wait(play.stage.pods, "a Pod")
         assert [attempt.get("podUid") for attempt in _attempts(play)] == [None]
-        play.operators[-1].kill()
+        play.kill()
     play.start()
     _end(play)
 
@@ -99,7 +101,8 @@ def pod_running(play: Play) -> None:
     _begin(play)
     play.stage.run_pod(play.stage.wait_for_pod())
     play.stage.wait(lambda: _phase(play) == "Running", "the run Running")
-    play.restart()
+    play.kill()
+    play.start()
     _end(play)
 
 
@@ -109,7 +112,7 @@ def pod_finished(play: Play) -> None:
     pod = play.stage.wait_for_pod()
     play.stage.run_pod(pod)
     play.stage.wait(lambda: _phase(play) == "Running", "the run Running")
-    play.operators[-1].kill()
+    play.kill()
     play.stage.succeed(pod)
     play.start()
     _end(play, finish=False)
@@ -125,7 +128,7 @@ def status_written(play: Play) -> None:
         play.stage.succeed(pod)
         play.stage.wait(lambda: _phase(play) == "Succeeded", "the run Succeeded")
         assert play.stage.get(TABLES, "orders")["status"]["activeRun"]
-        play.operators[-1].kill()
+        play.kill()
     play.start()
     _end(play, finish=False)
 

@@ -1,25 +1,28 @@
-"""The main road with the real operator process: a table is made and written; the test plays the kubelet."""
+"""The main road with the real operator process: tables are made, written, claimed, let go. The test is the kubelet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
+from kubernetes import client
 
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
 from tests.cluster.apiserver import ApiServer
-from tests.support.manifests import Manifest, keyed_table
+from tests.support.manifests import REMOVED, Manifest, edited, keyed_table
 
 
 @pytest.fixture(scope="module")
 def stage(api_server: ApiServer) -> Iterator[Stage]:
     stage = Stage(api_server.kubeconfig, "main-road")
+    stage.create_catalog()
     yield stage
     stage.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def operator(
     api_server: ApiServer, stage: Stage, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[OperatorProcess]:
@@ -28,13 +31,26 @@ def operator(
         api_server.kubeconfig, logs, namespaces=[stage.namespace], lease_namespace=stage.namespace
     ) as operator:
         yield operator.wait_until_working()
+        assert [record for record in operator.log_records() if record["level"] == "ERROR"] == []
 
 
-def test_a_table_is_made_and_its_scheduled_write_runs(stage: Stage, operator: OperatorProcess) -> None:
-    stage.create_catalog()
+def plain(name: str, **edits: object) -> Manifest:
+    """A table without writes."""
+    return edited(keyed_table(spec__writes=REMOVED), metadata__name=name, **edits)
+
+
+def make(stage: Stage, manifest: Manifest) -> Manifest:
+    """The table as it is when it is Ready and settled."""
+    name = manifest["metadata"]["name"]
+    stage.create(manifest)
+    stage.succeed(stage.wait_for_pod(of=name))
+    stage.wait_for_condition(TABLES, name, "Ready", "True", "TableMatchesSpec")
+    return stage.get(TABLES, name)
+
+
+def test_a_table_is_made_and_its_scheduled_write_runs(stage: Stage) -> None:
     stage.create(keyed_table(spec__writes__0__trigger__schedule="* * * * *"))
-
-    provision = stage.wait_for_pod()
+    provision = stage.wait_for_pod(of="orders")
     assert stage.run_of(provision)[1] == "Provision"
     assert conditions(stage.get(TABLES, "orders"))["Ready"]["status"] != "True"
     stage.run_pod(provision)
@@ -42,7 +58,7 @@ def test_a_table_is_made_and_its_scheduled_write_runs(stage: Stage, operator: Op
 
     stage.wait_for_condition(TABLES, "orders", "Ready", "True", "TableMatchesSpec")
     stage.wait_for_condition(CATALOGS, "lake", "Ready", "True")
-    write = stage.wait_for_pod()
+    write = stage.wait_for_pod(of="orders")
     assert stage.run_of(write)[1] == "Write"
     stage.run_pod(write)
     stage.succeed(write)
@@ -56,7 +72,109 @@ def test_a_table_is_made_and_its_scheduled_write_runs(stage: Stage, operator: Op
         assert len(run["status"]["attempts"]) == 1
     assert stage.events("Started")
     assert stage.events("TableMatchesSpec")
+    stage.patch(TABLES, "orders", {"spec": {"suspend": True}})
+
+
+def test_a_pods_job_is_a_frozen_config_map_and_no_secrets_value_is_anywhere(stage: Stage) -> None:
+    stage.create(plain("frozen"))
+    pod = stage.wait_for_pod(of="frozen")
+    job = stage.core.read_namespaced_config_map(stage.run_of(pod)[0], stage.namespace)
+    assert job.immutable
+    assert '"operation":"Provision"' in job.data["job.json"]
+    references = {
+        variable.name: variable.value_from.secret_key_ref
+        for variable in pod.spec.containers[0].env
+        if variable.value_from
+    }
+    assert {reference.name for reference in references.values()} == {"lake-s3"}
+    assert set(references) == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
+    stage.succeed(pod)
+    stage.wait_for_condition(TABLES, "frozen", "Ready", "True")
+
+
+def test_a_failing_pod_is_tried_again_and_a_spec_error_is_not(stage: Stage) -> None:
+    stage.create(plain("failing"))
+    first = stage.wait_for_pod(of="failing")
+    stage.run_pod(first)
+    stage.end_pod(first, exit_code=1, message="a node went away")
+    second = stage.wait_for_pod(of="failing")
+    assert second.metadata.name == first.metadata.name[:-1] + "2"
+    error = {"class": "Spec", "reason": "TableDiffers", "field": "spec.schema", "message": "it has another column"}
+    run, operation = stage.run_of(second)
+    stage.end_with_error(second, exit_code=20, error=error | {"remedy": "Rename the object."})
+    stalled = stage.wait_for_condition(TABLES, "failing", "Stalled", "True", "TableDiffers")
+    assert "it has another column" in stalled["message"]
+    assert operation == "Provision"
+    attempts = stage.get(RUNS, run)["status"]["attempts"]
+    assert [attempt["failureClass"] for attempt in attempts] == ["Infrastructure", "Spec"]
+    assert stage.events("TableDiffers")
+
+
+def test_a_second_object_for_one_table_is_told_who_has_it_and_touches_nothing(stage: Stage) -> None:
+    first = make(stage, plain("claimed"))
+    stage.wait(lambda: _age(first) > 1, "an age that differs, since creation times are whole seconds")
+    stage.create(plain("claimed-again", spec__table="claimed"))
+    stalled = stage.wait_for_condition(TABLES, "claimed-again", "Stalled", "True", "TableClaimed")
+    assert f"{stage.namespace}/claimed " in stalled["message"]
+    assert [run for run in stage.all(RUNS) if run["spec"]["tableRef"]["name"] == "claimed-again"] == []
+    stage.delete(TABLES, "claimed")
+    stage.succeed(stage.wait_for_pod(of="claimed-again"))
+    stage.wait_for_condition(TABLES, "claimed-again", "Ready", "True")
+
+
+def test_deleted_with_retain_a_table_is_let_go_at_once_without_a_run(stage: Stage) -> None:
+    make(stage, plain("retained"))
+    stage.delete(TABLES, "retained")
+    stage.wait(lambda: stage.find(TABLES, "retained") is None, "the object gone")
+    stage.wait(lambda: not [run for run in stage.all(RUNS) if run["spec"]["tableRef"]["name"] == "retained"], "no runs")
+    assert [pod.metadata.name for pod in stage.pods() if "retained-drop" in pod.metadata.name] == []
+
+
+def test_deleted_with_delete_the_drop_is_tried_again_until_it_works_and_says_why(stage: Stage) -> None:
+    make(stage, plain("dropped", spec__deletionPolicy="Delete"))
+    stage.delete(TABLES, "dropped")
+    drop = stage.wait_for_pod(of="dropped")
+    assert stage.run_of(drop)[1] == "Drop"
+    error = {"class": "Surroundings", "reason": "StorageUnreachable", "message": "s3.example does not answer"}
+    stage.end_with_error(drop, exit_code=25, error=error | {"remedy": "Mend it."})
+    stalled = stage.wait_for_condition(TABLES, "dropped", "Stalled", "True", "DropFailing")
+    assert "s3.example does not answer" in stalled["message"]
+    assert "Retain" in stalled["message"], "the way out"
+    stage.patch(TABLES, "dropped", {"metadata": {"annotations": {"paimon-operator.dev/skip-drop": "true"}}})
+    stage.wait(lambda: stage.find(TABLES, "dropped") is None, "the object gone")
+
+
+def test_deleted_under_way_the_pod_is_gone_before_the_object(stage: Stage) -> None:
+    stage.create(plain("cancelled"))
+    pod = stage.wait_for_pod(of="cancelled")
+    stage.run_pod(pod)
+    stage.core.patch_namespaced_pod(
+        pod.metadata.name, stage.namespace, {"metadata": {"finalizers": ["test.example/kubelet"]}}
+    )
+    stage.delete(TABLES, "cancelled")
+    stage.wait(lambda: _leaving(stage, pod), "the Pod asked to go")
+    assert stage.find(TABLES, "cancelled") is not None
+    stage.core.patch_namespaced_pod(pod.metadata.name, stage.namespace, {"metadata": {"finalizers": None}})
+    stage.wait(lambda: stage.find(TABLES, "cancelled") is None, "the object gone")
+
+
+def test_a_catalog_in_use_is_kept_until_its_last_table_is_gone(stage: Stage) -> None:
+    stage.create_catalog(metadata__name="pond", spec__warehouse="s3://pond/warehouse")
+    make(stage, plain("fish", spec__catalogRef__name="pond"))
+    stage.delete(CATALOGS, "pond")
+    stage.wait_for_condition(CATALOGS, "pond", "Stalled", "True", "CatalogInUse")
+    stage.delete(TABLES, "fish")
+    stage.wait(lambda: stage.find(CATALOGS, "pond") is None, "the catalog gone")
+
+
+def _age(item: Manifest) -> float:
+    created = datetime.fromisoformat(item["metadata"]["creationTimestamp"])
+    return (datetime.now(UTC) - created).total_seconds()
 
 
 def _released(run: Manifest) -> Manifest | None:
     return None if run["metadata"].get("finalizers") else run
+
+
+def _leaving(stage: Stage, pod: client.V1Pod) -> bool:
+    return stage.core.read_namespaced_pod(pod.metadata.name, stage.namespace).metadata.deletion_timestamp is not None

@@ -64,7 +64,7 @@ class OperatorInMemory:
             measure=lambda kind, result, _: self.looks.append((kind, result)),
         )
         period = timedelta(minutes=10)
-        self.resync = Resync(self.store, self.notices, period=period, identity="test", sleep=self.time.sleep)
+        self.resync = Resync(self.store, self.notices, period=period, identity="test", sleep=_for_ever)
 
     async def start(self) -> OperatorInMemory:
         """The first look at everything, then the watches and the workers."""
@@ -123,6 +123,11 @@ class OperatorInMemory:
         conditions = {each["type"]: each for each in self.table(name).get("status", {}).get("conditions", [])}
         found = conditions[type_]
         return found["status"], found["reason"], found["message"]
+
+
+async def _for_ever(_: float) -> None:
+    """A resync comes when the test asks for it."""
+    await asyncio.Event().wait()
 
 
 def shop(manifest: Manifest, **edits: object) -> Manifest:

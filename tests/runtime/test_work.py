@@ -1,0 +1,118 @@
+"""The life of a leader: what starts when, what ends it, and in which order it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from paimon_operator.core.ports import Kind
+from paimon_operator.errors import ForbiddenError, RetryableError
+from paimon_operator.runtime.health import Health
+from paimon_operator.runtime.work import Work
+from tests.runtime.operator_in_memory import OperatorInMemory, lake, orders
+from tests.support.object_store import Fault
+
+
+class Life:
+    """Work around an operator in memory; the watch is the test's."""
+
+    def __init__(self) -> None:
+        self.operator = OperatorInMemory()
+        self.health = Health(clock=self.operator.time.seconds)
+        self.stop = asyncio.Event()
+        self.told: list[str] = []
+        self.watch_ends = asyncio.Event()
+        self.watch_error: Exception | None = None
+
+    def work(self) -> Work:
+        return Work(
+            resync=self.operator.resync,
+            workers=self.operator.workers,
+            queue=self.operator.queue,
+            health=self.health,
+            canaries=["shop"],
+            canary=self._canary,
+            watch=self._watch,
+        )
+
+    async def _canary(self) -> None:
+        self.told.append("canary sings")
+        await asyncio.Event().wait()
+
+    async def _watch(self, stop: asyncio.Event) -> None:
+        self.told.append("watching")
+        self.operator.store.watch = self.operator._watch
+        dying = asyncio.create_task(self.watch_ends.wait())
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({dying, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        dying.cancel()
+        stopping.cancel()
+        if self.watch_error is not None:
+            raise self.watch_error
+        self.told.append(f"watch closed, {self.operator.queue.busy} busy")
+
+
+async def until(condition: Callable[[], object]) -> None:
+    while not condition():
+        await asyncio.sleep(0)
+
+
+async def test_it_lists_before_it_works_and_works_before_it_watches() -> None:
+    life = Life()
+    life.operator.store.put(lake())
+    life.operator.store.put(orders())
+    working = asyncio.create_task(life.work().run(life.stop))
+    await until(lambda: life.operator.store.names(Kind.POD))
+    kinds = [(request.verb, request.kind) for request in life.operator.store.requests[:3]]
+    assert kinds == [("list", Kind.CATALOG), ("list", Kind.TABLE), ("list", Kind.RUN)]
+    life.stop.set()
+    await working
+    assert life.told == ["canary sings", "watching", "watch closed, 0 busy"]
+
+
+async def test_a_first_look_that_fails_is_repeated_and_nothing_is_worked_on_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("paimon_operator.runtime.work._PAUSE", 0)
+    life = Life()
+    life.operator.store.put(lake())
+    broken = [Fault("list", Kind.RUN, RetryableError("broken", status=500)) for _ in range(3)]
+    life.operator.store.faults.extend(broken)
+    working = asyncio.create_task(life.work().run(life.stop))
+    await until(lambda: not life.operator.store.faults)
+    assert life.operator.looks == []
+    assert life.told == []
+    await until(lambda: life.operator.looks)
+    life.stop.set()
+    await working
+
+
+async def test_missing_rights_at_the_first_look_end_it() -> None:
+    life = Life()
+    life.operator.store.faults.append(Fault("list", Kind.RUN, ForbiddenError("cannot list", status=403)))
+    with pytest.raises(ForbiddenError):
+        await life.work().run(life.stop)
+
+
+async def test_a_watch_that_dies_ends_it_with_the_watchs_error_after_busy_keys_have_ended() -> None:
+    life = Life()
+    life.watch_error = ForbiddenError("cannot watch", status=403)
+    working = asyncio.create_task(life.work().run(life.stop))
+    await until(lambda: "watching" in life.told)
+    life.watch_ends.set()
+    with pytest.raises(ForbiddenError, match="cannot watch"):
+        await working
+    assert life.operator.queue.busy == 0
+
+
+async def test_cancelled_because_the_lease_is_lost_it_drops_everything_at_once() -> None:
+    life = Life()
+    working = asyncio.create_task(life.work().run(life.stop))
+    await until(lambda: "watching" in life.told)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert "watch closed" not in str(life.told)
+    life.operator.queue.close()
