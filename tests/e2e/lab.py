@@ -118,6 +118,12 @@ def s3_client(env: Mapping[str, str]) -> BaseClient:
     )
 
 
+def committed(table: Object | None) -> list[int]:
+    """Snapshots that the table's writes have committed, in the order of its list; a write without one is left out."""
+    writes = ((table or {}).get("status") or {}).get("writes") or []
+    return [write["committedSnapshot"] for write in writes if write.get("committedSnapshot")]
+
+
 def once(name: str, path: str, *, mode: str = "Upsert", file_format: str = "json") -> Object:
     """A write that loads one path one time."""
     return {

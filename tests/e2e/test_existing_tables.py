@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.lab import Lab, once
+from tests.e2e.lab import Lab, committed, once
 from tests.support.kubectl import condition
 
 COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(10,2)"}
@@ -13,9 +13,7 @@ def test_an_edit_that_the_table_cannot_follow_is_spelled_out_and_maintenance_goe
     table = lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "in/1.json")])
     lab.kubectl.apply(table)
     lab.ready("t")
-    lab.kubectl.until(
-        "paimontable", "t", lambda o: o and o["status"]["writes"][0].get("committedSnapshot"), what="loaded"
-    )
+    lab.kubectl.until("paimontable", "t", committed, what="loaded")
 
     table["spec"]["schema"]["columns"][1]["type"] = "DECIMAL(12,2)"
     table["spec"]["compaction"] = {"mode": "Inline"}
@@ -59,9 +57,7 @@ def test_a_foreign_table_that_differs_is_left_alone_and_an_equal_one_is_adopted(
     lab.land("in/1.json", [{"id": 7, "amount": 2.5}])
     lab.kubectl.apply(lab.table("maker", COLUMNS, keys=["id"], table="shared", writes=[once("import", "in/1.json")]))
     lab.ready("maker")
-    lab.kubectl.until(
-        "paimontable", "maker", lambda o: o and o["status"]["writes"][0].get("committedSnapshot"), what="loaded"
-    )
+    lab.kubectl.until("paimontable", "maker", committed, what="loaded")
     lab.kubectl.delete("paimontable", "maker", wait=True)
 
     # The same namespace and name may take its table up again; with other columns it may not touch it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.e2e.lab import Lab, scheduled
+from tests.e2e.lab import Lab, committed, scheduled
 from tests.support.kubectl import Object, condition
 
 
@@ -15,8 +15,8 @@ def status(obj: Object | None, *path: str) -> Object:
     return found
 
 
-def committed_after(before: int | None) -> Callable[[Object | None], bool]:
-    return lambda obj: status(obj)["writes"][0].get("committedSnapshot") not in (None, before)
+def committed_after(before: list[int]) -> Callable[[Object | None], bool]:
+    return lambda obj: committed(obj) not in ([], before)
 
 
 def test_a_table_lives(lab: Lab, each_engine: str) -> None:
@@ -38,7 +38,7 @@ def test_a_table_lives(lab: Lab, each_engine: str) -> None:
             f"orders/{batch}.json",
             [{"id": n, "state": f"batch {batch}", "amount": f"{n}.50"} for n in range(5 + batch)],
         )
-        before = status(lab.kubectl.get("paimontable", "orders"))["writes"][0].get("committedSnapshot")
+        before = committed(lab.kubectl.get("paimontable", "orders"))
         lab.kubectl.until(
             "paimontable",
             "orders",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.e2e.kills import kill_operator
-from tests.e2e.lab import Lab, once
+from tests.e2e.lab import Lab, committed, once
 from tests.support.kubectl import Object, condition
 
 Point = Callable[[Lab], bool]
@@ -59,9 +59,7 @@ def test_a_killed_operator_finishes_what_it_began_and_does_it_once(lab: Lab, poi
     lab.kubectl.until(
         "paimontable",
         "t",
-        lambda o: (
-            o and (o["status"].get("writes") or [{}])[0].get("committedSnapshot") and not o["status"].get("activeRun")
-        ),
+        lambda o: o and committed(o) and not o["status"].get("activeRun"),
         what="loaded and settled",
         seconds=300,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.lab import Lab, once
+from tests.e2e.lab import Lab, committed, once
 
 KINDS = "pods,configmaps,events,paimontables,paimoncatalogs,paimonruns"
 
@@ -13,7 +13,7 @@ def test_no_object_and_no_log_shows_a_secret_value(lab: Lab) -> None:
     lab.kubectl.until(
         "paimontable",
         "t",
-        lambda o: o and (o["status"].get("writes") or [{}])[0].get("committedSnapshot"),
+        committed,
         what="loaded",
         seconds=300,
     )

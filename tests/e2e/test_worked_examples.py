@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from tests.e2e.lab import Lab, once
+from tests.e2e.lab import Lab, committed, once
 from tests.support.kubectl import Object
 
 
 def loaded(lab: Lab, table: str, writes: int) -> None:
     def all_committed(obj: Object | None) -> bool:
-        entries = ((obj or {}).get("status") or {}).get("writes") or []
-        return sum(1 for w in entries if w.get("committedSnapshot")) == writes
+        return len(committed(obj)) == writes
 
     lab.kubectl.until("paimontable", table, all_committed, what=f"{writes} writes committed", seconds=420)
 
