@@ -41,6 +41,7 @@ from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.watch import build_registry, build_settings, run_watches
 from paimon_operator.runtime.work import Work
 from paimon_operator.runtime.workers import Workers
+from paimon_operator.runtime.world import World
 from paimon_operator.settings import Settings
 
 _LEASE_TIMEOUT: Final = 4.0
@@ -149,16 +150,16 @@ class Operator:
         queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
         cache, claims = Cache(), ClaimBook()
         notices = Notices(cache, claims, queue, on_canary=self._health.canary_seen)
-        reconcile = controllers(
+        world = World(
             store=store,
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
             claims=claims,
             notices=notices,
-            launches=launches,
+            operator=launches.operator,
             clock=self._clock,
-            on_finished=self._metrics.run_finished,
         )
+        reconcile = controllers(world, launches, on_finished=self._metrics.run_finished)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
         canaries = settings.watch_namespaces or (settings.lease_namespace,)
         return Work(

@@ -33,13 +33,13 @@ def rendered(namespace: str, **values: object) -> list[Object]:
 
 
 class Rights:
-    """What the chart gives an operator that watches exactly the stage's namespace."""
+    """What the chart gives an operator that watches exactly the stage's namespace, or (`everywhere`) all of them."""
 
-    def __init__(self, server: ApiServer, stage: Stage) -> None:
+    def __init__(self, server: ApiServer, stage: Stage, *, everywhere: bool = False) -> None:
         self._server, self._stage = server, stage
         self._rbac = client.RbacAuthorizationV1Api(stage.client)
         self._reviews = client.AuthorizationV1Api(stage.client)
-        self._documents = rendered(stage.namespace, watchNamespaces=[stage.namespace])
+        self._documents = rendered(stage.namespace, watchNamespaces=[] if everywhere else [stage.namespace])
         for document in self._documents:
             if document["kind"] in _KINDS:
                 self._create(document)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
-from kubernetes import client, config
 
 from tests.apiserver.crds import install
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.rights import RELEASE, Rights
 from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
-from tests.cluster.apiserver import ApiServer
+from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.audit import AuditedRequest, audited_requests
 from tests.support.manifests import REMOVED, keyed_table
 
@@ -118,23 +118,25 @@ def test_when_a_watch_dies_the_process_ends_with_an_error(replicas: Replicas) ->
     assert successor.terminate() == 0
 
 
-def test_an_outage_of_the_api_server_longer_than_the_lease_ends_the_leader_and_the_next_one_goes_on(
-    api_server: ApiServer, tmp_path: Path
-) -> None:
-    with ApiServer(tmp_path / "server") as server:
+def test_an_operator_for_all_namespaces_outlives_no_long_outage_and_its_successor_goes_on(tmp_path: Path) -> None:
+    with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
-        stage = _bare_stage(server)
-        with OperatorProcess(
-            server.kubeconfig, tmp_path, namespaces=[stage], lease_namespace=stage, name="before"
-        ) as operator:
+        home, elsewhere = Stage(server.kubeconfig, "paimon-system"), Stage(server.kubeconfig, "elsewhere")
+        rights = Rights(server, home, everywhere=True)
+        places = {"namespaces": (), "lease_namespace": home.namespace}
+        with OperatorProcess(rights.kubeconfig, tmp_path, **places, name="before") as operator:
             operator.wait_until_working()
             server.stop_server()
             assert operator.wait() == 1
         server.start_server()
-        with OperatorProcess(
-            server.kubeconfig, tmp_path, namespaces=[stage], lease_namespace=stage, name="after"
-        ) as operator:
+        with OperatorProcess(rights.kubeconfig, tmp_path, **places, name="after") as operator:
             operator.wait_until_working()
+            elsewhere.create_catalog()
+            elsewhere.create(keyed_table(spec__writes=REMOVED))
+            elsewhere.succeed(elsewhere.wait_for_pod())
+            elsewhere.wait_for_condition(TABLES, "orders", "Ready", "True")
+            elsewhere.wait(lambda: _canary_came_back(server, home, 0), "a canary")
+        assert [request for request in _own(server, home, 0) if request.code == HTTPStatus.FORBIDDEN] == []
 
 
 def test_wrong_settings_are_told_and_end_the_process(api_server: ApiServer, tmp_path: Path) -> None:
@@ -167,6 +169,7 @@ def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: R
     requests = _own(api_server, stage, offset)
     assert {request.resource for request in requests} >= {"paimontables", "paimonruns", "paimoncatalogs", "leases"}
     assert [request for request in requests if request.verb in _WRITES and request.resource != "leases"] == []
+    assert [request for request in _own(api_server, stage, 0) if request.code == HTTPStatus.FORBIDDEN] == []
     assert second.terminate() == 0
 
 
@@ -180,12 +183,6 @@ def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
     assert metrics['paimon_operator_reconcile_seconds_count{kind="PaimonCatalog",result="ok"}'] >= 1
     assert metrics['paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'] >= 1
     assert not [name for name in metrics if replicas.stage.namespace in name or "lake" in name]
-
-
-def _bare_stage(server: ApiServer) -> str:
-    with config.new_client_from_config(str(server.kubeconfig)) as api:
-        client.CoreV1Api(api).create_namespace({"metadata": {"name": "outage"}})
-    return "outage"
 
 
 def _ready(stage: Stage) -> set[str]:

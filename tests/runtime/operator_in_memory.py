@@ -17,6 +17,7 @@ from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.workers import Workers
+from paimon_operator.runtime.world import World
 from tests.support.builders import operator_facts
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
 from tests.support.object_store import ObjectStore, Told
@@ -40,22 +41,23 @@ class OperatorInMemory:
         self.notices = Notices(self.cache, self.claims, self.queue, on_canary=lambda _: None)
         self.finished: list[tuple[str, str]] = []
         self.looks: list[tuple[str, str]] = []
-        reconcile = controllers(
+        world = World(
             store=self.store,
             events=self.told,
             cache=self.cache,
             claims=self.claims,
             notices=self.notices,
-            launches=Launches(
-                operator=operator_facts(),
-                images={"paimon-1.4": IMAGE, "paimon-0.9": IMAGE},
-                pull_policy="Never",
-                cpu_share=1.0,
-                pending_timeout=timedelta(minutes=10),
-            ),
+            operator=operator_facts(),
             clock=self.time,
-            on_finished=lambda type_, phase: self.finished.append((type_, phase)),
         )
+        launches = Launches(
+            operator=world.operator,
+            images={"paimon-1.4": IMAGE, "paimon-0.9": IMAGE},
+            pull_policy="Never",
+            pending_timeout=timedelta(minutes=10),
+            cpu_share=1.0,
+        )
+        reconcile = controllers(world, launches, on_finished=lambda type_, phase: self.finished.append((type_, phase)))
         self.workers = Workers(
             self.queue,
             reconcile,

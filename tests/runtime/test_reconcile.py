@@ -16,7 +16,8 @@ from paimon_operator.errors import (
     StaleError,
 )
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, shop
+from tests.support.manifests import run
 from tests.support.object_store import Fault
 
 
@@ -267,3 +268,43 @@ async def test_a_run_that_cannot_be_read_stops_its_table_until_it_can(operator: 
     assert status == "True"
     assert "spec.type" in message
     assert operator.table()["status"]["activeRun"]["name"] == run
+
+
+async def test_a_namespace_that_comes_again_is_not_taken_for_the_one_that_went(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    await operator.apply(orders(spec__deletionPolicy="Delete"))
+    gone = NamespaceTerminatingError("namespace shop is being terminated", status=403)
+    operator.store.faults.append(Fault("create", Kind.RUN, gone))
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    await operator.apply(orders(spec__deletionPolicy="Delete"))
+    (pod,) = [name for name in operator.store.names(Kind.POD) if not _ended(operator, name)]
+    await operator.end_pod(pod, created=True)
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    assert [name for name in operator.store.names(Kind.POD) if "-drop-" in name], "let go without its drop"
+    assert operator.store.peek(Kind.TABLE, SHOP, "orders") is not None
+
+
+async def test_an_object_that_cannot_be_read_any_more_keeps_its_claim(operator: OperatorInMemory) -> None:
+    await operator.apply(lake(), orders())
+    await operator.apply(orders(spec__bucket={"type": "Round"}))
+    await operator.apply(orders(metadata__name="orders-again", spec__table="orders"))
+    assert operator.condition("Stalled", "orders-again")[1] == "TableClaimed"
+    assert len(operator.store.names(Kind.POD)) == 1
+
+
+async def test_a_run_that_a_user_made_without_labels_is_found_by_its_table(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    await operator.apply(shop(run()))
+    (pod,) = [name for name in operator.store.names(Kind.POD) if "by-hand" in name]
+    assert operator.table()["status"]["activeRun"]["name"] == "orders-compact-by-hand"
+    await operator.end_pod(pod)
+    assert "activeRun" not in operator.table()["status"]
+    operator.store.requests.clear()
+    await operator.resync.look()
+    await operator.settle()
+    looked_up = [
+        request.name for request in operator.store.requests if (request.verb, request.kind) == ("get", Kind.RUN)
+    ]
+    assert looked_up == [], "a run that is over is not looked up again and again"

@@ -55,7 +55,7 @@ class Life:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    while not condition():
+    while not condition():  # noqa: ASYNC110  (lets the tasks take one step)
         await asyncio.sleep(0)
 
 

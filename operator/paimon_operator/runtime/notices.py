@@ -135,15 +135,15 @@ class Notices:
         body = self._cache.get(*key) or known or {}
         table = ((body.get("spec") or {}).get("tableRef") or {}).get("name")
         concerned = {Key(Kind.TABLE, key.namespace, table)} if table else set()
-        return concerned if _over(body) else concerned | {key}
+        return concerned if over(body) else concerned | {key}
 
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
-        table = read(PaimonTable, body) if body is not None else None
-        affected: frozenset[ObjectKey]
-        if table is None:
+        affected: frozenset[ObjectKey] = frozenset()
+        if body is None:
             affected = self._claims.remove(key.namespace, key.name)
-        else:
+        elif (table := read(PaimonTable, body)) is not None:
             affected = self._claims.put(table, self.catalog_of(table))
+        # an object that cannot be read keeps its claim: its run may be at work
         return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
 
     def _wake(self, keys: Iterable[Key]) -> None:
@@ -173,7 +173,7 @@ def _active_run(table: Manifest | None) -> Mapping[str, Any]:
     return ((table or {}).get("status") or {}).get("activeRun") or {}
 
 
-def _over(run: Manifest) -> bool:
+def over(run: Manifest) -> bool:
     """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
     return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
 

@@ -14,15 +14,15 @@ from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.backoff import Backoff
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.pods import PodObserved, read_pod
-from paimon_operator.core.ports import Clock, Kind, ObjectStore
+from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, current_pod
 from paimon_operator.core.runs import step
 from paimon_operator.errors import NamespaceTerminatingError
-from paimon_operator.runtime.execute import CreateRefusedError, Executor
+from paimon_operator.runtime.execute import CreateRefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.launch import Launches
-from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.unreadable import problem_of
+from paimon_operator.runtime.world import World
 
 REFUSED: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=5))
 """After the API server refused to create something: a quota may be raised, a right may be given."""
@@ -32,35 +32,25 @@ _log = logging.getLogger(__name__)
 class Runs:
     """Reconciles PaimonRuns."""
 
-    def __init__(
-        self,
-        *,
-        store: ObjectStore,
-        executor: Executor,
-        notices: Notices,
-        launches: Launches,
-        clock: Clock,
-        on_finished: Callable[[str, str], None],
-    ) -> None:
+    def __init__(self, world: World, launches: Launches, *, on_finished: Callable[[str, str], None]) -> None:
         """`on_finished(type, phase)` is called once for each run that ends."""
-        self._store, self._executor, self._notices = store, executor, notices
-        self._launches, self._clock = launches, clock
-        self._on_finished = on_finished
+        self._world, self._executor = world, world.executor
+        self._launches, self._on_finished = launches, on_finished
         self._refusals: dict[str, tuple[str, int]] = {}
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """One look at one run. Raises the KubernetesError tree; the look is then repeated."""
-        body = await self._store.get(Kind.RUN, key.namespace, key.name)
+        body = await self._world.store.get(Kind.RUN, key.namespace, key.name)
         if body is None:
             return None
-        self._notices.stored(Kind.RUN, body)
+        self._world.notices.stored(Kind.RUN, body)
         try:
             run = PaimonRun.model_validate(body)
         except ValidationError as error:
-            await self._executor.stall(Kind.RUN, body, problem_of(error), self._clock.now())
+            await self._executor.stall(Kind.RUN, body, problem_of(error), self._world.clock.now())
             return None
         observed = await self._observe(run)
-        decision = step(observed, self._clock.now())
+        decision = step(observed, self._world.clock.now())
         try:
             again = await self._executor.carry_out(Kind.RUN, body, run.status, decision)
         except NamespaceTerminatingError as error:
@@ -75,7 +65,7 @@ class Runs:
     async def _observe(self, run: PaimonRun) -> RunObserved:
         namespace = run.metadata.namespace
         table = await self._table(namespace, run.spec.table_ref.name)
-        catalog = self._notices.catalog_of(table) if table is not None else None
+        catalog = self._world.notices.catalog_of(table) if table is not None else None
         refusal = self._refusals.get(run.metadata.uid)
         return RunObserved(
             run=run,
@@ -88,7 +78,7 @@ class Runs:
 
     async def _table(self, namespace: str, name: str) -> PaimonTable | None:
         """The table, live: whether it names this run decides about a Pod. None also when it cannot be read."""
-        body = await self._store.get(Kind.TABLE, namespace, name)
+        body = await self._world.store.get(Kind.TABLE, namespace, name)
         try:
             return PaimonTable.model_validate(body) if body is not None else None
         except ValidationError as error:
@@ -97,7 +87,7 @@ class Runs:
 
     async def _pod(self, run: PaimonRun) -> PodObserved | None:
         name = current_pod(run)
-        body = await self._store.get(Kind.POD, run.metadata.namespace, name) if name is not None else None
+        body = await self._world.store.get(Kind.POD, run.metadata.namespace, name) if name is not None else None
         return read_pod(body) if body is not None else None
 
     def _refused(self, run: PaimonRun, message: str) -> timedelta:
