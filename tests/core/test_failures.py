@@ -62,7 +62,7 @@ REPORTED = [
 def test_the_driver_reports_its_class_by_exit_code_and_its_words_by_the_result(
     exit_code: int, class_: str, reason: str, expected: FailureClass
 ) -> None:
-    message = pods.error(RUN, class_, reason, "column x is missing.", field="spec.schema", remedy="Add it.")
+    message = pods.error(RUN, class_, reason, "column x is missing.", field="spec.schema", remedy="add it.")
     found = failure(pods.ended(exit_code, message))
     assert (found.failure_class, found.reason, found.field) == (expected, reason, "spec.schema")
     assert found.message == "column x is missing. Add it."

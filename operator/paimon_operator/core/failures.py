@@ -141,7 +141,7 @@ def known_reason(word: str | None, otherwise: Reason) -> Reason:
 
 
 def _sentences(message: str, remedy: str) -> str:
-    return f"{message.rstrip('. ')}. {remedy}".strip() if remedy else message
+    return f"{message.rstrip('. ')}. {remedy[:1].upper()}{remedy[1:]}" if remedy else message
 
 
 def _tail(terminated: Terminated | None) -> str:
