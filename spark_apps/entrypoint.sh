@@ -16,10 +16,11 @@ tmp=${TMPDIR:-/tmp}
 
 python=${PYSPARK_PYTHON:-python3}
 if [ -z "${PYSPARK_DIR:-}" ] || [ -z "${SPARK_APPS_DIR:-}" ]; then
-  eval "$("$python" -c '
+  found=$("$python" -c '
 from importlib.util import find_spec
 for name in ("pyspark", "spark_apps"):
-    print(f"{name.upper()}_DIR={find_spec(name).submodule_search_locations[0]!r}")')"
+    print(f"{name.upper()}_DIR={find_spec(name).submodule_search_locations[0]!r}")')
+  eval "$found"
 fi
 
 class_path=

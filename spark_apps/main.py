@@ -35,10 +35,18 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         traceback.print_exc()
         failure = classify(error)
     finally:
-        if session is not None:
-            session.close()
+        _close(session)
     elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
     return _document(job, outcome, failure, elapsed), failure.exit_code if failure else 0
+
+
+def _close(session: Session | None) -> None:
+    """By now it is decided what has happened; an error in clearing up must not change the report."""
+    try:
+        if session is not None:
+            session.close()
+    except Exception:  # noqa: BLE001
+        traceback.print_exc()
 
 
 def _document(job: Job, outcome: Outcome, failure: RunError | None, elapsed: dict[str, int]) -> dict[str, Any]:

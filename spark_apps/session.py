@@ -133,7 +133,7 @@ class Session:
             **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",
-            "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
+            "spark.sql.shuffle.partitions": str(4 * int(os.environ.get("DRIVER_CORES", "1"))),
             "spark.ui.enabled": "false",
         }
 
