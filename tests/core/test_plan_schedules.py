@@ -159,6 +159,12 @@ def test_suspended_ticks_are_made_up_for_once() -> None:
     assert work_off(seen) == [("Write", "import")]
 
 
+def why_not_now(seen: TableWorld) -> str:
+    decision = write_state(seen).decision
+    assert decision is not None
+    return f"{decision.result}: {decision.message}"
+
+
 def test_a_failed_write_shows_as_unhealthy_and_ready_stays() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(minutes=15)
@@ -179,6 +185,8 @@ def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_
     seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
     decision = seen.settle()
     assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+    assert why_not_now(seen).startswith("Waiting: run orders-write-")
+    assert "the next try is at 20" in why_not_now(seen)
     seen.now += decision.requeue_after
     seen.settle()
     active = seen.table.status.active_run
@@ -200,6 +208,7 @@ def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: Failure
     seen.fail(class_, Reason.DRIVER_FAILED)
     decision = seen.settle()
     assert decision.requeue_after == timedelta(minutes=50), "the next full hour"
+    assert why_not_now(seen).endswith("failed and is not repeated; it waits for its next tick")
     seen.now += decision.requeue_after
     assert work_off(seen) == [("Write", "import")]
 
@@ -363,6 +372,7 @@ def test_a_write_once_that_failed_comes_back_because_no_tick_will_unless_it_is_f
     seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
     seen.fail(class_, Reason.INPUT_NOT_FOUND)
     seen.settle()
+    assert why_not_now(seen).endswith("it waits for an edit") is not again
     seen.wait(minutes=16)
     seen.settle()
     assert (seen.started[2:] == [("Write", "import")]) is again

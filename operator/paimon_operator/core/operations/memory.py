@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from paimon_operator.api.base import rfc3339
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass
-from paimon_operator.api.table_status import Decision, DecisionResult, ScheduleState
+from paimon_operator.api.table_status import Decision, DecisionResult, Failure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.work import Ended, identity
 from paimon_operator.core.schedule import Schedule
@@ -68,7 +69,18 @@ def succeeded(state: StateT, ended: Ended) -> StateT:
 def failed(state: StateT, ended: Ended, key: str, retried: frozenset[FailureClass]) -> StateT:
     """The run failed; classes in `retried` come back after 1 to 15 minutes, doubling."""
     next_try = retry_time(ended, state.failure.count + 1 if state.failure else 1, key, retried)
-    return changed(state, last_run=ended.active.name, failure=ended.as_failure(state.failure, next_try))
+    failure = ended.as_failure(state.failure, next_try)
+    return changed(state, last_run=ended.active.name, failure=failure, decision=_after(failure, state.next))
+
+
+def _after(failure: Failure, tick: datetime | None) -> Decision:
+    """Why it is not being done now: what was decided while it was under way is no longer true."""
+    if failure.next_try is not None:
+        message = f"run {failure.run} failed; the next try is at {rfc3339(failure.next_try)}"
+        return Decision(result=DecisionResult.WAITING, reason=Reason.RUN_FAILING, message=message)
+    ahead = "an edit" if tick is None else "its next tick"
+    message = f"run {failure.run} failed and is not repeated; it waits for {ahead}"
+    return Decision(result=DecisionResult.SKIPPED, reason=Reason.RUN_FAILING, message=message)
 
 
 def retry_time(ended: Ended, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
