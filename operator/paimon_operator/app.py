@@ -79,6 +79,7 @@ class Operator:
         self._clock, self._stop = SystemClock(), asyncio.Event()
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
         self._health = Health(clock=time.monotonic)
+        self._metrics.watches(canary_age=lambda: self._health.canary_age)
         # the Lease and its canary never wait behind other requests
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
         self._lease = Lease(
@@ -149,7 +150,7 @@ class Operator:
         store = KubeObjects(server, namespaces=settings.watch_namespaces)
         queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
         cache, claims = Cache(), ClaimBook()
-        notices = Notices(cache, claims, queue, on_canary=self._health.canary_seen)
+        notices = Notices(cache, claims, queue, on_canary=self._canary_seen)
         world = World(
             store=store,
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
@@ -161,7 +162,6 @@ class Operator:
         )
         reconcile = controllers(world, launches, on_finished=self._metrics.run_finished)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
-        canaries = settings.watch_namespaces or (settings.lease_namespace,)
         return Work(
             resync=Resync(store, notices, period=settings.resync_period, identity=self._identity),
             workers=Workers(
@@ -169,9 +169,13 @@ class Operator:
             ),
             queue=queue,
             health=self._health,
-            canaries=canaries,
             canary=Canary(
-                self._unpaced, namespaces=canaries, name=self._canary, identity=self._identity, clock=self._clock
+                self._unpaced,
+                namespaces=settings.watch_namespaces or (settings.lease_namespace,),
+                name=self._canary,
+                identity=self._identity,
+                clock=self._clock,
+                on_song=self._health.canary_sung,
             ).sing,
             watch=partial(self._watch, notices),
         )
@@ -185,6 +189,10 @@ class Operator:
     @property
     def _canary(self) -> str:
         return f"{self._settings.lease_name}-canary"
+
+    def _canary_seen(self, namespace: str) -> None:
+        self._health.canary_seen(namespace)
+        self._metrics.canary_seen()
 
     async def _watch(self, notices: Notices, stop: asyncio.Event) -> None:
         await run_watches(

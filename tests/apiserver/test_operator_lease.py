@@ -146,16 +146,16 @@ async def test_the_canary_sings_with_rights_on_its_name_only(api_server: ApiServ
         ],
     )
     async with connected(api_server.user_kubeconfig("canary")) as api:
-        canary = Canary(api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock())
+        canary = Canary(api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_song=_unheard)
         await canary._renew(SPACE)
-        stranger = Canary(api.server, namespaces=[SPACE], name="d", identity="x", clock=SystemClock())
+        stranger = Canary(api.server, namespaces=[SPACE], name="d", identity="x", clock=SystemClock(), on_song=_unheard)
         with pytest.raises(ForbiddenError):
             await stranger._renew(SPACE)
     lease = official.CoordinationV1Api(admin).read_namespaced_lease("c", SPACE)
     first = lease.spec.renew_time
     async with connected(api_server.user_kubeconfig("canary")) as api:
         singing = asyncio.create_task(
-            Canary(api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock()).sing()
+            Canary(api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_song=_unheard).sing()
         )
         deadline = time.monotonic() + 20
         while official.CoordinationV1Api(admin).read_namespaced_lease("c", SPACE).spec.renew_time == first:
@@ -209,3 +209,7 @@ def grant(admin: official.ApiClient, user: str, rules: list[dict[str, Any]]) -> 
     subject = {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
     role = {"kind": "Role", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
     rbac.create_namespaced_role_binding(SPACE, {"metadata": {"name": user}, "subjects": [subject], "roleRef": role})
+
+
+def _unheard(namespace: str, written: bool) -> None:
+    """Nobody waits for the song."""

@@ -183,6 +183,9 @@ def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
     assert metrics['paimon_operator_reconcile_seconds_count{kind="PaimonCatalog",result="ok"}'] >= 1
     assert metrics['paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'] >= 1
     assert not [name for name in metrics if replicas.stage.namespace in name or "lake" in name]
+    seen = "paimon_operator_watch_canaries_seen_total"
+    first = operator.metrics()[seen]
+    replicas.stage.wait(lambda: operator.metrics()[seen] > first + 1, "canaries through the watch")
 
 
 def _ready(stage: Stage) -> set[str]:

@@ -81,8 +81,11 @@ class OperatorInMemory:
 
     async def settle(self) -> None:
         """Until no key is in line and no worker is busy."""
-        while self.queue.depth or self.queue.busy:  # noqa: ASYNC110  (lets the workers take one step)
+        for _ in range(100_000):
+            if not self.queue.depth and not self.queue.busy:
+                return
             await asyncio.sleep(0)
+        raise AssertionError(f"it never settles: {self.looks[-20:]}")
 
     async def pass_time(self, **span: float) -> None:
         """Time passes; what falls due is worked on at the end of it."""

@@ -10,13 +10,13 @@ from tests.support.virtual_time import VirtualTime
 
 
 class Patient:
-    """A working process: one canary, and a backlog that a test sets."""
+    """A working process, and a backlog that a test sets."""
 
     def __init__(self) -> None:
         self.time = VirtualTime()
         self.backlog = (0, 0.0)
         self.health = Health(clock=self.time.seconds)
-        self.health.working(canaries=["shop", "bank"], backlog=lambda: self.backlog)
+        self.health.working(backlog=lambda: self.backlog)
 
 
 @pytest.fixture
@@ -32,23 +32,38 @@ def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> N
     assert health.problems() == []
 
 
-def test_a_canary_that_comes_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
+def test_a_canary_that_comes_back_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
     for _ in range(100):
+        for namespace in ("shop", "bank"):
+            patient.health.canary_sung(namespace, True)
+            patient.health.canary_seen(namespace)
         patient.time.advance(15)
-        patient.health.canary_seen("shop")
-        patient.health.canary_seen("bank")
         assert patient.health.problems() == []
-    patient.time.advance(DEAF_AFTER)
-    patient.health.canary_seen("shop")
+    for _ in range(8):
+        for namespace in ("shop", "bank"):
+            patient.health.canary_sung(namespace, True)
+        patient.health.canary_seen("shop")
+        patient.time.advance(15)
+    assert patient.health.problems() == []
     patient.time.advance(1)
     (problem,) = patient.health.problems()
     assert "namespace bank" in problem
+    assert patient.health.canary_age == DEAF_AFTER + 1
+
+
+def test_a_canary_that_cannot_be_written_is_not_waited_for(patient: Patient) -> None:
+    """A watched namespace may not exist yet."""
+    patient.health.canary_sung("not-yet", True)
+    patient.health.canary_sung("not-yet", False)
+    patient.time.advance(DEAF_AFTER + 1)
+    assert patient.health.problems() == []
 
 
 def test_a_canary_of_a_namespace_that_is_not_ours_is_no_news(patient: Patient) -> None:
+    patient.health.canary_sung("shop", True)
     patient.time.advance(DEAF_AFTER + 1)
     patient.health.canary_seen("elsewhere")
-    assert len(patient.health.problems()) == 2
+    assert len(patient.health.problems()) == 1
 
 
 BACKLOGS = [
@@ -67,6 +82,8 @@ def test_only_a_queue_without_progress_is_a_reason(patient: Patient, backlog: tu
 def test_the_metrics_can_be_read_by_prometheus_and_name_no_table() -> None:
     metrics = Metrics(version="1.2.3")
     metrics.queue(depth=lambda: 7, oldest_age=lambda: 1.5)
+    metrics.watches(canary_age=lambda: 3)
+    metrics.canary_seen()
     metrics.leading(True)
     metrics.reconciled("PaimonTable", "ok", 0.2)
     metrics.requested("apply", "PaimonTable", 409, 0.01)
@@ -76,6 +93,8 @@ def test_the_metrics_can_be_read_by_prometheus_and_name_no_table() -> None:
         "paimon_operator_queue_depth 7.0",
         "paimon_operator_queue_oldest_seconds 1.5",
         "paimon_operator_leader 1.0",
+        "paimon_operator_watch_canary_awaited_seconds 3.0",
+        "paimon_operator_watch_canaries_seen_total 1.0",
         'paimon_operator_build_info{version="1.2.3"} 1.0',
         'paimon_operator_reconcile_seconds_count{kind="PaimonTable",result="ok"} 1.0',
         'paimon_operator_api_request_seconds_count{code="409",kind="PaimonTable",verb="apply"} 1.0',

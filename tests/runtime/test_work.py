@@ -32,7 +32,6 @@ class Life:
             workers=self.operator.workers,
             queue=self.operator.queue,
             health=self.health,
-            canaries=["shop"],
             canary=self._canary,
             watch=self._watch,
         )
@@ -55,8 +54,11 @@ class Life:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    while not condition():  # noqa: ASYNC110  (lets the tasks take one step)
+    for _ in range(10_000):
+        if condition():
+            return
         await asyncio.sleep(0)
+    raise AssertionError("it never came to that")
 
 
 async def test_it_lists_before_it_works_and_works_before_it_watches() -> None:

@@ -29,18 +29,22 @@ class Canary:
         name: str,
         identity: str,
         clock: Clock,
+        on_song: Callable[[str, bool], None],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        """`on_song(namespace, True)` is called before each renewal, with False when it could not be written."""
         self._server, self._namespaces, self._name, self._identity = server, tuple(namespaces), name, identity
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._on_song, self._sleep = clock, on_song, sleep
 
     async def sing(self) -> None:
-        """Renews for ever; a failure is logged, and shows in the probe when it lasts."""
+        """Renews for ever; a failure is logged."""
         while True:
             for namespace in self._namespaces:
+                self._on_song(namespace, True)
                 try:
                     await self._renew(namespace)
                 except KubernetesError as error:
+                    self._on_song(namespace, False)
                     _log.warning("canary Lease %s/%s not renewed: %s", namespace, self._name, error)
             await self._sleep(PERIOD)
 

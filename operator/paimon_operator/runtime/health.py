@@ -5,7 +5,7 @@ Liveness looks at progress, never at backlog: after an outage of the API server 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from aiohttp import web
@@ -15,7 +15,7 @@ from paimon_operator.runtime.metrics import Metrics
 STUCK_AFTER: Final = 300.0
 """Seconds with keys in line and no key finished. Longer than any one reconcile: a few requests with their time-outs."""
 DEAF_AFTER: Final = 120.0
-"""Seconds without the canary's renewal, which is due every 15 s."""
+"""Seconds in which a renewal of the canary that was written has not come through the watch."""
 
 
 class Health:
@@ -23,7 +23,7 @@ class Health:
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._canaries: dict[str, float] = {}
+        self._awaited: dict[str, float] = {}
         self._phase = "starting"
         self._ready = False
         self._backlog: Callable[[], tuple[int, float]] = lambda: (0, clock())
@@ -36,21 +36,31 @@ class Health:
         """Leading, but the first look at everything is not done."""
         self._phase, self._ready = "leading, listing everything", False
 
-    def working(self, *, canaries: Iterable[str], backlog: Callable[[], tuple[int, float]]) -> None:
-        """Working. `canaries`: the namespaces with one. `backlog`: keys in line, and when one was last done."""
+    def working(self, *, backlog: Callable[[], tuple[int, float]]) -> None:
+        """Working. `backlog` tells how many keys are in line, and when one was last done."""
         self._phase, self._ready = "leading", True
-        self._canaries = dict.fromkeys(canaries, self._clock())
         self._backlog = backlog
+
+    def canary_sung(self, namespace: str, written: bool) -> None:
+        """The canary of `namespace` is being renewed, or could not be: then there is nothing to wait for."""
+        if written:
+            self._awaited.setdefault(namespace, self._clock())
+        else:
+            self._awaited.pop(namespace, None)
 
     def canary_seen(self, namespace: str) -> None:
         """The canary of `namespace` came through the watch."""
-        if namespace in self._canaries:
-            self._canaries[namespace] = self._clock()
+        self._awaited.pop(namespace, None)
+
+    @property
+    def canary_age(self) -> float:
+        """Seconds since the canary was renewed that has been awaited longest; 0 when none is."""
+        return self._clock() - min(self._awaited.values()) if self._awaited else 0.0
 
     def problems(self) -> list[str]:
         """Why this process should be replaced; empty when it should not."""
         now = self._clock()
-        deaf = [name for name, seen in self._canaries.items() if now - seen > DEAF_AFTER]
+        deaf = [name for name, since in self._awaited.items() if now - since > DEAF_AFTER]
         found = [f"watches in namespace {name} delivered nothing for {DEAF_AFTER:.0f} s" for name in sorted(deaf)]
         waiting, last_done = self._backlog()
         if waiting and now - last_done > STUCK_AFTER:

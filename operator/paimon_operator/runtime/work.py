@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final
 
 from paimon_operator.errors import RetryableError
@@ -34,12 +34,11 @@ class Work:
         workers: Workers,
         queue: WorkQueue[Any],
         health: Health,
-        canaries: Sequence[str],
         canary: Forever,
         watch: Watch,
     ) -> None:
         self._resync, self._workers, self._queue, self._health = resync, workers, queue, health
-        self._canaries, self._canary, self._watch = tuple(canaries), canary, watch
+        self._canary, self._watch = canary, watch
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set, then in order: take no key, let busy ones end, close the watches.
@@ -49,7 +48,7 @@ class Work:
         self._health.listing()
         await self._first_look()
         self._workers.start()
-        self._health.working(canaries=self._canaries, backlog=lambda: (self._queue.depth, self._workers.last_done))
+        self._health.working(backlog=lambda: (self._queue.depth, self._workers.last_done))
         quit_watch = asyncio.Event()
         # kopf cancels every task that is younger than itself when it ends: so it comes last
         ours = [

@@ -1,0 +1,56 @@
+"""What is asked of kopf: little is listed, nothing is written, and what it sees is passed on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import kopf
+
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.runtime.watch import build_registry, build_settings
+
+
+class Listener:
+    """Notices that only keep what they are told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[object, ...]] = []
+
+    def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
+        self.told.append((kind, event, body["metadata"]["name"]))
+
+    def canary_seen(self, namespace: str) -> None:
+        self.told.append(("canary", namespace))
+
+
+async def never() -> tuple[str, aiohttp.ClientSession]:
+    raise AssertionError("nobody logs in here")
+
+
+def test_pods_and_leases_are_selected_by_the_server_and_nothing_else_is_scanned() -> None:
+    settings = build_settings(canary="paimon-operator-canary", request_timeout=30)
+    assert settings.watching.label_selectors["", "pods"] == "app.kubernetes.io/managed-by=paimon-operator"
+    leases = settings.watching.field_selectors["coordination.k8s.io", "leases"]
+    assert leases == "metadata.name=paimon-operator-canary"
+    assert settings.scanning.disabled
+    assert not settings.posting.enabled
+
+
+async def test_each_event_is_passed_on_as_it_is_and_no_handler_answers() -> None:
+    listener = Listener()
+    registry = build_registry(listener, never)
+    body = {"metadata": {"namespace": "shop", "name": "x"}}
+    answers: list[Any] = []
+    for handler in registry._watching.get_all_handlers():
+        answers.append(await handler.fn(type="MODIFIED", body=kopf.Body(body)))  # type: ignore[call-arg]
+    assert answers == [None] * 5, "an answer would be patched into the object's status"
+    kinds = [Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD]
+    assert listener.told == [*((kind, "MODIFIED", "x") for kind in kinds), ("canary", "shop")]
+
+
+def test_no_handler_of_a_kind_that_writes_to_objects_is_registered() -> None:
+    registry = build_registry(Listener(), never)
+    assert registry._changing.get_all_handlers() == []
+    assert registry._spawning.get_all_handlers() == []
+    assert registry._indexing.get_all_handlers() == []
