@@ -6,7 +6,7 @@ it, because expiry is a run of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spark_apps.contract import Outcome
 from spark_apps.failures import spec_failure
@@ -55,8 +55,8 @@ def _arguments(job: Job, compact: CompactJob, session: Session) -> dict[str, Sql
     }
 
 
-def _refuse_cross_partition(job: Job, table: object) -> None:
-    mode = str(table.bucketMode().toString())  # type: ignore[attr-defined]  # a Java object
+def _refuse_cross_partition(job: Job, table: Any) -> None:
+    mode = str(table.bucketMode().toString())
     if mode in ("KEY_DYNAMIC", "CROSS_PARTITION"):
         raise spec_failure(
             "InvalidSpec",
