@@ -17,6 +17,8 @@ from paimon_operator.api import units
 from paimon_operator.errors import OperatorError, SpecError
 
 PREFIX: Final = "PAIMON_OPERATOR_"
+_OF_THE_BUILD: Final = ("cache", "jars_dir")
+"""Variables with our prefix that mean the build and the tests, which may share a shell with the operator."""
 _NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -114,7 +116,8 @@ def read(environ: Mapping[str, str]) -> Settings:
     given: dict[str, Any] = {
         name.removeprefix(PREFIX).lower(): value for name, value in environ.items() if name.startswith(PREFIX)
     }
-    given.pop("cache", None)  # PAIMON_OPERATOR_CACHE belongs to the build, which may share the environment
+    for name in _OF_THE_BUILD:
+        given.pop(name, None)
     if own := given.pop("lease_namespace", "") or environ.get("POD_NAMESPACE") or _own_namespace():
         given["lease_namespace"] = own
     try:

@@ -104,6 +104,24 @@ async def test_a_released_lease_is_free_at_once(server: Server) -> None:
     assert clock.slept == []
 
 
+async def test_a_lease_is_released_after_a_renewal_whose_answer_nobody_waited_for(server: Server) -> None:
+    lease = candidate(server, "a", "released-late", VirtualTime())
+    await lease.acquire()
+    stored = await server.request("get", LEASES.path(SPACE, "released-late"), kind="Lease")
+    stored["spec"]["renewTime"] = "2026-11-21T08:00:00.000000Z"
+    await server.request("update", LEASES.path(SPACE, "released-late"), kind="Lease", body=stored)
+    await lease.release()
+    assert await holder(server, "released-late") == ""
+
+
+async def test_a_lease_that_somebody_else_took_is_not_released(server: Server) -> None:
+    first = candidate(server, "a", "not-ours", VirtualTime())
+    await first.acquire()
+    await candidate(server, "b", "not-ours", VirtualTime()).acquire()
+    await first.release()
+    assert await holder(server, "not-ours") == "b"
+
+
 async def test_our_own_lease_from_a_create_without_an_answer_is_taken_up_at_once(server: Server) -> None:
     await candidate(server, "a", "unanswered", VirtualTime()).acquire()
     clock = VirtualTime()

@@ -72,6 +72,8 @@ def test_a_table_is_made_and_its_scheduled_write_runs(stage: Stage) -> None:
         assert len(run["status"]["attempts"]) == 1
     assert stage.events("Started")
     assert stage.events("TableMatchesSpec")
+    metadata = stage.get(TABLES, "orders")["metadata"]
+    assert (metadata["finalizers"], metadata.get("annotations")) == (["paimon-operator.dev/finalizer"], None)
     stage.patch(TABLES, "orders", {"spec": {"suspend": True}})
 
 

@@ -71,5 +71,6 @@ def test_every_setting_says_what_it_is() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def test_the_builds_cache_directory_is_not_a_setting() -> None:
-    assert read(environment(CACHE="/somewhere")) == Settings(lease_namespace="paimon-system")
+def test_the_builds_own_variables_are_not_settings() -> None:
+    given = environment(CACHE="/somewhere", JARS_DIR="/elsewhere")
+    assert read(given) == Settings(lease_namespace="paimon-system")

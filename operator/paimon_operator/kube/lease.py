@@ -96,13 +96,19 @@ class Lease:
         if self._held is None:
             return
         held, self._held = self._held, None
-        spec = held["spec"] | {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._now()}
         try:
-            await self._server.request("update", self._path, kind=_KIND, body=held | {"spec": spec})
+            try:
+                await self._vacate(held)
+            except StaleError:  # perhaps a renewal of ours whose answer was not waited for
+                lease = await self._server.request("get", self._path, kind=_KIND)
+                if lease["spec"].get("holderIdentity") == self._identity:
+                    await self._vacate(lease)
         except KubernetesError as error:
-            _log.warning(
-                "Lease %s/%s not released, the next leader waits for it: %s", self._namespace, self._name, error
-            )
+            _log.warning("Lease %s/%s not released, the next leader waits: %s", self._namespace, self._name, error)
+
+    async def _vacate(self, lease: Json) -> None:
+        spec = lease["spec"] | {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._now()}
+        await self._server.request("update", self._path, kind=_KIND, body=lease | {"spec": spec})
 
     async def _try_to_take(self) -> bool:
         try:
