@@ -15,11 +15,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from spark_apps.contract import JobError, read_job
 from spark_apps.identifiers import PARSER_OPTIONS
 from spark_apps.main import perform
+from spark_apps.session import Session
 
 
 def answer(request: dict[str, Any]) -> Any:
@@ -43,9 +45,23 @@ def answer(request: dict[str, Any]) -> Any:
 def _session() -> SparkSession:
     extensions = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
     builder = SparkSession.builder.config("spark.sql.extensions", extensions).config("spark.ui.enabled", False)
-    for key, value in PARSER_OPTIONS.items():
+    for key, value in {**PARSER_OPTIONS, "spark.log.level": "WARN"}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _forget_session() -> None:
+    """The next session starts with options and a catalog of its own; only the SparkContext, slow to start, stays."""
+    SparkSession._instantiatedSession = None
+    jvm: Any = SparkContext._jvm
+    jvm.SparkSession.clearDefaultSession()
+    jvm.SparkSession.clearActiveSession()
+
+
+def _close(self: Session) -> None:
+    if "catalog" in self.__dict__:
+        self.catalog.close()
+    _forget_session()
 
 
 def _run_outside(statement: str, warehouse: str) -> None:
@@ -56,10 +72,13 @@ def _run_outside(statement: str, warehouse: str) -> None:
         for each in statement.split(";"):
             session.sql(each).collect()
     finally:
-        session.stop()  # the next job brings a catalog of its own
+        _forget_session()
 
 
 def main() -> None:
+    _session()  # first, lest the options of the first job become everybody's
+    _forget_session()
+    Session.close = _close  # type: ignore[method-assign]
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
         for line in sys.stdin:
             answers.write(json.dumps(answer(json.loads(line))) + "\n")
