@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import (
     ForbiddenError,
@@ -17,7 +18,7 @@ from paimon_operator.errors import (
 )
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, shop
-from tests.support.manifests import run
+from tests.support.manifests import edited, run
 from tests.support.object_store import Fault
 
 
@@ -238,6 +239,21 @@ async def test_an_object_that_does_not_fit_the_model_is_stalled_with_the_field_a
     assert operator.store.writes == []
     await operator.apply(orders())
     assert operator.condition("Stalled")[0] == "False"
+
+
+LEAVING = [("Retain", {}, True), ("Delete", {}, False), ("Retain", {"activeRun": {"name": "r"}}, False)]
+
+
+@pytest.mark.parametrize(("policy", "status", "goes"), LEAVING)
+async def test_a_deleted_object_that_cannot_be_read_goes_only_if_nothing_is_lost_by_it(
+    operator: OperatorInMemory, policy: str, status: dict[str, object], goes: bool
+) -> None:
+    broken = orders(spec__bucket={"type": "Round"}, spec__deletionPolicy=policy)
+    operator.store.put(edited(broken, metadata__finalizers=[FINALIZER]))
+    operator.store.set_status(Kind.TABLE, SHOP, "orders", status)
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    assert (operator.store.peek(Kind.TABLE, SHOP, "orders") is None) == goes
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.RUN])

@@ -21,7 +21,7 @@ from paimon_operator.errors import NamespaceTerminatingError, StaleError
 from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.notices import over
-from paimon_operator.runtime.unreadable import problem_of
+from paimon_operator.runtime.unreadable import may_go, problem_of
 from paimon_operator.runtime.world import World
 
 _WARNING: Final = "Warning"
@@ -44,8 +44,7 @@ class Tables:
         try:
             table = PaimonTable.model_validate(body)
         except ValidationError as error:
-            await self._executor.stall(Kind.TABLE, body, problem_of(error), self._world.clock.now())
-            return None
+            return await self._unreadable(body, problem_of(error))
         try:
             runs = tuple(PaimonRun.model_validate(run) for run in await self._runs_of(table))
         except ValidationError as error:
@@ -56,6 +55,14 @@ class Tables:
         decision = self._decide(table, runs)
         self._claim(table, decision)
         return await self._carry_out(body, table.status, decision)
+
+    async def _unreadable(self, body: Manifest, problem: str) -> timedelta | None:
+        if may_go(body):
+            log = (f"the object is let go without being read, its data stays: {problem}",)
+            released = Decision[TableStatus](status=None, finalizer="remove", log=log)
+            return await self._executor.carry_out(Kind.TABLE, body, TableStatus(), released)
+        await self._executor.stall(Kind.TABLE, body, problem, self._world.clock.now())
+        return None
 
     def _decide(self, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
         catalog = self._world.notices.catalog_of(table)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from paimon_operator.api.conditions import Condition, ConditionType
+from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.conditions import fails, replaced, stalled, transitions, unknown
 from paimon_operator.core.decision import EventNote
@@ -53,6 +54,14 @@ def unreadable(kind: Kind, body: Manifest, problem: str, now: datetime) -> Unrea
     told = {"observedGeneration": generation, "conditions": [condition.to_json() for condition in conditions]}
     status = {**stored, **told}
     return Unreadable(status=status, changed=status != stored, events=transitions(before, conditions))
+
+
+def may_go(table: Manifest) -> bool:
+    """Whether a deleted table that cannot be read may be let go all the same: its data stays, nothing is at work."""
+    spec: Mapping[str, Any] = table.get("spec") or {}
+    keeps_data = spec.get("deletionPolicy") != DeletionPolicy.DELETE
+    at_rest = not (table.get("status") or {}).get("activeRun")
+    return bool(table["metadata"].get("deletionTimestamp")) and keeps_data and at_rest
 
 
 def _conditions(status: Mapping[str, Any]) -> list[Condition]:
