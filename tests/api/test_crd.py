@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from paimon_operator.api.crd import RESOURCES, Resource, definition, text, write
-from paimon_operator.api.options import OPTION_FIELDS, RESERVED_OPTIONS, RESERVED_PREFIXES
+from paimon_operator.api.options import OPTION_FIELDS, RESERVED_OPTIONS, RESERVED_PREFIXES, RESERVED_WORDS
 from tests.api.structural_rules import faults, nodes
 from tests.support import widest
 from tests.support.manifests import append_table, catalog, keyed_table, run
@@ -131,4 +132,4 @@ def test_every_option_with_a_typed_field_names_a_field_that_exists() -> None:
 def test_no_option_is_refused_for_two_reasons() -> None:
     keys = [*OPTION_FIELDS, *RESERVED_OPTIONS]
     assert len(keys) == len(set(keys))
-    assert [key for key in keys if key.startswith(RESERVED_PREFIXES)] == []
+    assert [key for key in keys if key.startswith(RESERVED_PREFIXES) or re.search(RESERVED_WORDS, key)] == []

@@ -34,16 +34,54 @@ OPTION_FIELDS: Final = {
 """Option key -> the typed field that sets it, fallback keys included."""
 
 RESERVED_OPTIONS: Final = (
-    "path", "type", "connector", "auto-create", "write-mode", "commit.user-prefix", "deletion-vectors.enabled",
-    "deletion-vectors.modifiable", "incremental-between", "lock.enabled",
+    "data-file.prefix", "changelog-file.prefix", "snapshot.ignore-empty-commit", "type", "connector", "auto-create",
+    "write-mode", "commit.user-prefix", "deletion-vectors.enabled",
+    "deletion-vectors.modifiable", "incremental-between", "lock.enabled", "consumer-id",
 )  # fmt: skip
 """Options that the operator sets, that mean nothing in a table, or that wait for a typed field."""
 
 RESERVED_PREFIXES: Final = (
     "paimon-operator.", "fields.", "scan.", "changelog.", "tag.", "partition.expiration", "partition.timestamp",
-    "consumer.", "record-level.", "s3.", "fs.", "hadoop.", "spark.",
+    "consumer.", "record-level.", "s3.", "fs.", "hadoop.", "spark.", "metastore.", "partition.mark-done",
+    "snapshot.expire.", "global-index.", "blob-", "format-table.", "materialized-table.", "query-auth.",
 )  # fmt: skip
 """Families of options that belong to columns, reads, the storage or the operator, or that delete data by the way."""
+
+RESERVED_WORDS: Final = r"(^|[.-])(paths?|url|uri|class|callbacks?|branch|external)([.-]|$)"
+"""An option with such a word in its key names a place, code or another table. Table authors name none of them: Paimon
+drops external paths together with the table."""
+
+ALLOWED_OPTIONS: Final = frozenset({
+    "aggregation.remove-record-on-delete", "async-file-write", "bucket-append-ordered", "cache-page-size",
+    "changelog-file.compression", "changelog-file.format", "changelog-file.stats-mode", "data-file.thin-mode",
+    "force-lookup", "ignore-update-before", "local-merge-buffer-size", "page-size",
+    "partial-update.remove-record-on-delete", "partial-update.remove-record-on-sequence-group", "rowkind.field",
+    "target-file-size", "upsert-key",
+})  # fmt: skip
+ALLOWED_PREFIXES: Final = (
+    "commit.max-", "commit.min-", "commit.timeout", "compaction.", "cross-partition-upsert.", "delete-file.",
+    "deletion-vector.index-file.", "dynamic-bucket.", "file-index.", "file-operation.", "file-reader-", "file.",
+    "local-sort.", "lookup-", "lookup.", "manifest.", "metadata.stats-", "num-", "orc.", "parquet.", "read.",
+    "sort-engine", "sort-spill-", "source.split.", "spill-", "write-", "write.", "zorder.",
+)  # fmt: skip
+"""What a manifest may set besides its typed fields: how files are written, read, sorted and compacted. A list of what
+is allowed, because the next Paimon brings options that nobody has looked at."""
+
+ALLOWED_IN_WRITES: Final = (
+    "async-file-write", "file.compression", "local-merge-buffer-size", "local-sort.", "page-size", "sort-spill-",
+    "spill-", "target-file-size", "write-buffer-", "write-max-writers-to-spill", "write.batch-",
+)  # fmt: skip
+"""Prefixes of what a single write may set: its memory and its files, nothing about the table."""
+
+
+def allowed_in_table(key: str) -> bool:
+    """Whether `spec.options` may set this option of Paimon's."""
+    return key in ALLOWED_OPTIONS or key.startswith(ALLOWED_PREFIXES)
+
+
+def allowed_in_write(key: str) -> bool:
+    """Whether the options of a write may set it."""
+    return key.startswith(ALLOWED_IN_WRITES)
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -57,6 +95,7 @@ def _mapped(words: Mapping[str, str]) -> str:
 _TYPED: Final = f"k in {_listed(OPTION_FIELDS)}"
 _RESERVED: Final = f"k in {_listed(RESERVED_OPTIONS)}"
 _IN_A_FAMILY: Final = f"{_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
+_NAMES_A_PLACE: Final = f"k.matches('{RESERVED_WORDS}')"
 
 OPTION_RULES: Final = [
     rule(
@@ -79,6 +118,13 @@ OPTION_RULES: Final = [
         reason="FieldValueForbidden",
         told_by=f"'option ' + self.filter(k, {_IN_A_FAMILY})[0]"
         " + ' must not be set: it belongs to columns, reads, the storage or the operator'",
+    ),
+    rule(
+        f"self.all(k, !{_NAMES_A_PLACE})",
+        "options that name a place, code or another table must not be set",
+        reason="FieldValueForbidden",
+        told_by=f"'option ' + self.filter(k, {_NAMES_A_PLACE})[0]"
+        " + ' must not be set: it names a place, code or another table'",
     ),
     rule("self.all(k, k.size() <= 128)", "the key of an option must have at most 128 characters"),
 ]

@@ -5,25 +5,34 @@ Paimon stores unknown keys and unreadable values without a word; the engine's da
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from paimon_operator.api.options import OPTION_FIELDS, RESERVED_OPTIONS, RESERVED_PREFIXES
+from paimon_operator.api.options import (
+    OPTION_FIELDS,
+    RESERVED_OPTIONS,
+    RESERVED_PREFIXES,
+    RESERVED_WORDS,
+    allowed_in_table,
+    allowed_in_write,
+)
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.engines import Engine
 from paimon_operator.core.look import Look
 from paimon_operator.core.options import table_options, value_problem
 from paimon_operator.errors import SpecError
 
+_WITH_A_PLACE: Final = re.compile(RESERVED_WORDS)
 COLUMN_PREFIX: Final = "fields."
 """Options of single columns carry the column's name; no list of keys can name them."""
 
 
 def free_options_of(look: Look) -> Iterator[SpecError]:
     """`spec.options` and the options of each write."""
-    yield from _free(look.engine, look.spec.options, "spec.options")
+    yield from _free(look.engine, look.spec.options, "spec.options", allowed_in_table)
     for index, write in enumerate(look.spec.writes):
-        yield from _free(look.engine, write.options, f"spec.writes[{index}].options")
+        yield from _free(look.engine, write.options, f"spec.writes[{index}].options", allowed_in_write)
 
 
 def typed_options_of(look: Look) -> Iterator[SpecError]:
@@ -44,15 +53,21 @@ def typed_options_of(look: Look) -> Iterator[SpecError]:
             )
 
 
-def _free(engine: Engine, options: Mapping[str, str], path: str) -> Iterator[SpecError]:
+def _free(engine: Engine, options: Mapping[str, str], path: str, allowed: Callable[[str], bool]) -> Iterator[SpecError]:
     for key, value in options.items():
         place = f"{path}[{key}]"
         if key in OPTION_FIELDS:
             yield SpecError(place, f"{key} has a field of its own", f"Set {OPTION_FIELDS[key]} instead.")
         elif key in RESERVED_OPTIONS or key.startswith(RESERVED_PREFIXES):
             yield SpecError(place, f"{key} belongs to columns, reads, the storage or the operator", "Remove it.")
+        elif _WITH_A_PLACE.search(key):
+            yield SpecError(place, f"{key} names a place, code or another table", "Remove it.")
         elif (option := engine.options.get(key)) is None:
             yield _unknown(engine, key, place)
+        elif not allowed(key):
+            yield SpecError(
+                place, f"{key} is none of the options that may be set here", "Remove it; see docs/tables.md."
+            )
         elif problem := value_problem(option, value):
             yield SpecError(place, problem, f"Write a value of Paimon's kind {option.kind}.")
 
