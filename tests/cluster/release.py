@@ -65,7 +65,7 @@ def values(found: Mapping[str, Any]) -> Object:
             "cpuShare": 0.25,
         },
         "workloads": {"namespaces": [SHOP]},
-        "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
+        "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},
     }
 
 
