@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.contract import Outcome
 from spark_apps.failures import spec_failure
-from spark_apps.identifiers import call
+from spark_apps.identifiers import call, qualified
 from spark_apps.measure import measure_table
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _arguments(job: Job, compact: CompactJob, session: Session) -> dict[str, Sql
             field="spec.compaction.minor",
         )
     return {
-        "table": str(job.table),
+        "table": qualified(job.table.database, job.table.name),
         "compact_strategy": compact.strategy.lower() if has_strategy else None,
         "partition_idle_time": compact.partition_idle_time,
         "options": OPTIONS,

@@ -50,6 +50,7 @@ class Lake:
     home: Path
     directory: Path
     owner: str = OWNER
+    database: str = "shop"
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -58,11 +59,11 @@ class Lake:
 
     @property
     def table_directory(self) -> Path:
-        return self.directory / "warehouse" / "shop.db" / "orders"
+        return self.directory / "warehouse" / f"{self.database}.db" / "orders"
 
     @property
     def ledger_directory(self) -> Path:
-        return self.directory / "warehouse" / ".paimon-operator" / "shop.orders" / "import"
+        return self.directory / "warehouse" / ".paimon-operator" / f"{self.database}.orders" / "import"
 
     def schemas(self) -> int:
         """How many schema files the table has."""
@@ -77,11 +78,11 @@ class Lake:
 
     def rows(self) -> list[dict[str, Any]]:
         """The table's rows as pypaimon reads them."""
-        return lake_reader.read_rows(self.warehouse, "shop", "orders")
+        return lake_reader.read_rows(self.warehouse, self.database, "orders")
 
     def snapshots(self) -> list[dict[str, Any]]:
         """The table's snapshots, oldest first, as pypaimon reads them."""
-        return lake_reader.read_rows(self.warehouse, "shop", "orders$snapshots")
+        return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
         """Provision. `columns` maps names to types; besides `keys`, `partitions` and `comments`, the job's members."""
@@ -138,7 +139,7 @@ class Lake:
             "engine": self.engine.id,
             "catalog": {"warehouse": self.warehouse, "metastore": "filesystem", "options": {}},
             "hadoop": {},
-            "table": {"database": "shop", "name": "orders"},
+            "table": {"database": self.database, "name": "orders"},
             "owner": self.owner,
             "commitUser": f"{name}-uid-{name}",
             **member,
