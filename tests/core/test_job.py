@@ -58,6 +58,12 @@ def run(**spec: Any) -> PaimonRun:
     return builders.run("r1", table=TABLE, **({"compact": None} | spec))
 
 
+def going(policy: str = "Delete", **spec: Any) -> PaimonTable:
+    """A table that is being deleted."""
+    deleted = {"deletionTimestamp": builders.NOW}
+    return builders.table("web-orders", metadata=deleted, deletionPolicy=policy, **spec)
+
+
 def test_provision() -> None:
     document = job(run(type="Provision"))
     assert document == HEAD | {
@@ -118,19 +124,25 @@ def test_expire_snapshots() -> None:
 
 
 def test_drop() -> None:
-    document = job(run(type="Drop"))
+    document = job(run(type="Drop"), going())
     assert document == HEAD | {"operation": "Drop", "drop": {}}
+
+
+@pytest.mark.parametrize("table", [TABLE, going("Retain")], ids=["not deleted", "deleted, to be retained"])
+def test_nothing_is_dropped_that_its_manifest_does_not_ask_to_drop(table: PaimonTable) -> None:
+    with pytest.raises(SpecError, match="only while its PaimonTable is being deleted with deletionPolicy Delete"):
+        job(run(type="Drop"), table)
 
 
 def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
     s3 = {"region": "eu-central-1", "credentialsSecretRef": {"name": "x"}}
-    document = job(run(type="Drop"), catalog=builders.catalog(storage={"s3": s3}))
+    document = job(run(type="ExpireSnapshots"), catalog=builders.catalog(storage={"s3": s3}))
     assert document["catalog"]["options"] == {"s3.endpoint.region": "eu-central-1"}
     assert document["hadoop"] == {"fs.s3a.endpoint.region": "eu-central-1"}
 
 
 def test_no_word_of_the_secret_is_in_any_job() -> None:
-    documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots", "Drop")]
+    documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots")]
     assert "lake-s3" not in str(documents)
     assert "AWS" not in str(documents)
 
@@ -174,7 +186,7 @@ def test_a_users_minor_compaction_on_an_engine_without_it_is_refused() -> None:
 
 
 def test_a_manifest_that_became_wrong_is_not_launched_but_can_still_be_dropped() -> None:
-    wrong = builders.table("web-orders", timeZone="Mars/Base")
+    wrong = going(timeZone="Mars/Base")
     with pytest.raises(SpecError, match="Mars/Base"):
         job(run(type="Provision"), wrong)
     assert job(run(type="Drop"), wrong)["drop"] == {}

@@ -226,6 +226,17 @@ def test_a_drop_that_was_named_and_never_made_is_made() -> None:
     assert [run.metadata.name for run in seen.created[-1:]] == [decision.status.active_run.name]
 
 
+def test_a_strangers_run_of_the_drops_name_holds_it_up_and_the_status_says_so() -> None:
+    seen = world("Delete")
+    seen.delete()
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    seen.runs.append(builders.run(decision.status.active_run.name, table=seen.table))
+    assert seen.settle().actions == ()
+    assert not released(seen)
+    assert seen.says("Stalled") == ("True", Reason.NAME_TAKEN)
+
+
 def test_an_object_without_our_finalizer_is_nobodys_business() -> None:
     seen = TableWorld(
         table=builders.table(metadata={"finalizers": ["someone/else"], "deletionTimestamp": builders.NOW})

@@ -205,6 +205,49 @@ def test_another_object_under_the_active_runs_name_is_not_the_active_run() -> No
     assert seen.says("Stalled") == ("True", Reason.CANCELLED)
 
 
+def named_only(seen: TableWorld) -> str:
+    """The status names a run, and the process was killed before it made it."""
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    return str(decision.status.active_run.name)
+
+
+DUE_AT_NINE = {"mode": "Dedicated", "full": {"schedule": "0 9 * * *"}}
+TICK = {"type": "Schedule", "dueTime": "2026-11-21T09:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "ours"),
+    [
+        ("a user's Drop under the name that can be worked out", {"type": "Drop", "compact": None}, False),
+        ("a user's Compact", {}, False),
+        ("a Drop that says it was triggered", {"type": "Drop", "compact": None, "trigger": TICK}, True),
+        ("another strategy", {"compact": {"strategy": "Minor"}, "trigger": TICK}, True),
+        ("another tick", {"trigger": TICK | {"dueTime": "2026-11-20T09:00:00Z"}}, True),
+        ("the same run, controlled by nobody", {"trigger": TICK}, False),
+    ],
+)
+def test_a_strangers_run_of_the_right_name_is_never_the_active_run(
+    sentence: str, spec: dict[str, Any], *, ours: bool
+) -> None:
+    seen = world(compaction=DUE_AT_NINE).ready()
+    seen.finish()
+    seen.settle()
+    seen.wait(hours=1)
+    name = named_only(seen)
+    owner = {} if ours else {"metadata": {"ownerReferences": []}}
+    stranger = builders.run(name, table=seen.table, **spec, **owner)
+    seen.runs.append(stranger)
+    decision = seen.settle()
+    active = seen.table.status.active_run
+    assert (active.name, active.uid) == (name, None), sentence
+    assert (seen.says("Stalled"), decision.actions) == (("True", Reason.NAME_TAKEN), ())
+    assert name in seen.condition("Stalled").message
+    seen.vanish(stranger)
+    seen.settle()
+    assert seen.active.spec.type is RunType.COMPACT, "once it is gone the run is made"
+
+
 def test_an_unknown_result_holds_everything_until_the_run_is_deleted() -> None:
     seen = world(writes=[builders.write()]).ready()
     assert seen.active.spec.type is RunType.WRITE

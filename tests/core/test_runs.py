@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
-from paimon_operator.api.run_status import Phase
-from tests.support import pods
+from paimon_operator.api.run_status import FailureClass, Phase
+from paimon_operator.api.table_status import ActiveRun, TableStatus
+from paimon_operator.core.decision import Decision
+from tests.support import builders, pods
 from tests.support.pods import Json
 from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, at_work, created, deleted, launched, told
 
@@ -98,6 +100,28 @@ def test_a_run_that_its_table_does_not_name_makes_nothing(other: str | None, uid
     decision = story.look()
     assert (decision.actions, story.run.status.attempts, story.run.status.phase) == ((), (), Phase.PENDING)
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForTable"
+
+
+@pytest.mark.parametrize("uid", [f"uid-of-{RUN_NAME}", None])
+def test_a_run_of_another_type_than_the_table_started_makes_nothing(uid: str | None) -> None:
+    story = Story(type="Drop", compact=None)
+    story.table = builders.table(
+        status=TableStatus(active_run=ActiveRun(name=RUN_NAME, uid=uid, type="Compact", trigger="Schedule"))
+    )
+    assert story.look().actions == ()
+    assert (story.run.status.phase, story.run.status.attempts) == (Phase.PENDING, ())
+
+
+@pytest.mark.parametrize("type_", ["Provision", "Write", "Drop"])
+def test_a_users_run_of_a_type_that_only_the_operator_starts_ends_and_says_so(type_: str) -> None:
+    """One that an older CRD let in: the rule of the CRD refuses it today."""
+    write = {"name": "import"} if type_ == "Write" else None
+    story = Story(named=False, type=type_, compact=None, write=write, trigger=None)
+    story.carry_out(Decision(status=None, finalizer="add"))
+    assert story.look().actions == ()
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SPEC)
+    assert story.condition(ConditionType.SUCCEEDED) == "False InvalidSpec"
+    assert f"only the operator starts runs of type {type_}; delete this run" in story.message()
 
 
 def test_a_run_waits_until_its_table_has_written_down_its_uid_because_then_a_run_without_uid_has_no_pod() -> None:

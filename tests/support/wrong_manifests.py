@@ -198,6 +198,8 @@ _OTHER_KINDS = [
     WrongManifest("two locations of one name", catalog(spec__locations__1={"name": "landing", "uri": "s3://other/"}), "spec.locations[1]", "Duplicate"),
     WrongManifest("a compaction that does not say how", run(spec__compact=REMOVED), "spec.compact", "must be set"),
     WrongManifest("a compaction that writes", run(spec__write={"name": "import"}), "spec.write", "only then"),
+    WrongManifest("a drop by hand", run(spec__type="Drop", spec__compact=REMOVED), "spec.type", "only the operator"),
+    WrongManifest("a write by hand", run(spec__type="Write", spec__compact=REMOVED, spec__write={"name": "import"}), "spec.type", "only the operator"),
     WrongManifest("a run that does not exist", run(spec__type="Rollback"), "spec.type", "Unsupported value"),
     WrongManifest("a run of no table", run(spec__tableRef=REMOVED), "spec.tableRef", "Required"),
     _later("an engine that the operator has not", catalog(spec__engine="paimon-7.3"), "spec.engine", "paimon-7.3", "UnknownEngine"),

@@ -129,6 +129,13 @@ class CatalogRef(ApiModel):
     """Name of a PaimonCatalog in the same namespace."""
 
 
+class OwnerReference(ApiModel):
+    """Another object that this one belongs to."""
+
+    uid: str = ""
+    controller: bool = False
+
+
 class ObjectMeta(ApiModel):
     """What the operator reads of an object's metadata."""
 
@@ -142,3 +149,9 @@ class ObjectMeta(ApiModel):
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
     finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def controller_uid(self) -> str | None:
+        """UID of the object that controls this one; None when nothing does."""
+        return next((reference.uid for reference in self.owner_references if reference.controller), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,9 @@ from paimon_operator.api.base import (
     validated,
 )
 from paimon_operator.api.run_status import RunStatus, RunTrigger, RunType
+
+ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
+"""What users may ask for by making a PaimonRun."""
 
 
 class CompactStrategy(StrEnum):
@@ -78,6 +81,11 @@ class PaimonRunSpec(ApiModel):
         rule("self == oldSelf", "spec must not change: make a new PaimonRun", reason="FieldValueForbidden"),
         _member("write", "Write"),
         _member("compact", "Compact"),
+        rule(
+            f"has(self.trigger) || self.type in [{', '.join(repr(each.value) for each in sorted(ON_DEMAND))}]",
+            "only the operator starts runs of this type; users may make Compact and ExpireSnapshots",
+            path=".type",
+        ),
     )
 
     table_ref: TableRef

@@ -13,7 +13,7 @@ from typing import Any
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run import PaimonRun, PaimonRunSpec
 from paimon_operator.api.run_status import Measure, RunTrigger, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, Health, TableFacts, TableStatus
@@ -36,6 +36,8 @@ class Followed:
     """The active run, as long as it goes on and exists."""
     missing: bool = False
     """It is named and does not exist yet: create it."""
+    taken: bool = False
+    """It is named and cannot be made: a run that is not ours has its name."""
     events: tuple[EventNote, ...] = ()
 
 
@@ -44,9 +46,10 @@ def follow(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> Fo
     status, active = table.status, table.status.active_run
     if active is None:
         return Followed(status=status)
-    run = next((each for each in runs if _is(each, active)), None)
+    run = next((each for each in runs if _is(each, active, table)), None)
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
-        return Followed(status=status, missing=True)
+        taken = any(each.metadata.name == active.name for each in runs)
+        return Followed(status=status, missing=not taken, taken=taken)
     ended = cancelled(active, now) if run is None else ended_by(active, run, now)
     if ended is not None:
         return Followed(status=folded(table, ended), events=(_end_note(ended),))
@@ -129,8 +132,25 @@ def _action(active: ActiveRun) -> str:
     return f"{active.type} {active.subject}" if active.subject else active.type.value
 
 
-def _is(run: PaimonRun, active: ActiveRun) -> bool:
-    return run.metadata.name == active.name and active.uid in (None, run.metadata.uid)
+def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
+    """Whether `run` is the one that `active` names.
+
+    Names can be worked out by anyone. Before the UID is known a run is therefore taken for ours only when this table
+    controls it and it asks for exactly what the status says; a stranger's run would be launched in our name otherwise.
+    """
+    if run.metadata.name != active.name:
+        return False
+    if active.uid is not None:
+        return active.uid == run.metadata.uid
+    return run.metadata.controller_uid == table.metadata.uid and _asks_for(run.spec, active)
+
+
+def _asks_for(spec: PaimonRunSpec, active: ActiveRun) -> bool:
+    subject = spec.write.name if spec.write else spec.compact.strategy.value if spec.compact else None
+    if spec.trigger is None or (spec.type, subject) != (active.type, active.subject):
+        return False
+    asked = (spec.trigger.type, spec.trigger.due_time, spec.trigger.spec_hash)
+    return asked == (active.trigger, active.due_time, active.spec_hash)
 
 
 def _measured(table: PaimonTable, ended: Ended) -> TableStatus:

@@ -34,7 +34,7 @@ from paimon_operator.core.observed import TableObserved, Wanted
 from paimon_operator.core.operations import drop
 from paimon_operator.core.operations.provision import ever_ready
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.verdict import held_up
+from paimon_operator.core.verdict import held_up, taken_name
 
 SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
 """Annotation that lets the object go without dropping its table, when set to `true`."""
@@ -85,6 +85,9 @@ def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: 
             return _failing(table, status, blocked, followed.events, now)
         named = active.begun(table, work)
         events = (*events, active.start_note(named))
+    if followed.taken and named == status.active_run:
+        findings = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
+        return _decided(table, status, findings, now, events=events)
     missing = followed.missing or followed.run is None
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     actions = (active.creation(table, named, policy),) if missing else ()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run import ON_DEMAND, PaimonRun
 from paimon_operator.api.run_status import Phase, RunTrigger, RunType
 from paimon_operator.api.table_status import Decision, DecisionResult, TableStatus
 from paimon_operator.core.look import Look
@@ -14,9 +13,6 @@ from paimon_operator.core.observed import TableObserved
 from paimon_operator.core.operations import OPERATIONS, SCHEDULED
 from paimon_operator.core.operations.provision import ever_ready, memory
 from paimon_operator.core.operations.work import Work
-
-ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
-"""What users may ask for by making a PaimonRun."""
 
 
 def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work | None:

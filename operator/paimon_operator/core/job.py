@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.contract import Job, JobCatalog, JobRun, JobTable
+from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunType
@@ -19,7 +20,7 @@ from paimon_operator.core.look import Look
 from paimon_operator.core.observed import OperatorFacts
 from paimon_operator.core.operations import compact, drop, expire_snapshots, write
 from paimon_operator.core.rules import broken_rules
-from paimon_operator.errors import SurroundingsError
+from paimon_operator.errors import SpecError, SurroundingsError
 
 NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -38,7 +39,9 @@ def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
 
     Raises SurroundingsError when the manifest was edited after the run was decided.
     """
-    if run.spec.type is not RunType.DROP:
+    if run.spec.type is RunType.DROP:
+        _must_be_dropped(look)
+    else:
         for error in broken_rules(look):
             raise error
     _same_as_decided(run, look)
@@ -72,6 +75,18 @@ def _member(run: PaimonRun, look: Look) -> dict[str, Any]:
             return {"expire_snapshots": expire_snapshots.job(look)}
         case RunType.DROP:
             return {"drop": drop.job()}
+
+
+def _must_be_dropped(look: Look) -> None:
+    """The last guard before data is lost: whatever a run says, only its table's manifest can ask for a Drop."""
+    deleted = look.table.metadata.deletion_timestamp is not None
+    if not deleted or look.spec.deletion_policy is not DeletionPolicy.DELETE:
+        raise SpecError(
+            "spec.type",
+            "a table is dropped only while its PaimonTable is being deleted with deletionPolicy Delete",
+            "Delete this run.",
+            reason=Reason.INVALID_SPEC,
+        )
 
 
 def _same_as_decided(run: PaimonRun, look: Look) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from paimon_operator.api import units
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run import ON_DEMAND, PaimonRun
 from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase
 from paimon_operator.core import attempts, naming, render
 from paimon_operator.core.decision import Action, Create
@@ -29,6 +29,15 @@ def not_its_turn(observed: RunObserved) -> Step | None:
         message = f"status.activeRun of PaimonTable {table} does not name this run"
         findings = under_way(Reason.WAITING_FOR_TABLE, message)
     return Step(status=in_phase(run.status, Phase.PENDING), findings=findings)
+
+
+def not_for_users(run: PaimonRun, now: datetime) -> Step | None:
+    """The end of a run that a user made and only the operator may start. None for all others."""
+    if run.spec.trigger is not None or run.spec.type in ON_DEMAND:
+        return None
+    message = f"only the operator starts runs of type {run.spec.type}; delete this run"
+    failure = Failure(failure_class=FailureClass.SPEC, reason=Reason.INVALID_SPEC, message=message, field="spec.type")
+    return failed(run.status, failure, now)
 
 
 def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:

@@ -108,6 +108,9 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted
         status = operation.outlook(look, status)
     if verdict.is_unknown(followed.run) and followed.run is not None:
         return Outcome(status=status, findings=verdict.unknown_result(look, status, followed.run))
+    if status.active_run is not None and followed.taken:
+        findings = verdict.name_taken(look, status, status.active_run)
+        return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
     if status.active_run is not None:
         return _wait_for_run(look, followed, status)
     if not verdict.may_commit(look):

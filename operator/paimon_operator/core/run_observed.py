@@ -70,13 +70,16 @@ class RunObserved:
         the table may make a missing one anew.
         """
         active = None if self.table is None else self.table.status.active_run
-        return active is not None and active.uid == self.run.metadata.uid
+        return active is not None and active.uid == self.run.metadata.uid and active.type is self.run.spec.type
 
     @property
     def is_awaited(self) -> bool:
         """Whether the table has started this run and will write down its UID at its next look."""
-        active = None if self.table is None else self.table.status.active_run
-        return active is not None and active.uid is None and active.name == self.run.metadata.name
+        table, run = self.table, self.run
+        active = None if table is None else table.status.active_run
+        if table is None or active is None or run.metadata.controller_uid != table.metadata.uid:
+            return False
+        return active.uid is None and (active.name, active.type) == (run.metadata.name, run.spec.type)
 
 
 def last_attempt(run: PaimonRun) -> Attempt | None:

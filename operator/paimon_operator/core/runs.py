@@ -20,7 +20,7 @@ from paimon_operator.core import attempts, failures, naming
 from paimon_operator.core.decision import Decision, Delete
 from paimon_operator.core.endings import ENDED, after_attempt
 from paimon_operator.core.failures import Failure, Success
-from paimon_operator.core.launching import launch, not_its_turn
+from paimon_operator.core.launching import launch, not_for_users, not_its_turn
 from paimon_operator.core.pods import PodObserved, PodPhase
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, last_attempt
@@ -56,7 +56,7 @@ def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datet
         # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
         findings = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
         return Step(status=run.status, findings=findings, actions=_delete(pod))
-    if blocked := not_its_turn(observed):
+    if blocked := not_for_users(run, now) or not_its_turn(observed):
         return blocked
     next_try = run.status.next_try
     if attempt is not None and next_try is not None and now < next_try:

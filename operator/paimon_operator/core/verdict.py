@@ -14,7 +14,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import FailureClass, Phase, RunType
 from paimon_operator.api.table import MergeEngineType, PaimonTable
-from paimon_operator.api.table_status import Failure, TableStatus
+from paimon_operator.api.table_status import ActiveRun, Failure, TableStatus
 from paimon_operator.core.conditions import Finding, fails, holds, reconciling, settled, stalled, unknown
 from paimon_operator.core.effective import WRITE_ONLY_MODES
 from paimon_operator.core.look import Look
@@ -51,13 +51,21 @@ def unsafe(look: Look, status: TableStatus) -> Findings:
     return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *healthy(status, None))
 
 
-def unknown_result(look: Look | None, status: TableStatus, run: PaimonRun) -> Findings:
+def unknown_result(look: Look, status: TableStatus, run: PaimonRun) -> Findings:
     """The active run ended, and nobody knows whether it committed."""
     condition = find(run.status.conditions, ConditionType.STALLED)
     message = f"run {run.metadata.name}: {condition.message if condition else Reason.RESULT_UNKNOWN.means}"
-    ready = (look and _verified(look, status)) or fails(ConditionType.READY, Reason.RESULT_UNKNOWN, message)
-    held = Obstacle(Reason.RESULT_UNKNOWN, message)
-    return (ready, *stalled(Reason.RESULT_UNKNOWN, message), *healthy(status, held))
+    return _stuck(look, status, Obstacle(Reason.RESULT_UNKNOWN, message))
+
+
+def name_taken(look: Look, status: TableStatus, active: ActiveRun) -> Findings:
+    """The run that is due cannot be made, because something else has its name."""
+    return _stuck(look, status, Obstacle(Reason.NAME_TAKEN, taken_name(active)))
+
+
+def taken_name(active: ActiveRun) -> str:
+    """Whose name is taken, and what to do."""
+    return f"PaimonRun {active.name} exists and was not made by the operator. {Reason.NAME_TAKEN.remedy}"
 
 
 def suspended(look: Look, status: TableStatus) -> Findings:
@@ -134,6 +142,12 @@ def held_up(run: PaimonRun | None) -> Obstacle | None:
 def is_unknown(run: PaimonRun | None) -> bool:
     """Whether the active run has ended without anyone knowing how."""
     return run is not None and run.status.phase is Phase.UNKNOWN
+
+
+def _stuck(look: Look, status: TableStatus, held: Obstacle) -> Findings:
+    """A human has to act before any other run may start."""
+    ready = _verified(look, status) or fails(ConditionType.READY, held.reason, held.message)
+    return (ready, *stalled(held.reason, held.message), *healthy(status, held))
 
 
 def _verified(look: Look, status: TableStatus) -> Finding | None:
