@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass, RunType
 from tests.support import builders
@@ -100,6 +101,25 @@ def test_an_edit_there_and_back_again_is_realised_each_time_under_a_name_of_its_
         seen.finish(RunType.PROVISION, created=False)
         seen.settle()
     assert len({run.metadata.name for run in seen.created}) == len(seen.created) == 4
+
+
+def with_compaction(mode: str | None) -> PaimonCatalog:
+    return builders.catalog(**({"tableDefaults": {"compaction": {"mode": mode}}} if mode else {}))
+
+
+def test_a_catalogs_default_there_and_back_again_is_realised_each_time() -> None:
+    """It changes no generation of the table, and the run that made the table as it is wanted again is still there."""
+    seen = world().ready()
+    wanted = seen.table.status.provision.hash if seen.table.status.provision else None
+    for mode in ("External", None):
+        seen.catalog = with_compaction(mode)
+        seen.settle()
+        assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
+        seen.finish(RunType.PROVISION, created=False)
+        seen.settle()
+    assert seen.started == [("Provision", "")] * 3
+    assert seen.table.status.provision is not None
+    assert seen.table.status.provision.hash == wanted
 
 
 def test_an_edit_while_the_table_is_being_made_is_realised_afterwards() -> None:

@@ -81,7 +81,8 @@ def begun(table: PaimonTable, work: Work) -> ActiveRun:
         table_uid=table.metadata.uid,
         action=work.type_,
         subject=work.subject or "",
-        trigger=work.identity,
+        # All that it starts from: there and back again, or removed and put back, must not find the old run's result.
+        trigger=f"{work.identity}@{table.metadata.generation}>{work.after or ''}",
     )
     return ActiveRun(
         name=name,

@@ -37,8 +37,8 @@ def run_name(*, table: str, table_uid: str, action: str, subject: str = "", trig
     """The PaimonRun's name: `<table, cut to 30>-<action, at most 20>-<8 hex>`, a DNS label of at most 60 characters.
 
     `action` is the run's type, `subject` the write's name or the compaction's strategy, `trigger` the due time or the
-    spec's hash (with `#n` for the n-th repetition by the table). The hash takes all four, so two runs share a name only
-    when they are the same run.
+    spec's hash (with `#n` for the n-th repetition by the table) and what the run starts from: the generation and the
+    run before it. The hash takes all four, so two runs share a name only when they are the same run.
     """
     action = action.lower()
     digest = _digest(table_uid, action, subject, trigger)

@@ -39,6 +39,7 @@ class Compact:
                     due=tick.since,
                     due_time=tick.tick,
                     identity=tick.identity,
+                    after=_slot(status, strategy).last_run,
                 )
 
     def outlook(self, look: Look, status: TableStatus) -> TableStatus:

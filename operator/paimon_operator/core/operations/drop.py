@@ -20,7 +20,11 @@ def due(status: TableStatus, now: datetime) -> Work | None:
     if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
         return None
     return Work(
-        type_=RunType.DROP, trigger=RunTrigger.DELETION, due=now, identity=identity("deletion", state.attempts or 0)
+        type_=RunType.DROP,
+        trigger=RunTrigger.DELETION,
+        due=now,
+        identity=identity("deletion", state.attempts or 0),
+        after=state.last_run,
     )
 
 

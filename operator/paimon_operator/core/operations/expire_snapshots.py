@@ -31,6 +31,7 @@ class ExpireSnapshots:
                 due=tick.since,
                 due_time=tick.tick,
                 identity=tick.identity,
+                after=_slot(status).last_run,
             )
 
     def outlook(self, look: Look, status: TableStatus) -> TableStatus:

@@ -36,8 +36,8 @@ class Provision:
             trigger=RunTrigger.SPEC,
             due=look.created,
             spec_hash=wanted,
-            # The generation tells an edit there and back again from the first time.
-            identity=identity(f"{wanted}@{look.table.metadata.generation}", repetition),
+            identity=identity(f"{wanted}<{state.hash or ''}", repetition),
+            after=state.last_run,
         )
 
     def outlook(self, look: Look, status: TableStatus) -> TableStatus:

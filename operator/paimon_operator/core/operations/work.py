@@ -31,6 +31,8 @@ class Work:
     spec_hash: str | None = None
     identity: str = ""
     """What tells its run from all others of the same action and subject; see `identity`."""
+    after: str | None = None
+    """The run of this work that ended last: the same asked for once more, after another run, is another run."""
     run: PaimonRun | None = None
     """The run, when a user has made it already."""
 

@@ -133,6 +133,7 @@ def _due_tick(look: Look, status: TableStatus, write: Write) -> Work | None:
         due=tick.since,
         due_time=tick.tick,
         identity=tick.identity,
+        after=_slot(status, write.name).last_run,
     )
 
 
@@ -149,7 +150,8 @@ def _due_once(look: Look, status: TableStatus, write: Write) -> Work | None:
         trigger=RunTrigger.ONCE,
         due=look.created,
         spec_hash=wanted,
-        identity=identity(f"{wanted}@{look.table.metadata.generation}", failure.count if failure else 0),
+        identity=identity(wanted, failure.count if failure else 0),
+        after=state.last_run,
     )
 
 
