@@ -2,7 +2,7 @@
 
 | deletionPolicy | was ever Ready | skip-drop | namespace terminating | then |
 |---|---|---|---|---|
-| any    | any | any | yes | released at once: nothing can be created any more; the data stays, the log says so |
+| any    | any | any | yes | as Retain: nothing can be created any more; the log says that the data stays |
 | Retain | any | any | no  | active run cancelled and gone, then released; storage is never touched |
 | Delete | no  | any | no  | as Retain: a table that was never this object's is never dropped |
 | Delete | yes | yes | no  | as Retain: the annotation is the way out |
@@ -47,12 +47,13 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     table = wanted.table
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None)
-    if observed.namespace_terminating:
-        return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
     followed = active.follow(table, observed.runs, now)
-    drops, run = must_drop(table, observed), followed.run
+    terminating, run = observed.namespace_terminating, followed.run
+    drops = must_drop(table, observed) and not terminating
     if run is not None and not (drops and run.spec.type is RunType.DROP):
         return _cancelling(table, followed.status, run, now)
+    if terminating:
+        return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
     if not drops:
         return _released(_kept(table))
     return _dropping(wanted, observed, followed, now)
