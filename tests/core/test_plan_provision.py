@@ -134,7 +134,7 @@ def test_an_edit_while_the_table_is_being_made_is_realised_afterwards() -> None:
     assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
 
 
-@pytest.mark.parametrize("reason", [Reason.TABLE_EXISTS, Reason.TABLE_DIFFERS, Reason.CONFLICT])
+@pytest.mark.parametrize("reason", [Reason.TABLE_DIFFERS, Reason.TABLE_REFUSED, Reason.INVALID_SPEC])
 def test_an_error_of_the_manifest_waits_for_an_edit(reason: Reason) -> None:
     seen = world()
     seen.settle()
@@ -207,6 +207,48 @@ def test_while_the_table_differs_maintenance_goes_on_and_writes_wait_saying_so()
     (write,) = seen.table.status.writes
     assert write.decision is not None
     assert (write.decision.result, write.decision.reason) == ("Waiting", Reason.TABLE_DIFFERS)
+
+
+@pytest.mark.parametrize("reason", [Reason.TABLE_EXISTS, Reason.CONFLICT])
+@pytest.mark.parametrize("ready", [False, True], ids=["new", "was Ready"])
+def test_a_table_that_is_someone_elses_is_stalled_and_looked_at_again_because_its_owner_may_go(
+    reason: Reason, *, ready: bool
+) -> None:
+    seen = world().ready() if ready else world()
+    seen.edit(options={"file.compression": "lz4"})
+    for _ in range(3):
+        seen.settle()
+        seen.fail(FailureClass.SPEC, reason, "the table belongs to other/shop/orders")
+        decision = seen.settle()
+        assert (seen.says("Stalled"), seen.says("Ready")) == (("True", reason), ("False", reason))
+        assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+        seen.now += decision.requeue_after
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=False)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+@pytest.mark.parametrize("reason", [Reason.TABLE_NOT_FOUND, Reason.CONFLICT])
+def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_anything_else(reason: Reason) -> None:
+    hourly = {"snapshots": {"schedule": "0 * * * *"}}
+    seen = world(writes=[builders.write()], retention=hourly, deletionPolicy="Delete").ready()
+    seen.fail(FailureClass.SPEC, reason, "there is no table shop.orders")
+    seen.settle()
+    assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
+    seen.fail(FailureClass.SPEC, Reason.CONFLICT, "the table belongs to other/shop/orders")
+    seen.settle()
+    assert seen.says("Ready") == ("False", Reason.CONFLICT)
+    assert [type_ for type_, _ in seen.started] == ["Provision", "Write", "Provision"], "no work on a doubtful table"
+    assert seen.table.status.retention is not None
+    assert seen.table.status.retention.decision is not None
+    assert seen.table.status.retention.decision.reason == Reason.TABLE_NOT_READY
+    seen.wait(minutes=16)
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=True)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.active.spec.type is not RunType.PROVISION, "work goes on"
 
 
 @pytest.mark.parametrize(

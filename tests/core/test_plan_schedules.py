@@ -317,12 +317,12 @@ def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_su
 def test_a_table_that_never_came_up_has_no_scheduled_work() -> None:
     seen = TableWorld(table=builders.table(writes=[builders.write()], compaction=DEDICATED))
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_EXISTS)
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
     seen.wait(days=2)
     seen.settle()
     assert seen.started == [("Provision", "")]
     assert write_state(seen).decision is not None
-    assert write_state(seen).decision.reason == Reason.TABLE_NOT_READY
+    assert write_state(seen).decision.reason == Reason.TABLE_DIFFERS
 
 
 def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() -> None:
@@ -340,6 +340,15 @@ def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() ->
 
 
 ONCE = builders.write(schedule=None)
+
+
+def test_a_write_once_that_found_no_table_is_done_once_the_table_is_made_anew() -> None:
+    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_NOT_FOUND)
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=True)
+    seen.wait(minutes=16)
+    assert work_off(seen) == [("Write", "import")]
 
 
 def test_a_write_once_is_done_once_as_soon_as_the_table_is_ready() -> None:

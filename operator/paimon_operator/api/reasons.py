@@ -145,12 +145,12 @@ class Reason(StrEnum):
     CONFLICT = (
         "Conflict",
         "The table belongs to another PaimonTable, perhaps of another cluster.",
-        "Delete that object, or choose another table.",
+        "Delete that object, or choose another table; it is looked at again by itself.",
     )
     TABLE_EXISTS = (
         "TableExists",
         "The table exists already and adoptionPolicy is Fail.",
-        "Set adoptionPolicy to AdoptIfIdentical, or choose another table.",
+        "Set adoptionPolicy to AdoptIfIdentical, or choose another table; it is looked at again by itself.",
     )
     TABLE_DIFFERS = (
         "TableDiffers",
@@ -165,7 +165,7 @@ class Reason(StrEnum):
     TABLE_NOT_FOUND = (
         "TableNotFound",
         "The table has gone from the warehouse, or the PaimonTable of a run does not exist.",
-        "Find out who dropped it; edit the manifest to make it anew.",
+        "Find out who dropped it; the operator makes it anew, without its rows. Or make the PaimonTable of the run.",
     )
     WRITE_NOT_FOUND = "WriteNotFound", "The table has no write of this name.", "Use one of the table's writes."
     RESULT_UNKNOWN = (

@@ -22,6 +22,7 @@ from paimon_operator.core import naming
 from paimon_operator.core.claims import table_name
 from paimon_operator.core.decision import Create, EventNote
 from paimon_operator.core.operations import OPERATIONS, drop
+from paimon_operator.core.operations.provision import DOUBTFUL, doubted
 from paimon_operator.core.operations.work import Ended, Work, cancelled, ended_by, why
 from paimon_operator.core.ports import Kind
 
@@ -63,7 +64,8 @@ def folded(table: PaimonTable, ended: Ended) -> TableStatus:
     key = table.metadata.uid
     if ended.active.type is RunType.DROP:
         return drop.ended(status, ended, key)
-    return OPERATIONS[ended.active.type].ended(status, ended, key)
+    status = OPERATIONS[ended.active.type].ended(status, ended, key)
+    return doubted(status) if ended.reason in DOUBTFUL else status
 
 
 def begun(table: PaimonTable, work: Work) -> ActiveRun:

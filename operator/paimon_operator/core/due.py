@@ -11,7 +11,7 @@ from paimon_operator.api.table_status import Decision, DecisionResult, TableStat
 from paimon_operator.core.look import Look
 from paimon_operator.core.observed import TableObserved
 from paimon_operator.core.operations import OPERATIONS, SCHEDULED
-from paimon_operator.core.operations.provision import ever_ready, memory
+from paimon_operator.core.operations.provision import memory
 from paimon_operator.core.operations.work import Work
 
 
@@ -19,9 +19,9 @@ def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work 
     """The work that has waited longest. Ties go by the order of the list: scheduled work, users' runs.
 
     Maintenance goes on while the table differs from the manifest, because it is this object's table all the same;
-    writes wait, because they go by the manifest.
+    writes wait, because they go by the manifest. While nobody knows whether it still is, all of them wait.
     """
-    if not ever_ready(status):
+    if memory(status).hash is None:
         return None
     works = [*_scheduled(look, status), *_asked_for(observed)]
     if memory(status).hash != look.wanted_hash:
@@ -30,13 +30,13 @@ def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work 
 
 
 def held_writes(look: Look, status: TableStatus) -> TableStatus:
-    """Writes that are due and wait for the table say so."""
+    """Writes that are due and wait for the table say so; all work does until the table is verified."""
     state = memory(status)
     if state.hash == look.wanted_hash:
         return status
     differs = state.failure is not None and state.failure.reason == Reason.TABLE_DIFFERS
     reason = Reason.TABLE_DIFFERS if differs else Reason.TABLE_NOT_READY
-    works = [work for work in _scheduled(look, status) if work.type_ is RunType.WRITE]
+    works = [work for work in _scheduled(look, status) if work.type_ is RunType.WRITE or state.hash is None]
     return _noted(status, works, reason, reason.means)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import Decision, Failure, ProvisionState, TableStatus
@@ -15,6 +16,10 @@ from paimon_operator.core.operations.work import Ended, Work, identity
 
 RETRIED: Final = frozenset(FailureClass) - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN}
 """All but errors of the manifest: without the table nothing else can happen, so nothing else would try it again."""
+MENDED_ELSEWHERE: Final = frozenset({Reason.CONFLICT, Reason.TABLE_EXISTS})
+"""Errors of the manifest that may end without an edit: the other owner, or the table that is in the way, may go."""
+DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
+"""Any run that ends by these has found that the table is no longer the one that was verified."""
 
 
 class Provision:
@@ -56,7 +61,8 @@ class Provision:
         state = memory(status)
         if not ended.succeeded:
             same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
-            next_try = retry_time(ended, same.count + 1 if same else 1, key, RETRIED)
+            retried = frozenset(FailureClass) if ended.reason in MENDED_ELSEWHERE else RETRIED
+            next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
             failure = ended.as_failure(same, next_try)
             return _with(status, state.model_copy(update={"last_run": ended.active.name, "failure": failure}))
         done = ProvisionState(
@@ -88,11 +94,16 @@ def ever_ready(status: TableStatus) -> bool:
     return memory(status).last_time is not None
 
 
+def doubted(status: TableStatus) -> TableStatus:
+    """What was verified holds no longer, so it is verified again: the table is made anew, or it is said why not."""
+    return _with(status, memory(status).model_copy(update={"hash": None}))
+
+
 def edited(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
     """An edit of any field is a new try for a table that never came up: what was wrong may lie outside the manifest."""
     state = memory(status)
     unseen = table.metadata.generation != status.observed_generation
-    if not unseen or ever_ready(status) or state.failure is None or state.failure.next_try is not None:
+    if not unseen or ever_ready(status) or state.failure is None or state.failure.failure_class in RETRIED:
         return status
     failure = state.failure.model_copy(update={"next_try": now})
     return _with(status, state.model_copy(update={"failure": failure}))

@@ -57,7 +57,9 @@ class Writes:
         state = _slot(status, ended.active.subject or "")
         once = ended.active.trigger is RunTrigger.ONCE
         if not ended.succeeded:
-            retried = ONCE_RETRIED if once else memory.RETRIED_BEFORE_THE_NEXT_TICK
+            # A table that has vanished is made anew, and no edit follows that would bring the write back.
+            retryable = frozenset(FailureClass) if ended.reason == Reason.TABLE_NOT_FOUND else ONCE_RETRIED
+            retried = retryable if once else memory.RETRIED_BEFORE_THE_NEXT_TICK
             return _with(status, memory.failed(state, ended, key, retried))
         state = memory.succeeded(state, ended)
         loaded = ended.result.write
