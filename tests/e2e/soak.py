@@ -11,6 +11,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from botocore.exceptions import ConnectionClosedError, EndpointConnectionError
+
 from tests.e2e.kills import kill_driver, kill_operator
 from tests.e2e.lab import Lab, scheduled
 
@@ -64,7 +66,7 @@ class Soak:
         """One file, and at two random moments of the minute one kill of either sort."""
         end = time.monotonic() + 60
         ids = range(tick * ROWS_PER_FILE, (tick + 1) * ROWS_PER_FILE)
-        self.lab.land(f"soak/{tick:02}.json", [{"id": i, "tick": tick} for i in ids])
+        self._land(f"soak/{tick:02}.json", [{"id": i, "tick": tick} for i in ids])
         for moment in sorted(dice.uniform(0, 55) for _ in range(2)):
             time.sleep(max(0.0, end - 60 + moment - time.monotonic()))  # the random moment is the point
             if dice.random() < 0.4:
@@ -72,6 +74,14 @@ class Soak:
             else:
                 self.driver_kills += self._kill_active_driver()
         time.sleep(max(0.0, end - time.monotonic()))  # to the next tick
+
+    def _land(self, path: str, rows: list[dict[str, int]]) -> None:
+        """Other tests stop the S3 server for a while: a producer waits, as one would."""
+        while True:
+            try:
+                return self.lab.land(path, rows)
+            except (EndpointConnectionError, ConnectionClosedError):
+                time.sleep(2)  # the outage has no event to wait for
 
     def _kill_active_driver(self) -> bool:
         table = self.lab.kubectl.get("paimontable", "soak") or {}
