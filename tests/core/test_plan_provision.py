@@ -134,6 +134,15 @@ def test_an_edit_while_the_table_is_being_made_is_realised_afterwards() -> None:
     assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
 
 
+def test_an_edit_while_work_is_under_way_says_which_run_it_waits_for() -> None:
+    seen = world(writes=[builders.write()]).ready()
+    seen.edit(options={"file.compression": "lz4"})
+    seen.settle()
+    for condition in ("Ready", "Reconciling"):
+        assert seen.says(condition)[1] == Reason.ANOTHER_RUN_IS_ACTIVE
+        assert f"run {seen.active.metadata.name} has ended" in seen.condition(condition).message
+
+
 @pytest.mark.parametrize("reason", [Reason.TABLE_DIFFERS, Reason.TABLE_REFUSED, Reason.INVALID_SPEC])
 def test_an_error_of_the_manifest_waits_for_an_edit(reason: Reason) -> None:
     seen = world()
@@ -277,6 +286,7 @@ def test_everything_else_is_tried_again_after_1_to_15_minutes_and_stalled_meanwh
     seen.settle()
     assert len(seen.created) == 2
     assert seen.says("Stalled")[0] == "True", "no flapping while it is tried again"
+    assert f"being tried again by run {seen.active.metadata.name}" in seen.condition("Stalled").message
     seen.finish(created=True)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)

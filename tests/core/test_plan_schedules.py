@@ -268,6 +268,73 @@ def test_a_write_that_found_nothing_is_skipped_and_says_so() -> None:
     assert (decision.result, decision.reason) == ("Skipped", Reason.NOT_NEEDED)
 
 
+def decisions(seen: TableWorld) -> dict[str, str]:
+    """What `kubectl describe` says about each operation: what was decided last."""
+    status = seen.table.status
+    states = {"compaction": status.compaction, "retention": status.retention}
+    states |= {f"write {state.name}": state for state in status.writes}
+    told = {name: state.decision for name, state in states.items() if state is not None}
+    return {name: f"{told.result}/{told.reason}: {told.message}" for name, told in told.items() if told is not None}
+
+
+def test_after_a_success_the_decision_says_what_happened_and_what_is_next() -> None:
+    hourly = "0 * * * *"
+    seen = world(
+        writes=[builders.write(schedule=hourly)],
+        retention={"snapshots": {"schedule": hourly}},
+        compaction={"mode": "Dedicated", "full": {"schedule": hourly}},
+    )
+    ended = {run.spec.type: run.metadata.name for run in seen.created}
+    next_tick = "Waiting/RunSucceeded: run {}: done; it waits for its next tick"
+    assert decisions(seen) == {
+        "write import": next_tick.format(ended[RunType.WRITE]),
+        "compaction": next_tick.format(ended[RunType.COMPACT]),
+        "retention": next_tick.format(ended[RunType.EXPIRE_SNAPSHOTS]),
+    }
+
+
+def test_a_failed_compaction_says_why_it_is_not_done_now_for_both_strategies_too() -> None:
+    seen = world(compaction=DEDICATED)
+    seen.wait(minutes=20)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.DRIVER_FAILED)
+    seen.settle()
+    assert "failed and is not repeated" in decisions(seen)["compaction"]
+
+
+def test_a_write_once_never_waits_for_itself_and_says_when_it_is_done() -> None:
+    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
+    name = seen.active.metadata.name
+    assert decisions(seen)["write import"].startswith("Started/Started")
+    seen.finish()
+    seen.settle()
+    done = f"Skipped/RunSucceeded: run {name}: done; it is done until from or mode is edited"
+    assert decisions(seen) == {"write import": done}
+
+
+def test_a_write_that_waits_for_the_manifest_says_so_while_another_run_is_active_too() -> None:
+    seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
+    seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
+    seen.wait(minutes=6)
+    seen.settle()
+    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+    assert decisions(seen)["write import"].startswith("Waiting/TableDiffers")
+
+
+def test_a_failure_is_never_said_to_be_tried_again_at_a_time_that_has_passed() -> None:
+    seen = world(writes=[builders.write("good", schedule="0 0 * * *"), builders.write("bad")])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.now += seen.settle().requeue_after
+    seen.settle()
+    message = seen.condition("Healthy").message
+    assert f"(being tried again by run {seen.active.metadata.name})" in message
+    assert "tried again at" not in message
+
+
 def test_a_write_remembers_its_commit() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(minutes=15)

@@ -36,16 +36,23 @@ def held_writes(look: Look, status: TableStatus) -> TableStatus:
         return status
     differs = state.failure is not None and state.failure.reason == Reason.TABLE_DIFFERS
     reason = Reason.TABLE_DIFFERS if differs else Reason.TABLE_NOT_READY
-    works = [work for work in _scheduled(look, status) if work.type_ is RunType.WRITE or state.hash is None]
+    works = [work for work in _others(look, status) if work.type_ is RunType.WRITE or state.hash is None]
     return _noted(status, works, reason, reason.means)
 
 
 def waiting(look: Look, status: TableStatus, reason: Reason) -> TableStatus:
-    """All that is due waits for the same reason."""
+    """All that is due waits for the same reason; what the active run does is not waiting for itself."""
     message = reason.means
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
-    return _noted(status, list(_scheduled(look, status)), reason, message)
+    return _noted(status, _others(look, status), reason, message)
+
+
+def _others(look: Look, status: TableStatus) -> list[Work]:
+    """What is due, but for the work of the active run."""
+    active = status.active_run
+    at_work = None if active is None else (active.type, active.subject)
+    return [work for work in _scheduled(look, status) if (work.type_, work.subject) != at_work]
 
 
 def _scheduled(look: Look, status: TableStatus) -> Iterator[Work]:

@@ -130,7 +130,7 @@ def _wait_for_run(look: Look, followed: Followed, status: TableStatus) -> Outcom
     actions: tuple[Action, ...] = ()
     if followed.missing and named is not None:
         actions = (active.creation(look.table, named, _policy(look)),)
-    status = due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE)
+    status = due.held_writes(look, due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
     return Outcome(
         status=status,
         findings=verdict.standing(look, status, followed.run),

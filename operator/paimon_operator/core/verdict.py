@@ -14,7 +14,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import FailureClass, Phase, RunType
 from paimon_operator.api.table import MergeEngineType, PaimonTable
-from paimon_operator.api.table_status import ActiveRun, Failure, TableStatus
+from paimon_operator.api.table_status import ActiveRun, TableStatus
 from paimon_operator.core.conditions import Finding, fails, holds, reconciling, settled, stalled, unknown
 from paimon_operator.core.effective import WRITE_ONLY_MODES
 from paimon_operator.core.look import Look
@@ -79,14 +79,16 @@ def standing(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings
     held = held_up(run)
     if verified := _verified(look, status):
         return (verified, *settled(Reason.AS_EXPECTED), *healthy(status, held))
-    failure = memory(status).failure
-    if failure is not None:
-        return _not_made(status, failure, held)
+    if memory(status).failure is not None:
+        return _not_made(status, held)
     if held is not None and not ever_ready(status):
         return (fails(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     active = status.active_run
     if active is not None and active.type is RunType.PROVISION:
         reason, message = Reason.PROVISIONING, f"run {active.name} makes the table what the manifest says"
+    elif active is not None:
+        reason = Reason.ANOTHER_RUN_IS_ACTIVE
+        message = f"the manifest is realised as soon as run {active.name} has ended"
     else:
         reason, message = Reason.PENDING, Reason.PENDING.means
     return (unknown(ConditionType.READY, reason, message), *reconciling(reason, message), *healthy(status, held))
@@ -120,7 +122,7 @@ def healthy(status: TableStatus, held: Obstacle | None) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
-    problems = [_told(failure) for failure in _failures(status)] + ([held] if held else [])
+    problems = [*_problems(status), *([held] if held else [])]
     if problems:
         more = f" ({len(problems) - 1} more in status)" if len(problems) > 1 else ""
         return (fails(ConditionType.HEALTHY, problems[0].reason, problems[0].message + more),)
@@ -166,9 +168,9 @@ def _visibility(look: Look) -> str:
     return "; new rows of a FirstRow table become visible when it is compacted"
 
 
-def _not_made(status: TableStatus, failure: Failure, held: Obstacle | None) -> Findings:
-    told = _told(failure)
-    if failure.failure_class in FOR_AN_EDIT or not ever_ready(status):
+def _not_made(status: TableStatus, held: Obstacle | None) -> Findings:
+    failure, told = memory(status).failure, next(_problems(status))
+    if (failure and failure.failure_class in FOR_AN_EDIT) or not ever_ready(status):
         ready = fails(ConditionType.READY, told.reason, told.message)
         return (ready, *stalled(told.reason, told.message), *healthy(status, held))
     # The table stands as it was; only the edit waits, and it is tried again by itself.
@@ -176,14 +178,18 @@ def _not_made(status: TableStatus, failure: Failure, held: Obstacle | None) -> F
     return (ready, *reconciling(told.reason, told.message), *healthy(status, held))
 
 
-def _told(failure: Failure) -> Obstacle:
-    again = f" (tried again at {rfc3339(failure.next_try)})" if failure.next_try else ""
-    return Obstacle(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
-
-
-def _failures(status: TableStatus) -> Iterator[Failure]:
+def _problems(status: TableStatus) -> Iterator[Obstacle]:
+    """What failed, of making the table first, and when it is tried again."""
+    active = status.active_run
+    at_work = None if active is None else (active.type, active.subject)
     for operation in OPERATIONS.values():
-        yield from operation.failures(status)
+        for subject, failure in operation.failures(status):
+            again = ""
+            if active is not None and at_work == (operation.type_, subject):
+                again = f" (being tried again by run {active.name})"
+            elif failure.next_try is not None:
+                again = f" (tried again at {rfc3339(failure.next_try)})"
+            yield Obstacle(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
 
 
 def _member(word: str) -> Reason:

@@ -63,18 +63,19 @@ class Compact:
         strategy = CompactStrategy(ended.active.subject or "")
         state = _slot(status, strategy)
         if ended.succeeded:
-            status = _with(status, strategy, memory.succeeded(state, ended))
-            return _told(status, last_run=ended.active.name, last_time=ended.at)
+            state = memory.succeeded(state, ended)
+            status = _with(status, strategy, state)
+            return _told(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
         if ended.active.trigger is RunTrigger.USER:
             return status
         retried = memory.RETRIED_BEFORE_THE_NEXT_TICK
-        status = _with(status, strategy, memory.failed(state, ended, key, retried))
-        return _told(status, last_run=ended.active.name)
+        state = memory.failed(state, ended, key, retried)
+        return _told(_with(status, strategy, state), last_run=state.last_run, decision=state.decision)
 
-    def failures(self, status: TableStatus) -> Iterator[Failure]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
         """The failures of both strategies."""
-        states = (_slot(status, strategy) for strategy in FULL_FIRST)
-        yield from (state.failure for state in states if state.failure is not None)
+        states = ((strategy.value, _slot(status, strategy)) for strategy in FULL_FIRST)
+        yield from ((strategy, state.failure) for strategy, state in states if state.failure is not None)
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """The next ticks and retries of both."""

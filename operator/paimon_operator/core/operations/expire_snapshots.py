@@ -53,10 +53,10 @@ class ExpireSnapshots:
             return status
         return _with(status, memory.failed(_slot(status), ended, key, memory.RETRIED_BEFORE_THE_NEXT_TICK))
 
-    def failures(self, status: TableStatus) -> Iterator[Failure]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
         """The failure of the last run, if it was one."""
         if status.retention is not None and status.retention.failure is not None:
-            yield status.retention.failure
+            yield None, status.retention.failure
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """The next tick or retry."""

@@ -61,9 +61,15 @@ def noted(state: StateT, tick: datetime | None, decision: Decision) -> StateT:
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
 
 
-def succeeded(state: StateT, ended: Ended) -> StateT:
-    """The run did its work."""
-    return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None)
+def succeeded(state: StateT, ended: Ended, *, reason: Reason = Reason.RUN_SUCCEEDED, then: str = "") -> StateT:
+    """The run did its work. `then` is what comes next of work that has no next tick."""
+    ahead = state.next is not None
+    waits = ahead and reason is Reason.RUN_SUCCEEDED
+    result = DecisionResult.WAITING if waits else DecisionResult.SKIPPED
+    follows = "it waits for its next tick" if ahead else then or "no more is asked for"
+    message = f"run {ended.active.name}: {ended.message}; {follows}"
+    decision = Decision(result=result, reason=reason, message=message)
+    return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None, decision=decision)
 
 
 def failed(state: StateT, ended: Ended, key: str, retried: frozenset[FailureClass]) -> StateT:

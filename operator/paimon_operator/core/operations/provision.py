@@ -74,14 +74,14 @@ class Provision:
         )
         return _with(status, done)
 
-    def failures(self, status: TableStatus) -> Iterator[Failure]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
         """The failure of the last run, if it was one."""
         if status.provision is not None and status.provision.failure is not None:
-            yield status.provision.failure
+            yield None, status.provision.failure
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """When it is tried again."""
-        yield from (failure.next_try for failure in self.failures(status) if failure.next_try is not None)
+        yield from (failure.next_try for _, failure in self.failures(status) if failure.next_try is not None)
 
 
 def memory(status: TableStatus) -> ProvisionState:

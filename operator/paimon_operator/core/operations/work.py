@@ -88,8 +88,8 @@ class Operation(Protocol):
     def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
         """The status after a run of this operation. `key` names the table, for the spread of retries."""
 
-    def failures(self, status: TableStatus) -> Iterator[Failure]:
-        """Failures that the status remembers."""
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
+        """Subjects (see `Work`) and failures that the status remembers."""
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """When something of this operation becomes due."""

@@ -10,7 +10,7 @@ from paimon_operator.api.contract import WriteJob
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import FailureClass, RunTrigger, RunType
-from paimon_operator.api.table_status import Decision, DecisionResult, Failure, TableStatus, WriteState
+from paimon_operator.api.table_status import Decision, Failure, TableStatus, WriteState
 from paimon_operator.api.writes import TriggerType, Write
 from paimon_operator.core import schedule
 from paimon_operator.core.claims import table_name
@@ -61,19 +61,17 @@ class Writes:
             retryable = frozenset(FailureClass) if ended.reason == Reason.TABLE_NOT_FOUND else ONCE_RETRIED
             retried = retryable if once else memory.RETRIED_BEFORE_THE_NEXT_TICK
             return _with(status, memory.failed(state, ended, key, retried))
-        state = memory.succeeded(state, ended)
         loaded = ended.result.write
+        reason = Reason.NOT_NEEDED if loaded is not None and loaded.skipped else Reason.RUN_SUCCEEDED
+        then = "it is done until from or mode is edited" if once else ""
+        state = memory.succeeded(state, ended, reason=reason, then=then)
         if loaded is not None and loaded.committed_snapshot is not None:
             state = memory.changed(state, committed_snapshot=loaded.committed_snapshot)
-        if loaded is not None and loaded.skipped:
-            nothing = "there were no files to load that had not been loaded before"
-            decision = Decision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=nothing)
-            state = memory.changed(state, decision=decision)
         return _with(status, memory.changed(state, once_hash=ended.active.spec_hash) if once else state)
 
-    def failures(self, status: TableStatus) -> Iterator[Failure]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
         """The failures of all writes, in their order."""
-        yield from (state.failure for state in status.writes if state.failure is not None)
+        yield from ((state.name, state.failure) for state in status.writes if state.failure is not None)
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """The next ticks and retries of all."""
