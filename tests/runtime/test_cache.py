@@ -41,11 +41,32 @@ def test_a_watch_that_trails_behind_our_own_write_does_not_turn_it_back(first: i
     assert version_of(cache) == kept
 
 
-def test_a_successor_of_the_same_name_replaces_whatever_was_there() -> None:
+@pytest.mark.parametrize(("first", "second", "kept"), [("old", "new", "new"), ("new", "old", "new")])
+def test_of_two_objects_of_one_name_the_successor_is_kept_whoever_is_heard_of_first(
+    first: str, second: str, kept: str
+) -> None:
+    cache, versions = Cache(), {"old": 3, "new": 9}
+    for uid in (first, second):
+        cache.put(Kind.TABLE, table(version=versions[uid], metadata={"uid": uid}))
+    body = cache.get(*key())
+    assert body is not None
+    assert body["metadata"]["uid"] == kept
+
+
+DROPS = [
+    ("its own deletion", "old", 5, False),
+    ("its own deletion, told with a version that our own write has passed", "old", 2, False),
+    ("the late deletion of its predecessor", "older", 2, True),
+    ("the deletion of a successor that was never heard of", "young", 7, False),
+]
+
+
+@pytest.mark.parametrize(("uid", "version", "stays"), [case[1:] for case in DROPS], ids=[case[0] for case in DROPS])
+def test_only_an_object_that_is_gone_is_forgotten(uid: str, version: int, stays: bool) -> None:
     cache = Cache()
-    cache.put(Kind.TABLE, table(version=9))
-    cache.put(Kind.TABLE, table(version=3, metadata={"uid": "another"}))
-    assert version_of(cache) == "3"
+    cache.put(Kind.TABLE, table(version=4, metadata={"uid": "old"}))
+    cache.drop(Kind.TABLE, table(version=version, metadata={"uid": uid}))
+    assert (cache.get(*key()) is not None) == stays
 
 
 def test_a_list_removes_ghosts_and_tells_which() -> None:
@@ -84,7 +105,7 @@ def test_tables_are_found_by_their_catalog_and_runs_by_their_table() -> None:
     lake = Key(Kind.CATALOG, "shop", "lake")
     assert cache.tables_of(lake) == [key("a"), key("b")]
     assert cache.runs_of(key("a")) == [Key(Kind.RUN, "shop", "run-1")]
-    cache.drop(Kind.TABLE, "shop", "a")
+    cache.drop(Kind.TABLE, table("a"))
     cache.put(Kind.TABLE, table("b", version=2, spec={"catalogRef": {"name": "other"}}))
     assert cache.tables_of(lake) == []
     assert cache.tables_of(Key(Kind.CATALOG, "elsewhere", "lake")) == []
@@ -94,5 +115,5 @@ def test_tables_are_found_by_their_catalog_and_runs_by_their_table() -> None:
 def test_an_object_without_its_reference_is_kept_all_the_same(spec: object) -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(spec=spec))
-    cache.drop(Kind.TABLE, "shop", "orders")
+    cache.drop(Kind.TABLE, table())
     assert cache.keys(Kind.TABLE) == []

@@ -116,6 +116,26 @@ async def test_when_the_holder_of_a_claim_goes_the_next_one_is_woken(world: Worl
     assert AGAIN in await world.seen(Kind.TABLE, "DELETED", stored(orders(), 4))
 
 
+async def test_a_late_deletion_of_a_predecessor_takes_nothing_from_its_successor(world: World) -> None:
+    successor = stored(orders(), 9, metadata={"uid": "another"})
+    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 10))
+    world.notices.stored(Kind.TABLE, successor)
+    await world.woken()
+    assert AGAIN not in await world.seen(Kind.TABLE, "DELETED", stored(orders(), 5)), "the claim went to the next one"
+    known = world.cache.get(*ORDERS)
+    assert known is not None
+    assert known["metadata"]["uid"] == "another"
+
+
+async def test_a_successor_that_belongs_elsewhere_wakes_those_of_its_predecessor_too(world: World) -> None:
+    moved = orders(spec__catalogRef={"name": "pond"})
+    woken = await world.seen(Kind.TABLE, "ADDED", stored(moved, 3, metadata={"uid": "another"}))
+    assert woken == {ORDERS, LAKE, Key(Kind.CATALOG, "shop", "pond")}
+    await world.seen(Kind.RUN, "ADDED", stored(run(), 4))
+    other = stored(run(spec__tableRef={"name": "clicks"}), 5, metadata={"uid": "another"})
+    assert await world.seen(Kind.RUN, "ADDED", other) == {RUN, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
+
+
 async def test_a_run_wakes_itself_and_its_table(world: World) -> None:
     assert await world.seen(Kind.RUN, "ADDED", stored(run(), 3)) == {RUN, ORDERS}
 

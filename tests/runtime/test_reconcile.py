@@ -324,3 +324,15 @@ async def test_a_run_that_a_user_made_without_labels_is_found_by_its_table(opera
         request.name for request in operator.store.requests if (request.verb, request.kind) == ("get", Kind.RUN)
     ]
     assert looked_up == [], "a run that is over is not looked up again and again"
+
+
+async def test_an_active_run_without_our_label_goes_on_though_the_cache_has_lost_it(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    by_hand = shop(run())
+    await operator.apply(by_hand)
+    cached = operator.cache.get(Kind.RUN, SHOP, by_hand["metadata"]["name"])
+    assert cached is not None
+    operator.cache.drop(Kind.RUN, cached)
+    operator.queue.add(Key(Kind.TABLE, SHOP, "orders"))
+    await operator.settle()
+    assert operator.table()["status"]["activeRun"]["name"] == by_hand["metadata"]["name"]

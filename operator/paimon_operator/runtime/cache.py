@@ -33,15 +33,21 @@ class Cache:
         self._children: dict[Key, set[Key]] = defaultdict(set)
 
     def put(self, kind: Kind, body: Manifest) -> None:
-        """Keeps `body` unless a newer version is here already: a watch may trail behind the answer to our own write."""
+        """Keeps `body` unless a newer version is here already: a watch may trail behind the answer to our own write.
+
+        Versions decide between two objects of one name too: an older one is a predecessor, not a successor.
+        """
         key = key_of(kind, body)
         known = self._objects.get(key)
-        if known is None or _version(body) >= _version(known) or _uid(body) != _uid(known):
+        if known is None or _version(body) >= _version(known):
             self._store(key, body)
 
-    def drop(self, kind: Kind, namespace: str, name: str) -> None:
-        """Forgets an object that is gone."""
-        self._forget(Key(kind, namespace, name))
+    def drop(self, kind: Kind, body: Manifest) -> None:
+        """Forgets an object that is gone; `body` is its last version. A younger one of the same name stays."""
+        key = key_of(kind, body)
+        known = self._objects.get(key)
+        if known is not None and (_uid(known) == _uid(body) or _version(known) <= _version(body)):
+            self._forget(key)
 
     def versions(self, kind: Kind) -> dict[Key, int]:
         """What is known now, to be handed to `replace` with a LIST that begins after this."""

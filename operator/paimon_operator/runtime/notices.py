@@ -67,7 +67,7 @@ class Notices:
             # A version that is known was looked at: our own write that comes back, or one more list of kopf's.
             return None
         if event == _DELETED:
-            self._cache.drop(*key)
+            self._cache.drop(kind, body)
         else:
             self._cache.put(kind, body)
         self._wake(self._concerned(key, known))
@@ -118,8 +118,8 @@ class Notices:
         body = self._cache.get(*key)
         concerned = {key} | self._claim(key, body)
         before, after = (TableFacts.of(each) if each is not None else None for each in (known, body))
-        if before != after and (facts := after or before) is not None:
-            concerned.add(Key(Kind.CATALOG, key.namespace, facts.catalog))
+        if before != after:  # a successor of the same name may name another catalog
+            concerned |= {Key(Kind.CATALOG, key.namespace, facts.catalog) for facts in (before, after) if facts}
         was, named = (_active_run(each) for each in (known, body))
         if was != named:  # a run waits to be named, and one that is named no more must not go on
             concerned |= {Key(Kind.RUN, key.namespace, run["name"]) for run in (was, named) if run}
@@ -132,10 +132,10 @@ class Notices:
         return concerned
 
     def _concerned_by_run(self, key: Key, known: Manifest | None) -> set[Key]:
-        body = self._cache.get(*key) or known or {}
-        table = ((body.get("spec") or {}).get("tableRef") or {}).get("name")
-        concerned = {Key(Kind.TABLE, key.namespace, table)} if table else set()
-        return concerned if over(body) else concerned | {key}
+        body = self._cache.get(*key)
+        tables = {table_of(each) for each in (known, body) if each is not None} - {""}
+        concerned = {Key(Kind.TABLE, key.namespace, table) for table in tables}
+        return concerned if over(body or known or {}) else concerned | {key}
 
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
         affected: frozenset[ObjectKey] = frozenset()
@@ -171,6 +171,11 @@ def _runs_of_pod(body: Manifest) -> set[Key]:
 
 def _active_run(table: Manifest | None) -> Mapping[str, Any]:
     return ((table or {}).get("status") or {}).get("activeRun") or {}
+
+
+def table_of(run: Manifest) -> str:
+    """The name of the table that a run is for; empty when it names none."""
+    return str(((run.get("spec") or {}).get("tableRef") or {}).get("name", ""))
 
 
 def over(run: Manifest) -> bool:

@@ -20,7 +20,7 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import NamespaceTerminatingError, StaleError
 from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.notices import over
+from paimon_operator.runtime.notices import over, table_of
 from paimon_operator.runtime.unreadable import may_go, problem_of
 from paimon_operator.runtime.world import World
 
@@ -75,22 +75,25 @@ class Tables:
         return plan(Wanted(table=table, operator=self._world.operator), observed, self._world.clock.now())
 
     async def _runs_of(self, table: PaimonTable) -> Sequence[Manifest]:
-        """All runs of the table: a live list of the labelled ones, and those that users made without the label."""
+        """All runs of the table: a live list of the labelled ones, and a live look at each that has no label.
+
+        The active run is asked for by its name in any case: that a run is gone never comes from the cache.
+        """
         namespace, name = table.metadata.namespace, table.metadata.name
         labels = {naming.TABLE_LABEL: naming.label_value(name)}
-        labelled = await self._world.store.list(Kind.RUN, namespace, labels)
-        found = {run["metadata"]["name"]: run for run in labelled if _table_of(run) == name}
-        for key in self._world.cache.runs_of(Key(Kind.TABLE, namespace, name)):
-            if key.name not in found and self._may_matter(key, table):
-                run = await self._world.store.get(Kind.RUN, namespace, key.name)
-                found |= {key.name: run} if run is not None else {}
-        return [found[run] for run in sorted(found)]
+        listed = await self._world.store.list(Kind.RUN, namespace, labels)
+        found = {run["metadata"]["name"]: run for run in listed}
+        for unlabelled in sorted(self._others(table) - found.keys()):
+            run = await self._world.store.get(Kind.RUN, namespace, unlabelled)
+            found |= {unlabelled: run} if run is not None else {}
+        return [found[run] for run in sorted(found) if table_of(found[run]) == name]
 
-    def _may_matter(self, key: Key, table: PaimonTable) -> bool:
-        """Whether a run that only the cache knows can change the decision: not after it has ended and was noted."""
-        named = table.status.active_run.name if table.status.active_run else None
-        body = self._world.cache.get(*key)
-        return key.name == named or (body is not None and not over(body))
+    def _others(self, table: PaimonTable) -> set[str]:
+        """Runs that users made without the label, but those that have ended and were noted; and the active run."""
+        cache, key = self._world.cache, Key(Kind.TABLE, table.metadata.namespace, table.metadata.name)
+        known = {run.name: cache.get(*run) for run in cache.runs_of(key)}
+        going_on = {name for name, body in known.items() if body is not None and not over(body)}
+        return going_on | ({table.status.active_run.name} if table.status.active_run else set())
 
     def _claim(self, table: PaimonTable, decision: Decision[TableStatus]) -> None:
         """Enters a newly decided run into the book before anything is awaited, so that no other table can slip in.
@@ -116,7 +119,3 @@ class Tables:
         except CreateRefusedError as error:
             await self._world.events.post(body, type_=_WARNING, reason=Reason.NOT_PERMITTED, note=str(error))
             raise
-
-
-def _table_of(run: Manifest) -> str:
-    return str(((run.get("spec") or {}).get("tableRef") or {}).get("name", ""))
