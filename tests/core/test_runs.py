@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass, Phase
 from paimon_operator.api.table_status import ActiveRun, TableStatus
 from paimon_operator.core.decision import Decision
@@ -132,6 +133,36 @@ def test_a_run_waits_until_its_table_has_written_down_its_uid_because_then_a_run
     assert decision.requeue_after is not None
     story.name(RUN_NAME, story.run.metadata.uid)
     assert created(story.look()) != []
+
+
+def found(type_: ConditionType, status: ConditionStatus, reason: Reason, message: str) -> tuple[Condition, ...]:
+    return (Condition.of(type_, status, reason, message, now=builders.NOW, generation=1),)
+
+
+OTHER = ActiveRun(name="orders-write-1", uid="u", type="Write", trigger="Schedule")
+UNSAFE = found(ConditionType.STALLED, ConditionStatus.TRUE, Reason.COMMIT_UNSAFE, "commits can get lost")
+PAUSED = found(ConditionType.SUSPENDED, ConditionStatus.TRUE, Reason.SUSPENDED, "spec.suspend is true")
+MAKING = found(ConditionType.READY, ConditionStatus.UNKNOWN, Reason.PROVISIONING, "the table is being made")
+
+
+@pytest.mark.parametrize(
+    ("status", "deleted", "words"),
+    [
+        (TableStatus(active_run=OTHER), False, "it waits until run orders-write-1 of PaimonTable orders has ended"),
+        (TableStatus(conditions=UNSAFE), False, "orders is Stalled (CommitUnsafe): commits can get lost"),
+        (TableStatus(conditions=PAUSED), False, "orders is Suspended (Suspended): spec.suspend is true"),
+        (TableStatus(conditions=MAKING), False, "names it; Ready says: the table is being made"),
+        (TableStatus(), True, "PaimonTable orders is being deleted"),
+    ],
+)
+def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, deleted: bool) -> None:
+    story = Story(named=False, trigger=None)
+    story.carry_out(Decision(status=None, finalizer="add"))
+    gone = {"metadata": {"deletionTimestamp": builders.NOW}} if deleted else {}
+    story.table = builders.table(status=status, **gone)
+    story.look()
+    assert story.condition(ConditionType.RECONCILING) == "True WaitingForTable"
+    assert words in story.message()
 
 
 def test_a_run_without_a_table_says_so() -> None:

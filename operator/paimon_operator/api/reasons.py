@@ -39,7 +39,7 @@ class Reason(StrEnum):
     WAITING_FOR_TABLE = (
         "WaitingForTable",
         "The run may start only while its table's status.activeRun names it.",
-        "Wait until the table's active run ends.",
+        "See the message: the table's active run has to end, or what the table's Stalled or Suspended says.",
     )
     IMAGE_PULL_FAILED = (
         "ImagePullFailed",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from paimon_operator.api import units
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import ON_DEMAND, PaimonRun
 from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase
+from paimon_operator.api.table import PaimonTable
 from paimon_operator.core import attempts, naming, render
 from paimon_operator.core.decision import Action, Create
 from paimon_operator.core.endings import failed
@@ -26,9 +28,27 @@ def not_its_turn(observed: RunObserved) -> Step | None:
     if observed.table is None:
         findings = held_up(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
     else:
-        message = f"status.activeRun of PaimonTable {table} does not name this run"
+        message = _what_is_waited_for(observed.table)
+        if run.spec.trigger is not None:
+            message = f"status.activeRun of PaimonTable {table} does not name this run"
         findings = under_way(Reason.WAITING_FOR_TABLE, message)
     return Step(status=in_phase(run.status, Phase.PENDING), findings=findings)
+
+
+def _what_is_waited_for(table: PaimonTable) -> str:
+    """Why the table has not started a user's run yet. Its own words, because they hold for the run as well."""
+    name, active = table.metadata.name, table.status.active_run
+    if table.metadata.deletion_timestamp is not None:
+        return f"PaimonTable {name} is being deleted, so it starts no run of a user"
+    if active is not None:
+        return f"it waits until run {active.name} of PaimonTable {name} has ended"
+    for type_ in (ConditionType.STALLED, ConditionType.SUSPENDED):
+        found = find(table.status.conditions, type_)
+        if found is not None and found.status is ConditionStatus.TRUE:
+            return f"PaimonTable {name} is {type_} ({found.reason}): {found.message}"
+    ready = find(table.status.conditions, ConditionType.READY)
+    told = f"; Ready says: {ready.message}" if ready and ready.status is not ConditionStatus.TRUE else ""
+    return f"it waits until status.activeRun of PaimonTable {name} names it{told}"
 
 
 def not_for_users(run: PaimonRun, now: datetime) -> Step | None:
