@@ -18,7 +18,7 @@ from paimon_operator.errors import (
 )
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, shop
-from tests.support.manifests import edited, run
+from tests.support.manifests import Manifest, edited, run
 from tests.support.object_store import Fault
 
 
@@ -167,6 +167,37 @@ async def test_a_refused_pod_shows_on_the_run_and_is_tried_again_ever_more_rarel
     assert len(operator.store.names(Kind.POD)) == 1
     await operator.end_pod(*operator.store.names(Kind.POD), created=True)
     assert operator.condition("Ready")[0] == "True"
+
+
+async def test_a_refusal_that_says_something_else_each_time_is_tried_no_more_often(operator: OperatorInMemory) -> None:
+    refusals = [ForbiddenError(f"exceeded quota: used: pods={count}", status=403) for count in range(1000)]
+    operator.store.faults.extend(Fault("create", Kind.POD, refusal) for refusal in refusals)
+    await operator.apply(lake(), orders())
+    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
+    for _ in range(60):
+        await operator.pass_time(minutes=1)
+    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    assert "exceeded quota: used: pods=" in str(operator.condition("Stalled"))
+
+
+async def test_a_run_does_not_poll_for_ever_while_its_table_cannot_be_written(operator: OperatorInMemory) -> None:
+    broken = RetryableError("broken", status=500)
+    watch = operator.store.watch
+
+    def breaks_once_the_run_is_made(kind: Kind, event: str, body: Manifest) -> None:
+        if (kind, event) == (Kind.RUN, "ADDED"):
+            operator.store.faults.extend(Fault("apply_status", Kind.TABLE, broken) for _ in range(1000))
+        watch(kind, event, body)
+
+    operator.store.watch = breaks_once_the_run_is_made
+    await operator.apply(lake(), orders())
+    operator.looks.clear()
+    for _ in range(300):
+        await operator.pass_time(seconds=0.2)
+    assert 0 < len([kind for kind, _ in operator.looks if kind == Kind.RUN]) < 40, "looks within a minute"
+    operator.store.faults.clear()
+    await operator.pass_time(minutes=5)
+    assert len(operator.store.names(Kind.POD)) == 1
 
 
 async def test_a_refused_run_is_told_as_an_event_on_the_table(operator: OperatorInMemory) -> None:

@@ -24,12 +24,14 @@ from paimon_operator.core.launching import launch, not_for_users, not_its_turn
 from paimon_operator.core.pods import PodObserved, PodPhase
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, last_attempt
-from paimon_operator.core.steps import Step, decided, held_up, in_phase, under_way, with_attempt
+from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, held_up, in_phase, under_way, with_attempt
 
 _HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.POD_NOT_STARTED}
 """Waits of a Pod that only a human ends. A node may come by itself."""
 _SOON: Final = timedelta(milliseconds=200)
 """The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
+_AWAITED: Final = timedelta(seconds=5)
+"""How long a run is looked at so often. A table that has not answered by then cannot be written, perhaps for long."""
 
 
 def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
@@ -43,10 +45,15 @@ def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
         return Decision(status=run.status, finalizer="add", requeue_after=timedelta(0))
     attempt = last_attempt(run)
     if attempt is None and observed.is_awaited:
-        return Decision(status=run.status, requeue_after=_SOON)
+        return Decision(status=run.status, requeue_after=_until_answered(run, now))
     if attempt is None or attempt.state is AttemptState.ENDED:
         return decided(run, _between_attempts(observed, attempt, now), now)
     return decided(run, _during_attempt(observed, attempt, now), now)
+
+
+def _until_answered(run: PaimonRun, now: datetime) -> timedelta:
+    created = run.metadata.creation_timestamp
+    return _SOON if created is not None and now - created < _AWAITED else LOOK_AGAIN
 
 
 def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datetime) -> Step:
