@@ -302,16 +302,6 @@ def test_a_failed_compaction_says_why_it_is_not_done_now_for_both_strategies_too
     assert "failed and is not repeated" in decisions(seen)["compaction"]
 
 
-def test_a_write_once_never_waits_for_itself_and_says_when_it_is_done() -> None:
-    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
-    name = seen.active.metadata.name
-    assert decisions(seen)["write import"].startswith("Started/Started")
-    seen.finish()
-    seen.settle()
-    done = f"Skipped/RunSucceeded: run {name}: done; it is done until from or mode is edited"
-    assert decisions(seen) == {"write import": done}
-
-
 def test_a_write_that_waits_for_the_manifest_says_so_while_another_run_is_active_too() -> None:
     seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
     seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
@@ -404,62 +394,3 @@ def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() ->
     seen.settle()
     assert seen.says("Healthy")[0] == "True"
     assert seen.table.status.writes == ()
-
-
-ONCE = builders.write(schedule=None)
-
-
-def test_a_write_once_that_found_no_table_is_done_once_the_table_is_made_anew() -> None:
-    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_NOT_FOUND)
-    seen.settle()
-    seen.finish(RunType.PROVISION, created=True)
-    seen.wait(minutes=16)
-    assert work_off(seen) == [("Write", "import")]
-
-
-def test_a_write_once_is_done_once_as_soon_as_the_table_is_ready() -> None:
-    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
-    assert work_off(seen) == []
-    seen.wait(days=9)
-    assert work_off(seen) == []
-    assert seen.started == [("Provision", ""), ("Write", "import")]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "write", "again"),
-    [
-        ("another path", builders.write(schedule=None, path="more/"), True),
-        ("another selection", builders.write(schedule=None, select="All"), True),
-        ("options only", ONCE | {"options": {"write-buffer-size": "64 mb"}}, False),
-    ],
-)
-def test_a_write_once_is_done_again_after_an_edit_of_from_or_mode_only(
-    sentence: str, write: dict[str, Any], again: bool
-) -> None:
-    seen = world(writes=[ONCE])
-    seen.edit(writes=[write])
-    assert (work_off(seen) == [("Write", "import")]) is again, sentence
-
-
-@pytest.mark.parametrize(
-    ("class_", "again"),
-    [
-        (FailureClass.SURROUNDINGS, True),
-        (FailureClass.INFRASTRUCTURE, True),
-        (FailureClass.CONFLICT, True),
-        (FailureClass.OUT_OF_MEMORY, True),
-        (FailureClass.SPEC, False),
-        (FailureClass.CANCELLED, False),
-    ],
-)
-def test_a_write_once_that_failed_comes_back_because_no_tick_will_unless_it_is_for_an_edit(
-    class_: FailureClass, again: bool
-) -> None:
-    seen = TableWorld(table=builders.table(writes=[ONCE])).ready()
-    seen.fail(class_, Reason.INPUT_NOT_FOUND)
-    seen.settle()
-    assert why_not_now(seen).endswith("it waits for an edit") is not again
-    seen.wait(minutes=16)
-    seen.settle()
-    assert (seen.started[2:] == [("Write", "import")]) is again

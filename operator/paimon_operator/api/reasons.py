@@ -171,7 +171,8 @@ class Reason(StrEnum):
     RESULT_UNKNOWN = (
         "ResultUnknown",
         "Whether a commit happened cannot be found out any more, so it is not repeated.",
-        "Compare the rows, then delete the failed PaimonRun to go on.",
+        "If a file is to be put somewhere, put it there; then delete the PaimonRun to go on: the write is tried again "
+        "and asks its list of loaded files first.",
     )
 
     # The surroundings must be mended; tried again by itself
@@ -269,7 +270,12 @@ class Reason(StrEnum):
         "See the message and the pod's log.",
     )
     BACKOFF_LIMIT_EXCEEDED = "BackoffLimitExceeded", "All attempts failed.", "See the last attempt's message."
-    CANCELLED = "Cancelled", "The run was deleted, or its table is being deleted.", "Nothing."
+    CANCELLED = (
+        "Cancelled",
+        "The run was deleted, or its table is being deleted.",
+        "Scheduled work comes back with its next tick, the table itself after 1 to 15 minutes; a write of type Once "
+        "after any edit of the PaimonTable.",
+    )
     NAME_TAKEN = (
         "NameTaken",
         "An object that is not the operator's has the name that the run needs.",

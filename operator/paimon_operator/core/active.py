@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from paimon_operator.api.base import rfc3339
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun, PaimonRunSpec
@@ -51,7 +52,7 @@ def follow(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> Fo
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
         taken = any(each.metadata.name == active.name for each in runs)
         return Followed(status=status, missing=not taken, taken=taken)
-    ended = cancelled(active, now) if run is None else ended_by(active, run, now)
+    ended = cancelled(active, now, unknown=_was_unknown(status)) if run is None else ended_by(active, run, now)
     if ended is not None:
         return Followed(status=folded(table, ended), events=(_end_note(ended),))
     named = active.model_copy(update={"uid": run.metadata.uid if run else active.uid})
@@ -146,6 +147,12 @@ def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
     if active.uid is not None:
         return active.uid == run.metadata.uid
     return run.metadata.controller_uid == table.metadata.uid and _asks_for(run.spec, active)
+
+
+def _was_unknown(status: TableStatus) -> bool:
+    """Whether the active run, when it was last seen, had ended without anyone knowing how."""
+    told = find(status.conditions, ConditionType.STALLED)
+    return told is not None and (told.status, told.reason) == (ConditionStatus.TRUE, Reason.RESULT_UNKNOWN)
 
 
 def _asks_for(spec: PaimonRunSpec, active: ActiveRun) -> bool:

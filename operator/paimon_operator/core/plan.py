@@ -25,8 +25,7 @@ from paimon_operator.core.effective import run_policy
 from paimon_operator.core.look import Look
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.observed import TableObserved, Wanted
-from paimon_operator.core.operations import OPERATIONS, PROVISION
-from paimon_operator.core.operations.provision import edited
+from paimon_operator.core.operations import OPERATIONS, PROVISION, provision, write
 from paimon_operator.core.operations.work import Work, started
 from paimon_operator.core.rules import broken_rules
 from paimon_operator.core.verdict import Findings, Obstacle
@@ -59,7 +58,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None, finalizer="add")
     followed = active.follow(table, observed.runs, now)
-    status = edited(followed.status, table, now)
+    status = write.edited(provision.edited(followed.status, table, now), table, now)
     seen = wanted.table.model_copy(update={"status": status})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (

@@ -90,7 +90,13 @@ def _after(failure: Failure, tick: datetime | None) -> Decision:
 
 
 def retry_time(ended: Ended, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
-    """When the table tries again by itself; None when it does not."""
+    """When the table tries again by itself; None when it does not.
+
+    An unknown result ends only by the deletion of its run. Who deletes it wants to go on, and nothing is done twice by
+    that: a write asks its list of loaded files first, everything else may be repeated.
+    """
+    if ended.failure_class is FailureClass.RESULT_UNKNOWN:
+        return ended.at
     if ended.failure_class not in retried:
         return None
     return ended.at + backoff.SURROUNDINGS.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")

@@ -113,17 +113,15 @@ def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> Ended | None:
     )
 
 
-def cancelled(active: ActiveRun, now: datetime) -> Ended:
-    """The active run was deleted before it ended."""
-    message = f"run {active.name} was deleted before its result was here"
-    return Ended(
-        active=active,
-        at=now,
-        result=RunStatus(),
-        failure_class=FailureClass.CANCELLED,
-        reason=Reason.CANCELLED,
-        message=message,
-    )
+def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> Ended:
+    """The active run was deleted before it ended; or because its result was `unknown`, so that work goes on."""
+    if unknown:
+        class_, reason = FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN
+        message = "its result is unknown, and it was deleted so that it is tried again"
+    else:
+        class_, reason = FailureClass.CANCELLED, Reason.CANCELLED
+        message = "it was deleted before its result was here"
+    return Ended(active=active, at=now, result=RunStatus(), failure_class=class_, reason=reason, message=message)
 
 
 def started(work: Work, run: str) -> Decision:

@@ -10,6 +10,7 @@ from paimon_operator.api.contract import WriteJob
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import FailureClass, RunTrigger, RunType
+from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import Decision, Failure, TableStatus, WriteState
 from paimon_operator.api.writes import TriggerType, Write
 from paimon_operator.core import schedule
@@ -77,6 +78,20 @@ class Writes:
         """The next ticks and retries of all."""
         for state in status.writes:
             yield from memory.wakes(state)
+
+
+def edited(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
+    """Any edit brings a write of type Once back that failed and waits: what it loaded it does not load again."""
+    if table.metadata.generation == status.observed_generation:
+        return status
+    return status.model_copy(update={"writes": tuple(_tried_again(state, now) for state in status.writes)})
+
+
+def _tried_again(state: WriteState, now: datetime) -> WriteState:
+    failure = state.failure
+    if failure is None or failure.spec_hash is None or failure.next_try is not None:
+        return state
+    return memory.changed(state, failure=failure.model_copy(update={"next_try": now}))
 
 
 def write_hash(write: Write) -> str:
