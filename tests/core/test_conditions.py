@@ -143,6 +143,18 @@ def test_conditions_that_say_the_same_make_one_event() -> None:
     assert transitions((), new) == (EventNote(type_="Warning", reason="InvalidSpec", note=words),)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "second"),
+    [
+        ("the same reason in other words", fails(ConditionType.HEALTHY, Reason.INVALID_SPEC, "run x: wrong")),
+        ("other reason, same words", holds(ConditionType.RECONCILING, Reason.DELETING, "wrong")),
+    ],
+)
+def test_nothing_is_told_twice(sentence: str, second: Finding) -> None:
+    new = conditions(fails(ConditionType.READY, Reason.INVALID_SPEC, "wrong"), second)
+    assert [note.reason for note in transitions((), new)] == [Reason.INVALID_SPEC], sentence
+
+
 def test_an_event_note_is_cut_by_bytes_not_inside_a_letter() -> None:
     new = conditions(fails(ConditionType.READY, Reason.INVALID_SPEC, "ä" * 1500))
     (note,) = transitions((), new)

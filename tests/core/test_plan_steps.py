@@ -343,6 +343,15 @@ def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_kn
     assert seen.says("Healthy") == ("Unknown", Reason.NOT_MEASURED)
 
 
+def test_a_failed_run_is_told_by_one_event_on_the_table() -> None:
+    seen = world()
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    (event,) = seen.look().events
+    assert (event.type_, event.reason) == ("Warning", Reason.STORAGE_UNREACHABLE)
+    assert "no answer from s3" in event.note
+
+
 def test_start_and_end_of_a_run_are_told_as_events() -> None:
     seen = world()
     notes = [event.note for event in seen.look().events]

@@ -100,11 +100,16 @@ def transitions(old: Iterable[Condition], new: Iterable[Condition]) -> tuple[Eve
     """What is worth an Event: good turning bad, bad turning good, another reason for bad, another step of work.
 
     A condition that starts out well is silent, except Ready and Succeeded; so is one whose message alone changed.
-    Conditions that say the same in the same words make one Event.
+    Conditions that have the same reason, or say the same words, make one Event.
     """
     before = {condition.type: condition for condition in old}
     notes = (_note(before.get(condition.type), condition) for condition in new)
-    return tuple(_distinct(note for note in notes if note is not None))
+    return told_once(note for note in notes if note is not None)
+
+
+def told_once(notes: Iterable[EventNote]) -> tuple[EventNote, ...]:
+    """The notes of one decision, the first for each reason and each text: nobody wants to read a thing twice."""
+    return tuple(_distinct(notes))
 
 
 def _condition(finding: Finding, before: tuple[Condition, ...], generation: int, now: datetime) -> Condition:
@@ -156,8 +161,10 @@ def _note_text(condition: Condition) -> str:
 
 
 def _distinct(notes: Iterable[EventNote]) -> Iterator[EventNote]:
-    seen: set[tuple[str, str]] = set()
+    reasons: set[str] = set()
+    texts: set[str] = set()
     for note in notes:
-        if (note.reason, note.note) not in seen:
-            seen.add((note.reason, note.note))
+        if note.reason not in reasons and note.note not in texts:
             yield note
+        reasons.add(note.reason)
+        texts.add(note.note)

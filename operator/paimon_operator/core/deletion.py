@@ -26,7 +26,7 @@ from paimon_operator.core import active
 from paimon_operator.core.active import Followed
 from paimon_operator.core.catalogs import catalog_problems, told
 from paimon_operator.core.claims import table_name
-from paimon_operator.core.conditions import Finding, fails, reconciling, replaced, stalled, transitions
+from paimon_operator.core.conditions import Finding, fails, reconciling, replaced, stalled, told_once, transitions
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote
 from paimon_operator.core.effective import run_policy
 from paimon_operator.core.naming import FINALIZER
@@ -158,6 +158,6 @@ def _decided(
     return Decision(
         status=status.model_copy(update={"observed_generation": generation, "conditions": conditions}),
         actions=actions,
-        events=(*events, *transitions(before, conditions)),
+        events=told_once((*events, *transitions(before, conditions))),
         requeue_after=requeue_after,
     )

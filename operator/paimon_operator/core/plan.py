@@ -19,7 +19,7 @@ from paimon_operator.api.table_status import TableStatus
 from paimon_operator.core import active, deletion, due, history, verdict
 from paimon_operator.core.active import Followed
 from paimon_operator.core.catalogs import catalog_problems, reason_of, told
-from paimon_operator.core.conditions import Finding, replaced, transitions
+from paimon_operator.core.conditions import Finding, replaced, told_once, transitions
 from paimon_operator.core.decision import Action, Decision, EventNote
 from paimon_operator.core.effective import run_policy
 from paimon_operator.core.look import Look
@@ -182,7 +182,7 @@ def _decided(
     return Decision(
         status=status,
         actions=(*outcome.actions, *history.outlived(observed.runs, named, policy)),
-        events=(*followed.events, *outcome.events, *transitions(before, conditions)),
+        events=told_once((*followed.events, *outcome.events, *transitions(before, conditions))),
         requeue_after=outcome.requeue_after,
     )
 
