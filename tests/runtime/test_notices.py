@@ -192,11 +192,50 @@ async def test_what_we_made_wakes_itself_too_because_its_event_will_be_an_echo(w
     assert await world.seen(Kind.RUN, "ADDED", body) == set()
 
 
-async def test_a_list_wakes_everything_in_it_and_whom_a_ghost_concerned(world: World) -> None:
-    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
+async def test_a_list_wakes_what_is_new_or_changed_and_whom_a_ghost_concerned_and_names_the_rest(world: World) -> None:
+    for number, name in enumerate(["gone", "edited"], start=3):
+        await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name=name), number))
     before = world.notices.versions(Kind.TABLE)
-    world.notices.listed(Kind.TABLE, [stored(orders(), 2)], before)
-    assert await world.woken() == {ORDERS, Key(Kind.TABLE, "shop", "clicks"), LAKE}
+    bodies = [stored(orders(), 2), stored(orders(metadata__name="edited"), 7), stored(orders(metadata__name="new"), 8)]
+    assert world.notices.listed(Kind.TABLE, bodies, before) == [ORDERS]
+    assert await world.woken() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
+
+
+@pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
+async def test_a_list_wakes_unchanged_runs_that_go_on_since_it_says_nothing_of_their_pods(
+    world: World, status: Manifest, finalizers: list[str], looked_at: bool
+) -> None:
+    body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
+    await world.seen(Kind.RUN, "ADDED", body)
+    assert world.notices.listed(Kind.RUN, [body], world.notices.versions(Kind.RUN)) == []
+    assert await world.woken() == ({RUN} if looked_at else set())
+
+
+UNREADABLE = {"warehouse": 7}
+CATALOGS: list[tuple[str, Manifest, bool]] = [
+    ("its status, which counts them", stored(lake(), 4, status={"tables": 2}), False),
+    ("a label", stored(lake(), 4, metadata={"labels": {"team": "shop"}}), False),
+    ("its manifest", stored(lake(spec__engine="paimon-0.9"), 4), True),
+    ("that it can be read", stored(lake(), 4, spec=UNREADABLE), True),
+    ("that it leaves", stored(lake(), 4, metadata={"deletionTimestamp": "2026-11-21T08:00:00Z"}), True),
+    ("that it is another one", stored(lake(), 4, metadata={"uid": "another"}), True),
+]
+
+
+@pytest.mark.parametrize(("body", "woken"), [case[1:] for case in CATALOGS], ids=[case[0] for case in CATALOGS])
+async def test_a_catalog_wakes_its_tables_only_by_what_they_depend_on(
+    world: World, body: Manifest, woken: bool
+) -> None:
+    world.notices.stored(Kind.CATALOG, body)
+    assert await world.woken() == ({ORDERS} if woken else set())
+
+
+@pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
+async def test_a_look_that_finds_nothing_new_wakes_nobody(world: World, kind: Kind) -> None:
+    body = {Kind.CATALOG: stored(lake(), 1), Kind.TABLE: stored(orders(), 2), Kind.RUN: stored(run(), 3)}[kind]
+    await world.seen(kind, "ADDED", body)
+    world.notices.stored(kind, body)
+    assert await world.woken() == set()
 
 
 async def test_an_object_that_cannot_be_read_is_woken_like_any_other(world: World) -> None:

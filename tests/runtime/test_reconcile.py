@@ -49,9 +49,10 @@ async def test_a_table_becomes_ready_by_one_run_with_one_pod(operator: OperatorI
 async def test_a_settled_table_is_looked_at_without_a_write(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     operator.store.requests.clear()
+    operator.looks.clear()
     await operator.resync.look()
-    await operator.settle()
-    assert operator.store.requests, "it was not looked at"
+    await operator.pass_time(minutes=10)
+    assert {kind for kind, _ in operator.looks} == {Kind.TABLE, Kind.CATALOG}
     assert operator.store.writes == []
 
 
@@ -266,7 +267,8 @@ async def test_an_object_that_does_not_fit_the_model_is_stalled_with_the_field_a
     assert "spec.bucket.type" in message
     operator.store.requests.clear()
     await operator.resync.look()
-    await operator.settle()
+    await operator.pass_time(minutes=10)
+    assert ("get", Kind.TABLE) in [(request.verb, request.kind) for request in operator.store.requests]
     assert operator.store.writes == []
     await operator.apply(orders())
     assert operator.condition("Stalled")[0] == "False"
@@ -350,7 +352,8 @@ async def test_a_run_that_a_user_made_without_labels_is_found_by_its_table(opera
     assert "activeRun" not in operator.table()["status"]
     operator.store.requests.clear()
     await operator.resync.look()
-    await operator.settle()
+    await operator.pass_time(minutes=10)
+    assert ("get", Kind.TABLE) in [(request.verb, request.kind) for request in operator.store.requests]
     looked_up = [
         request.name for request in operator.store.requests if (request.verb, request.kind) == ("get", Kind.RUN)
     ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import RetryableError
+from paimon_operator.runtime import resync
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
 from tests.support.object_store import Fault
@@ -64,3 +67,60 @@ async def test_it_repeats_itself_and_survives_a_failure() -> None:
     lists = [request.kind for request in operator.store.requests if request.verb == "list"]
     assert lists == [Kind.CATALOG, Kind.CATALOG, Kind.CATALOG, Kind.TABLE, Kind.RUN]
     await operator.kill()
+
+
+async def settled(tables: int) -> OperatorInMemory:
+    """An operator with so many Ready tables and one catalog, and nothing left to do."""
+    operator = await OperatorInMemory().start()
+    await operator.apply(lake(), *(orders(metadata__name=f"orders-{number:03}") for number in range(tables)))
+    for pod in operator.store.names(Kind.POD):
+        await operator.end_pod(pod, created=True)
+    operator.store.requests.clear()
+    operator.looks.clear()
+    return operator
+
+
+def tables_looked_at(operator: OperatorInMemory) -> int:
+    return len({request.name for request in operator.store.requests if (request.verb, request.kind) == GET_TABLE})
+
+
+GET_TABLE = ("get", Kind.TABLE)
+
+
+async def test_with_settled_tables_it_costs_three_lists_and_each_has_its_turn_before_the_next_one() -> None:
+    operator = await settled(20)
+    await operator.resync.look()
+    await operator.settle()
+    assert [(request.verb, request.kind) for request in operator.store.requests] == [
+        ("list", Kind.CATALOG),
+        ("list", Kind.TABLE),
+        ("list", Kind.RUN),
+    ]
+    await operator.pass_time(minutes=5)
+    assert 0 < tables_looked_at(operator) < 20
+    await operator.pass_time(minutes=5)
+    assert tables_looked_at(operator) == 20
+    assert operator.store.writes == []
+    await operator.kill()
+
+
+async def test_with_more_tables_than_the_pace_allows_they_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resync, "PACE", 8 / 600)  # eight objects per period
+    operator = await settled(20)
+    seen = []
+    for _ in range(3):
+        await operator.resync.look()
+        await operator.pass_time(minutes=10)
+        seen.append(tables_looked_at(operator))
+    assert seen == [7, 15, 20], "the catalog has its turn too"
+    await operator.kill()
+
+
+async def test_a_new_table_costs_the_same_however_many_there_are() -> None:
+    costs = []
+    for tables in (5, 40):
+        operator = await settled(tables)
+        await operator.apply(orders(metadata__name="one-more"))
+        costs.append((Counter(operator.looks), len(operator.store.requests)))
+        await operator.kill()
+    assert costs[0] == costs[1]

@@ -80,6 +80,10 @@ class Notices:
         """What a look at the object read or wrote; the cache must not trail behind. Wakes the others it concerns."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
+        if known is not None and _version(known) == _version(body):
+            if kind is Kind.TABLE:  # a start that could not be stored has left a claim that says busy
+                self._wake(self._claim(key, known))
+            return
         self._cache.put(kind, body)
         self._wake(other for other in self._concerned(key, known) if other != key)
 
@@ -92,12 +96,32 @@ class Notices:
         """What is known before a LIST begins, for `listed`."""
         return self._cache.versions(kind)
 
-    def listed(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> None:
-        """A full LIST: ghosts go, everything that is left is looked at."""
-        for ghost, body in self._cache.replace(kind, bodies, before).items():
-            self._wake(self._concerned(ghost, body))
+    def listed(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> Sequence[Key]:
+        """A full LIST: ghosts go, and what is new or changed is looked at. Returns the rest, for `later`.
+
+        Runs that go on are looked at in any case: what became of a Pod is in no list.
+        """
+        known = {key: self._cache.get(*key) for key in self._cache.keys(kind)}
+        for ghost in self._cache.replace(kind, bodies, before):
+            self._wake(self._concerned(ghost, known[ghost]))
+        unchanged = []
         for body in bodies:
-            self._wake(self._concerned(key_of(kind, body), body))
+            key = key_of(kind, body)
+            if self._is_news(key, known.get(key)):
+                self._wake(self._concerned(key, known.get(key)))
+            elif kind is not Kind.RUN:
+                unchanged.append(key)
+            elif not over(body):
+                self._wake({key})
+        return unchanged
+
+    def later(self, key: Key, delay: float) -> None:
+        """A look at `key` within `delay` seconds, though nothing is known to have changed."""
+        self._queue.add_after(key, delay)
+
+    def _is_news(self, key: Key, known: Manifest | None) -> bool:
+        body = self._cache.get(*key)
+        return known is None or body is None or _version(known) != _version(body)
 
     def catalog_of(self, table: PaimonTable) -> PaimonCatalog | None:
         """The catalog that `table` names, as last seen; None when there is none, or it cannot be read."""
@@ -110,7 +134,7 @@ class Notices:
             case Kind.TABLE:
                 return self._concerned_by_table(key, known)
             case Kind.CATALOG:
-                return self._concerned_by_catalog(key)
+                return self._concerned_by_catalog(key, known)
             case _:
                 return self._concerned_by_run(key, known)
 
@@ -125,8 +149,12 @@ class Notices:
             concerned |= {Key(Kind.RUN, key.namespace, run["name"]) for run in (was, named) if run}
         return concerned
 
-    def _concerned_by_catalog(self, key: Key) -> set[Key]:
+    def _concerned_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
+        """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
+        body = self._cache.get(*key)
         concerned = {key}
+        if _for_tables(known) == _for_tables(body):
+            return concerned
         for table in self._cache.tables_of(key):
             concerned |= {table} | self._claim(table, self._cache.get(*table))
         return concerned
@@ -157,6 +185,14 @@ def read(model: type[ModelT], body: Manifest) -> ModelT | None:
         return model.model_validate(body)
     except ValidationError:
         return None
+
+
+def _for_tables(catalog: Manifest | None) -> tuple[object, ...]:
+    """All that a table's decision takes from its catalog, or from there being none that can be read."""
+    if catalog is None or read(PaimonCatalog, catalog) is None:
+        return ()
+    meta: Mapping[str, Any] = catalog["metadata"]
+    return meta.get("uid"), meta.get("deletionTimestamp"), catalog["spec"]
 
 
 def _runs_of_pod(body: Manifest) -> set[Key]:
