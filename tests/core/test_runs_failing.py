@@ -149,6 +149,18 @@ def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
     assert story.message() == str(error)
 
 
+def test_a_run_whose_catalog_got_another_engine_between_attempts_ends_and_is_nobodys_mistake() -> None:
+    """Its ConfigMap is the first attempt's for good: the other engine's image would refuse that job."""
+    story = at_work()
+    story.look(pods.ended(30))
+    story.engine = "paimon-0.9"
+    assert story.look(later=MINUTES).actions == ()
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
+    assert story.condition(ConditionType.SUCCEEDED) == "False Pending"
+    assert "engine was changed from paimon-1.4 to paimon-0.9" in story.message()
+    assert len(story.run.status.attempts) == 1
+
+
 def test_a_failed_run_says_what_the_driver_said() -> None:
     story = at_work()
     message = pods.error(

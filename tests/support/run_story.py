@@ -38,6 +38,7 @@ class Story:
         self.limits = RunLimits()
         self.refusal: str | None = None
         self.launch_error: Exception | None = None
+        self.engine = "paimon-1.4"
         if named:
             self.name(RUN_NAME, run.metadata.uid)
 
@@ -97,7 +98,11 @@ class Story:
         if self.launch_error is not None:
             raise self.launch_error
         return Launch(
-            job=_job(self.run), image="paimon-spark:paimon-1.4", cores=2, cpu_request_millis=2000, memory_mib=2048
+            job=_job(self.run, self.engine),
+            image=f"paimon-spark:{self.engine}",
+            cores=2,
+            cpu_request_millis=2000,
+            memory_mib=2048,
         )
 
     def carry_out(self, decision: Decision[RunStatus]) -> None:
@@ -110,11 +115,11 @@ class Story:
         self.run = self.run.model_copy(update=update)
 
 
-def _job(run: PaimonRun) -> Job:
+def _job(run: PaimonRun, engine: str) -> Job:
     return Job(
         run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace="shop"),
         operation=RunType.COMPACT,
-        engine="paimon-1.4",
+        engine=engine,
         catalog=JobCatalog(warehouse="s3://lake/warehouse", metastore="filesystem"),
         table=JobTable(database="shop", name="orders"),
         owner="o",

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from paimon_operator.api.base import (
     ApiModel,
+    EngineName,
     Int32,
     Int64,
     Memory,
@@ -182,6 +183,8 @@ class RunStatus(ApiModel):
     """When it ended."""
     next_try: Time | None = None
     """When the next attempt starts."""
+    engine: EngineName | None = None
+    """Engine of all attempts: the one that the job was written for."""
     failure_class: FailureClass | None = None
     """What kind of failure ended it."""
     field: Annotated[str, Field(max_length=256)] | None = None

@@ -67,7 +67,7 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     """
     run = observed.run
     try:
-        plan = observed.launch()
+        plan = _of_the_same_engine(run, observed.launch())
     except SpecError as error:
         reason = known_reason(error.reason, Reason.INVALID_SPEC)
         failure = Failure(failure_class=FailureClass.SPEC, reason=reason, message=str(error), field=error.field)
@@ -83,9 +83,19 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     else:
         findings = under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
     return Step(
-        status=status.model_copy(update={"next_try": None}),
+        status=status.model_copy(update={"next_try": None, "engine": plan.job.engine}),
         findings=findings,
         actions=_creates(observed, attempt, plan),
+    )
+
+
+def _of_the_same_engine(run: PaimonRun, plan: render.Launch) -> render.Launch:
+    """The job of attempt 1 stays, so its engine's image must too. Raises SurroundingsError after the catalog's edit."""
+    if run.status.engine in (None, plan.job.engine):
+        return plan
+    changed = f"the catalog's engine was changed from {run.status.engine} to {plan.job.engine}"
+    raise SurroundingsError(
+        f"{changed} after this run's job was written", "Another run follows.", reason=Reason.PENDING
     )
 
 
