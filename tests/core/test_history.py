@@ -45,6 +45,15 @@ def test_runs_at_work_and_runs_with_an_unknown_result_stay() -> None:
     assert names(runs, RunPolicy(successful_runs_history_limit=0, failed_runs_history_limit=0)) == set()
 
 
+def test_a_run_of_ours_that_never_began_and_that_the_table_does_not_name_is_deleted() -> None:
+    late = builders.run("late", table=TABLE, phase=Phase.PENDING, **OURS)
+    new = builders.run("new", table=TABLE, **OURS)
+    asked = builders.run("by-hand", table=TABLE, phase=Phase.PENDING)
+    begun = {"attempts": [{"number": 1, "state": "Ended", "pod": "begun-1", "launched": builders.NOW}]}
+    retried = builders.run("begun", table=TABLE, phase=Phase.PENDING, status=begun, **OURS)
+    assert names([late, new, asked, retried], RunPolicy(), active="new") == {"late"}
+
+
 def test_the_active_run_stays_until_its_result_is_stored() -> None:
     runs = [ended("active", Phase.SUCCEEDED, 9), ended("new", Phase.SUCCEEDED, 1)]
     assert names(runs, active="active") == set()

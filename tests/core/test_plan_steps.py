@@ -335,6 +335,24 @@ def test_a_named_run_that_was_never_made_is_forgotten_when_the_manifest_became_w
     assert seen.created == []
 
 
+def test_a_tick_whose_run_was_named_and_never_made_is_not_forgotten_when_the_manifest_was_wrong_for_a_while() -> None:
+    seen = world(compaction=DUE_AT_NINE).ready()
+    seen.finish()
+    seen.settle()
+    seen.wait(hours=1)
+    first = named_only(seen)
+    seen.edit(timeZone="Mars/Base")
+    seen.settle()
+    assert (seen.table.status.active_run, seen.says("Stalled")) == (None, ("True", Reason.INVALID_SPEC))
+    seen.edit(timeZone=None)
+    seen.wait(minutes=2)
+    seen.settle()
+    assert seen.active.spec.type is RunType.COMPACT
+    assert seen.active.metadata.name != first
+    assert seen.active.spec.trigger is not None
+    assert seen.active.spec.trigger.due_time == builders.NOW.replace(hour=9, minute=0)
+
+
 def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_knows() -> None:
     seen = world()
     seen.settle()

@@ -15,7 +15,7 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun, PaimonRunSpec
-from paimon_operator.api.run_status import Measure, RunTrigger, RunType
+from paimon_operator.api.run_status import FailureClass, Measure, RunStatus, RunTrigger, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, Health, TableFacts, TableStatus
 from paimon_operator.api.units import readable_size
@@ -67,6 +67,25 @@ def folded(table: PaimonTable, ended: Ended) -> TableStatus:
         return drop.ended(status, ended, key)
     status = OPERATIONS[ended.active.type].ended(status, ended, key)
     return doubted(status) if ended.reason in DOUBTFUL else status
+
+
+def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) -> TableStatus:
+    """The status without its active run, which was named and never made, so it never had a Pod.
+
+    A tick was answered by the name alone: it is asked for again, as after a failure of the surroundings.
+    """
+    active = table.status.active_run
+    if active is None or active.due_time is None:
+        return table.status.model_copy(update={"active_run": None})
+    ended = Ended(
+        active=active,
+        at=now,
+        result=RunStatus(),
+        failure_class=FailureClass.SURROUNDINGS,
+        reason=reason,
+        message=f"it was never made: {why_not}",
+    )
+    return folded(table, ended)
 
 
 def begun(table: PaimonTable, work: Work) -> ActiveRun:

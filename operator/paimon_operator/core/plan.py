@@ -62,7 +62,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     seen = wanted.table.model_copy(update={"status": status})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
-        _without_a_look(seen, followed, resolved)
+        _without_a_look(seen, followed, resolved, now)
         if isinstance(resolved, Obstacle)
         else _with_a_look(resolved, observed, followed, wanted)
     )
@@ -87,12 +87,11 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> Look | O
     return Obstacle(reason_of(broken[0]), told(broken)) if broken else look
 
 
-def _without_a_look(table: PaimonTable, followed: Followed, obstacle: Obstacle) -> Outcome:
+def _without_a_look(table: PaimonTable, followed: Followed, obstacle: Obstacle, now: datetime) -> Outcome:
     """Nothing new starts; a run that is under way ends as it may."""
     status = table.status
     if followed.missing:
-        # It was named and never made, so it never had a Pod.
-        status = status.model_copy(update={"active_run": None})
+        status = active.given_up(table, obstacle.reason, obstacle.message, now)
     claimed = obstacle.reason is Reason.TABLE_CLAIMED
     return Outcome(
         status=status,
