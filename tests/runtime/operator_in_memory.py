@@ -146,3 +146,17 @@ def lake(**edits: object) -> Manifest:
 
 def orders(**edits: object) -> Manifest:
     return shop(keyed_table(spec__writes=[]), **edits)
+
+
+async def provisioned(operator: OperatorInMemory) -> None:
+    """From nothing to Ready."""
+    await operator.apply(lake(), orders())
+    (pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(pod, created=True)
+    assert operator.condition("Ready")[:2] == ("True", "TableMatchesSpec")
+
+
+def ended(operator: OperatorInMemory, pod: str) -> bool:
+    """Whether the Pod has ended, as the kubelet told it."""
+    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
+    return (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")

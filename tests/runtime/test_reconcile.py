@@ -1,41 +1,16 @@
-"""Reconcilers against answers that a real API server does not give on demand."""
+"""What the reconcilers make of tables, catalogs and runs that meet each other, go, or cannot be read."""
 
 from __future__ import annotations
-
-from collections.abc import AsyncIterator
 
 import pytest
 
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind
-from paimon_operator.errors import (
-    ForbiddenError,
-    InvalidObjectError,
-    KubernetesError,
-    NamespaceTerminatingError,
-    RetryableError,
-    StaleError,
-)
+from paimon_operator.errors import NamespaceTerminatingError
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, shop
-from tests.support.manifests import Manifest, edited, run
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended, lake, orders, provisioned, shop
+from tests.support.manifests import edited, run
 from tests.support.object_store import Fault
-
-
-@pytest.fixture
-async def operator() -> AsyncIterator[OperatorInMemory]:
-    operator = await OperatorInMemory().start()
-    yield operator
-    operator.queue.close()
-    await operator.workers.stop()
-
-
-async def provisioned(operator: OperatorInMemory) -> None:
-    """From nothing to Ready."""
-    await operator.apply(lake(), orders())
-    (pod,) = operator.store.names(Kind.POD)
-    await operator.end_pod(pod, created=True)
-    assert operator.condition("Ready")[:2] == ("True", "TableMatchesSpec")
 
 
 async def test_a_table_becomes_ready_by_one_run_with_one_pod(operator: OperatorInMemory) -> None:
@@ -64,147 +39,6 @@ async def test_a_new_process_on_settled_tables_writes_nothing(operator: Operator
     assert successor.looks, "nothing was looked at"
     assert successor.store.writes == []
     await successor.kill()
-
-
-UNKNOWN = RetryableError("no answer", status=0)
-FAULTS: list[tuple[str, Fault]] = [
-    ("429 on the finalizer", Fault("set_finalizers", Kind.TABLE, RetryableError("slow", status=429, retry_after=7))),
-    ("409 on the finalizer", Fault("set_finalizers", Kind.TABLE, StaleError("changed", status=409))),
-    ("500 on the table's status", Fault("apply_status", Kind.TABLE, RetryableError("broken", status=500))),
-    ("409 on the table's status", Fault("apply_status", Kind.TABLE, StaleError("changed", status=409))),
-    ("the table's status stored, answer lost", Fault("apply_status", Kind.TABLE, UNKNOWN, carried_out=True)),
-    ("500 on the run's create", Fault("create", Kind.RUN, RetryableError("broken", status=500))),
-    ("the run made, answer lost", Fault("create", Kind.RUN, UNKNOWN, carried_out=True)),
-    ("500 on the list of runs", Fault("list", Kind.RUN, RetryableError("broken", status=500))),
-    ("500 on the run's status", Fault("apply_status", Kind.RUN, RetryableError("broken", status=500))),
-    ("the attempt written down, answer lost", Fault("apply_status", Kind.RUN, UNKNOWN, carried_out=True)),
-    ("500 on the ConfigMap", Fault("create", Kind.CONFIG_MAP, RetryableError("broken", status=500))),
-    ("the ConfigMap made, answer lost", Fault("create", Kind.CONFIG_MAP, UNKNOWN, carried_out=True)),
-    ("500 on the Pod", Fault("create", Kind.POD, RetryableError("broken", status=500))),
-    ("the Pod made, answer lost", Fault("create", Kind.POD, UNKNOWN, carried_out=True)),
-    ("403 on the Pod", Fault("create", Kind.POD, ForbiddenError("exceeded quota", status=403))),
-    ("422 on the Pod", Fault("create", Kind.POD, InvalidObjectError("a webhook said no", status=422))),
-    ("503 on the look at the Pod", Fault("get", Kind.POD, RetryableError("away", status=503))),
-    ("an error that nobody foresaw", Fault("get", Kind.TABLE, KubernetesError("418 teapot", status=418))),
-]
-
-
-@pytest.mark.parametrize("fault", [fault for _, fault in FAULTS], ids=[name for name, _ in FAULTS])
-async def test_after_one_fault_the_table_is_ready_all_the_same_by_one_run(
-    operator: OperatorInMemory, fault: Fault
-) -> None:
-    operator.store.faults.append(fault)
-    await operator.apply(lake(), orders())
-    await operator.pass_time(minutes=2)
-    assert operator.store.faults == [], "the fault never happened"
-    (pod,) = operator.store.names(Kind.POD)
-    await operator.end_pod(pod, created=True)
-    await operator.pass_time(minutes=2)
-    assert operator.condition("Ready")[0] == "True"
-    assert len(operator.store.names(Kind.RUN)) == 1
-    assert len(operator.store.names(Kind.POD)) == 1
-    assert operator.finished == [("Provision", "Succeeded")]
-
-
-async def test_killed_after_any_request_the_next_process_makes_it_ready_by_one_run() -> None:
-    """The process ends at its n-th write: before it is carried out, and after it without hearing the answer."""
-    whole = await OperatorInMemory().start()
-    await provisioned(whole)
-    writes = [(request.verb, request.kind) for request in whole.store.writes]
-    await whole.kill()
-    assert len(writes) > 10
-    for number in range(len(writes)):
-        for carried_out in (False, True):
-            await _killed_at(number, writes, carried_out=carried_out)
-
-
-async def _killed_at(number: int, writes: list[tuple[str, Kind]], *, carried_out: bool) -> None:
-    operator = await OperatorInMemory().start()
-    operator.store.dies_at(number, carried_out=carried_out)
-    await operator.apply(lake(), orders())
-    for _ in range(3):
-        if operator.store.dead:
-            operator.store.revive()
-            operator = await operator.kill()
-            await operator.settle()
-        running = [name for name in operator.store.names(Kind.POD) if not _ended(operator, name)]
-        for pod in running:
-            await operator.end_pod(pod, created=True)
-    point = f"write {number} {writes[number]} carried_out={carried_out}"
-    assert operator.condition("Ready")[0] == "True", point
-    assert len(operator.store.names(Kind.RUN)) == len(operator.store.names(Kind.POD)) == 1, point
-    await operator.kill()
-
-
-def _ended(operator: OperatorInMemory, pod: str) -> bool:
-    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
-    return (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-
-
-async def test_a_retry_after_is_waited_for(operator: OperatorInMemory) -> None:
-    await provisioned(operator)
-    operator.store.faults.append(Fault("get", Kind.TABLE, RetryableError("slow down", status=429, retry_after=120)))
-    operator.queue.add(Key(Kind.TABLE, SHOP, "orders"))
-    await operator.settle()
-    operator.store.requests.clear()
-    await operator.pass_time(seconds=119)
-    assert operator.store.requests == []
-    await operator.pass_time(seconds=10)
-    assert operator.store.requests
-
-
-async def test_a_refused_pod_shows_on_the_run_and_is_tried_again_ever_more_rarely(operator: OperatorInMemory) -> None:
-    quota = ForbiddenError("exceeded quota: pods", status=403)
-    operator.store.faults.extend(Fault("create", Kind.POD, quota) for _ in range(1000))
-    await operator.apply(lake(), orders())
-    (run,) = operator.store.names(Kind.RUN)
-    assert "exceeded quota: pods" in str(operator.store.peek(Kind.RUN, SHOP, run))
-    assert "exceeded quota: pods" in str(operator.condition("Stalled"))
-    for _ in range(60):
-        await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
-    operator.store.faults.clear()
-    await operator.pass_time(minutes=6)
-    assert len(operator.store.names(Kind.POD)) == 1
-    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
-    assert operator.condition("Ready")[0] == "True"
-
-
-async def test_a_refusal_that_says_something_else_each_time_is_tried_no_more_often(operator: OperatorInMemory) -> None:
-    refusals = [ForbiddenError(f"exceeded quota: used: pods={count}", status=403) for count in range(1000)]
-    operator.store.faults.extend(Fault("create", Kind.POD, refusal) for refusal in refusals)
-    await operator.apply(lake(), orders())
-    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
-    for _ in range(60):
-        await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
-    assert "exceeded quota: used: pods=" in str(operator.condition("Stalled"))
-
-
-async def test_a_run_does_not_poll_for_ever_while_its_table_cannot_be_written(operator: OperatorInMemory) -> None:
-    broken = RetryableError("broken", status=500)
-    watch = operator.store.watch
-
-    def breaks_once_the_run_is_made(kind: Kind, event: str, body: Manifest) -> None:
-        if (kind, event) == (Kind.RUN, "ADDED"):
-            operator.store.faults.extend(Fault("apply_status", Kind.TABLE, broken) for _ in range(1000))
-        watch(kind, event, body)
-
-    operator.store.watch = breaks_once_the_run_is_made
-    await operator.apply(lake(), orders())
-    operator.looks.clear()
-    for _ in range(300):
-        await operator.pass_time(seconds=0.2)
-    assert 0 < len([kind for kind, _ in operator.looks if kind == Kind.RUN]) < 40, "looks within a minute"
-    operator.store.faults.clear()
-    await operator.pass_time(minutes=5)
-    assert len(operator.store.names(Kind.POD)) == 1
-
-
-async def test_a_refused_run_is_told_as_an_event_on_the_table(operator: OperatorInMemory) -> None:
-    operator.store.faults.append(Fault("create", Kind.RUN, ForbiddenError("no rights", status=403)))
-    await operator.apply(lake(), orders())
-    assert "NotPermitted" in operator.told.reasons("orders")
 
 
 async def test_a_name_that_a_stranger_took_is_never_used(operator: OperatorInMemory) -> None:
@@ -327,7 +161,7 @@ async def test_a_namespace_that_comes_again_is_not_taken_for_the_one_that_went(o
     operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     await operator.apply(orders(spec__deletionPolicy="Delete"))
-    (pod,) = [name for name in operator.store.names(Kind.POD) if not _ended(operator, name)]
+    (pod,) = [name for name in operator.store.names(Kind.POD) if not ended(operator, name)]
     await operator.end_pod(pod, created=True)
     operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
     await operator.settle()
