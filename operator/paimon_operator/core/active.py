@@ -98,21 +98,24 @@ def begun(table: PaimonTable, work: Work) -> ActiveRun:
             subject=work.subject,
             trigger=work.trigger,
         )
-    name = naming.run_name(
+    return ActiveRun(
+        name=_name(table, work),
+        type=work.type_,
+        subject=work.subject,
+        trigger=work.trigger,
+        due_time=work.due_time,
+        spec_hash=work.spec_hash,
+    )
+
+
+def _name(table: PaimonTable, work: Work) -> str:
+    return naming.run_name(
         table=table.metadata.name,
         table_uid=table.metadata.uid,
         action=work.type_,
         subject=work.subject or "",
         # All that it starts from: there and back again, or removed and put back, must not find the old run's result.
         trigger=f"{work.identity}@{table.metadata.generation}>{work.after or ''}",
-    )
-    return ActiveRun(
-        name=name,
-        type=work.type_,
-        subject=work.subject,
-        trigger=work.trigger,
-        due_time=work.due_time,
-        spec_hash=work.spec_hash,
     )
 
 

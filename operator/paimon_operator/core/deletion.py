@@ -86,20 +86,13 @@ def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: 
             return _failing(table, status, blocked, followed.events, now)
         named = active.begun(table, work)
         events = (*events, active.start_note(named))
-    if followed.taken and named == status.active_run:
-        findings = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
-        return _decided(table, status, findings, now, events=events)
-    missing = followed.missing or followed.run is None
+    elif followed.taken:
+        held = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
+        return _decided(table, status, held, now, events=events)
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
-    actions = (active.creation(table, named, policy),) if missing else ()
-    return _decided(
-        table,
-        status.model_copy(update={"active_run": named}),
-        _drop_under_way(status, followed.run),
-        now,
-        actions=actions,
-        events=events,
-    )
+    actions = (active.creation(table, named, policy),) if followed.run is None else ()
+    status, findings = status.model_copy(update={"active_run": named}), _drop_under_way(status, followed.run)
+    return _decided(table, status, findings, now, actions=actions, events=events)
 
 
 def _drop_under_way(status: TableStatus, run: PaimonRun | None) -> tuple[Finding, ...]:

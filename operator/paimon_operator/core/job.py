@@ -39,11 +39,7 @@ def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
 
     Raises SurroundingsError when the manifest was edited after the run was decided.
     """
-    if run.spec.type is RunType.DROP:
-        _must_be_dropped(look)
-    else:
-        for error in broken_rules(look):
-            raise error
+    _permitted(run, look)
     _same_as_decided(run, look)
     metadata = look.table.metadata
     return Job(
@@ -77,8 +73,12 @@ def _member(run: PaimonRun, look: Look) -> dict[str, Any]:
             return {"drop": drop.job()}
 
 
-def _must_be_dropped(look: Look) -> None:
+def _permitted(run: PaimonRun, look: Look) -> None:
     """The last guard before data is lost: whatever a run says, only its table's manifest can ask for a Drop."""
+    if run.spec.type is not RunType.DROP:
+        for error in broken_rules(look):
+            raise error
+        return
     deleted = look.table.metadata.deletion_timestamp is not None
     if not deleted or look.spec.deletion_policy is not DeletionPolicy.DELETE:
         raise SpecError(
