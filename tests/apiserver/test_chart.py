@@ -93,6 +93,9 @@ def test_an_api_server_takes_everything_under_pod_security_restricted(api_server
     subprocess.run([*base, "-f", "-"], input=yaml.safe_dump_all(spaces), text=True, check=True, capture_output=True)
 
     documents = rendered(workloads={"namespaces": ["shop"]})
+    # A Pod's account must exist before the Pod can even be tried.
+    accounts = yaml.safe_dump_all([*of_kind(documents, "ServiceAccount")])
+    subprocess.run([*base, "-f", "-"], input=accounts, text=True, check=True, capture_output=True)
     pods = [
         {
             "apiVersion": "v1",

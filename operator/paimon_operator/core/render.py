@@ -121,7 +121,7 @@ def _pod_security() -> dict[str, Any]:
 
 def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> dict[str, Any]:
     memory = f"{memory_mib}Mi"
-    requests = {"cpu": f"{launch.cpu_request_millis}m", "memory": memory}
+    requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
     return {
         "name": CONTAINER,
         "image": launch.image,
@@ -142,6 +142,11 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
         ],
     }
+
+
+def _cpu(millis: int) -> str:
+    """As the API server writes it, so that what is stored equals what was sent."""
+    return f"{millis}m" if millis % 1000 else str(millis // 1000)
 
 
 def _environment(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> list[dict[str, Any]]:
