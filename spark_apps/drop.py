@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.contract import Outcome
 from spark_apps.failures import spec_failure
-from spark_apps.provision import OWNER_OPTION
+from spark_apps.ownership import own_location, owner_of, refuse_other_places
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job
@@ -25,17 +25,18 @@ def run(job: Job, session: Session) -> Outcome:
     note = session.path(f"{ours.toString()}/{DROPPING}")
     if table is not None:
         _refuse_foreign(job, table)
+        refuse_other_places(job, session, table)
         files.overwriteFileUtf8(note, table.location().toString())
         session.catalog.dropTable(session.identifier, True)
     elif files.exists(note):
-        files.delete(session.path(files.readFileUtf8(note).strip()), True)
+        files.delete(session.path(own_location(job, session)), True)
     if files.exists(ours):
         files.delete(ours, True)  # the ledgers say which files are in a table that is no more
     return Outcome(dropped=table is not None)
 
 
 def _refuse_foreign(job: Job, table: Any) -> None:
-    owner = table.schema().options().get(OWNER_OPTION)
+    owner = owner_of(table)
     if owner != job.owner:
         raise spec_failure(
             "Conflict",

@@ -70,7 +70,7 @@ SIGNS = (
         "Conflict",
         "CommitConflict",
         "Somebody else committed to the table at the same time",
-        "nothing: the run is tried again",
+        "stop the other writer if this goes on",
     ),
     _sign(
         r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials",
@@ -108,7 +108,7 @@ SIGNS = (
         "Infrastructure",
         "StorageUnreachable",
         "The storage does not answer",
-        "check the catalog's endpoint and the network; the run is tried again",
+        "check the catalog's endpoint and the network",
     ),
     _sign(
         r"which the column may not be|Malformed records are detected|MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|"
@@ -188,4 +188,6 @@ def _java_exception(error: BaseException) -> Any:
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].endswith(":"):  # Spark's parser puts only its class into the first
+        lines[0] += f" {lines[1]}"
     return lines[0][:MAX_MESSAGE] if lines else text

@@ -66,7 +66,8 @@ def input_uri(write: WriteJob) -> str:
 def _input_file(status: Any) -> InputFile:
     path = status.getPath()
     on_s3 = path.toUri().getScheme() in ("s3", "s3a")
-    version = status.getEtag() if on_s3 else str(status.getModificationTime())
+    # Some servers leave the ETag out of listings; without a version a replaced file would never be new.
+    version = (status.getEtag() if on_s3 else None) or str(status.getModificationTime())
     return InputFile(path.toString(), int(status.getLen()), version)
 
 

@@ -12,12 +12,12 @@ from spark_apps.column_types import parse_type
 from spark_apps.contract import Outcome
 from spark_apps.failures import RunError, root_message, spec_failure
 from spark_apps.measure import measure_table
+from spark_apps.ownership import OWNER_OPTION, owner_of
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job, ProvisionJob
     from spark_apps.session import Session
 
-OWNER_OPTION = "paimon-operator.owner"
 MANAGED_OPTION = "paimon-operator.options"
 """Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
 
@@ -89,7 +89,7 @@ def _refused(error: Exception) -> RunError:
 
 
 def _refuse_foreign_owner(job: Job, table: Any) -> None:
-    owner = table.schema().options().get(OWNER_OPTION)
+    owner = owner_of(table)
     if owner is not None and owner != job.owner:
         raise spec_failure(
             "Conflict",
@@ -100,7 +100,7 @@ def _refuse_foreign_owner(job: Job, table: Any) -> None:
 
 
 def _refuse_unadopted(job: Job, provision: ProvisionJob, table: Any) -> None:
-    if provision.adoption == "Fail" and table.schema().options().get(OWNER_OPTION) != job.owner:
+    if provision.adoption == "Fail" and owner_of(table) != job.owner:
         raise spec_failure(
             "TableExists",
             f"the table {job.table} exists already and adoptionPolicy is Fail",

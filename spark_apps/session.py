@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from spark_apps.engine import Engine, load_engine
-from spark_apps.failures import RunError, caused_by, spec_failure
+from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
+from spark_apps.ownership import require_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +32,8 @@ class Session:
             self.engine: Engine = load_engine(job.engine)
         except KeyError as error:
             said = f"this image knows no engine {job.engine}"
-            raise spec_failure("UnknownEngine", said, "choose one that it knows", field="spec.engine") from error
+            remedy = "set the image of that engine in the operator's settings"
+            raise RunError("Surroundings", "UnknownEngine", said, remedy, field="spec.engine") from error
 
     @cached_property
     def jvm(self) -> Any:
@@ -90,15 +92,17 @@ class Session:
             raise
 
     def table(self) -> Any:
-        """The table as it is now (Java FileStoreTable). Raises RunError when it is not there."""
+        """The table as it is now (Java FileStoreTable). Raises RunError when it is not there or no longer ours."""
         found = self.find_table()
         if found is None:
             raise RunError(
                 "Surroundings",
                 "TableNotFound",
                 f"the table {self.job.table} does not exist any more",
-                "restore it, or edit the PaimonTable so that it is provisioned again",
+                "find out who removed it; it is made anew, empty",
             )
+        if self.job.operation != "Provision":
+            require_own(self.job, found)
         return found
 
     @cached_property
@@ -170,7 +174,8 @@ class Session:
         """A job for one engine in another's image would half work, so it must not start."""
         connector = self.engine.jars[0].file_name
         if connector not in jvm.java.lang.System.getProperty("java.class.path"):
-            raise spec_failure(
+            raise RunError(
+                "Surroundings",
                 "EngineMismatch",
                 f"this image does not hold {connector}, which engine {self.engine.id} needs",
                 "set the image of that engine in the operator's settings",

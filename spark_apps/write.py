@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.commits import Commit, find_commit, latest_snapshot
 from spark_apps.contract import Outcome, WriteResult
-from spark_apps.failures import INPUT_MALFORMED, RunError, classify
-from spark_apps.files import InputFile, find_files
+from spark_apps.failures import INPUT_MALFORMED, RunError, classify, input_failure
+from spark_apps.files import InputFile, find_files, input_uri
 from spark_apps.identifiers import CATALOG, qualified
 from spark_apps.inputs import read_files
 from spark_apps.ledger import Entry, Ledger
@@ -81,6 +81,9 @@ def _result_unknown(ledger: Ledger, entry: Entry) -> RunError:
 
 def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> WriteResult:
     found = find_files(write, session)
+    if write.once and not found:
+        # The folder is there and its files are on their way: ticked off now, they would never be loaded.
+        raise input_failure("InputNotFound", f"{input_uri(write)} holds no file yet", "put the files there")
     loaded = ledger.loaded() if write.select == "New" else set()
     files = [file for file in found if file not in loaded]
     if not files:

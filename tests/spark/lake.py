@@ -35,8 +35,14 @@ class Ended:
 
     def refused(self, reason: str) -> str:
         """The message of a run that must have failed for this reason, as the user's to mend: manifest or input file."""
-        expected = (25, "Surroundings") if reason.startswith("Input") else (20, "Spec")
-        assert (self.code, self.error.get("class"), self.error.get("reason")) == (*expected, reason), self.result
+        return self.held_up(reason) if reason.startswith("Input") else self._failed(20, "Spec", reason)
+
+    def held_up(self, reason: str) -> str:
+        """The message of a run that must have failed by what is around the manifest."""
+        return self._failed(25, "Surroundings", reason)
+
+    def _failed(self, code: int, class_: str, reason: str) -> str:
+        assert (self.code, self.error.get("class"), self.error.get("reason")) == (code, class_, reason), self.result
         assert self.error["remedy"]
         return str(self.error["message"])
 

@@ -1,0 +1,87 @@
+"""Nothing is done to a table that is not ours any more, and a drop never reaches beyond the table's own directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.spark.lake import OWNER, Lake
+
+
+@pytest.fixture
+def loaded(lake: Lake) -> Lake:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
+    lake.land("orders/1.csv", "id\n1\n")
+    lake.write(mode="Append").ok()
+    return lake
+
+
+@pytest.mark.parametrize("owner", ["other-cluster/shop/orders", None])
+def test_a_table_that_another_took_over_is_neither_written_nor_compacted_nor_expired(
+    loaded: Lake, owner: str | None
+) -> None:
+    change = (
+        f"SET TBLPROPERTIES ('paimon-operator.owner'='{owner}')"
+        if owner
+        else "UNSET TBLPROPERTIES ('paimon-operator.owner')"
+    )
+    loaded.outside(f"ALTER TABLE outside.shop.orders {change}")
+    loaded.land("orders/2.csv", "id\n2\n")
+    before = loaded.snapshots()
+
+    for run in (loaded.write(mode="Append"), loaded.compact(), loaded.expire(numRetainedMin=1, numRetainedMax=1)):
+        assert (owner or "nobody") in run.held_up("Conflict")
+
+    assert loaded.snapshots() == before
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A file in a place that is nobody's to delete."""
+    file = tmp_path / "elsewhere" / "precious.txt"
+    file.parent.mkdir()
+    file.write_text("not yours")
+    return file
+
+
+@pytest.mark.parametrize("still_named", [True, False])
+def test_a_drop_never_takes_places_along_that_the_table_names_or_once_named(
+    lake: Lake, victim: Path, still_named: bool
+) -> None:
+    options = {
+        "data-file.external-paths": victim.parent.as_uri(),
+        "data-file.external-paths.strategy": "round-robin",
+        "paimon-operator.owner": OWNER,
+    }
+    listed = ", ".join(f"'{key}'='{value}'" for key, value in options.items())
+    lake.outside(
+        "CREATE DATABASE outside.shop", f"CREATE TABLE outside.shop.orders (id BIGINT) TBLPROPERTIES ({listed})"
+    )
+    if not still_named:
+        lake.outside("ALTER TABLE outside.shop.orders UNSET TBLPROPERTIES ('data-file.external-paths')")
+
+    assert "data-file.external-paths" in lake.drop().refused("Conflict")
+
+    assert victim.read_text() == "not yours"
+    assert lake.table_directory.exists()
+
+
+def test_a_note_of_an_unfinished_drop_leads_nowhere_else(lake: Lake, victim: Path) -> None:
+    note = lake.ledger_directory.parent / "dropping"
+    note.parent.mkdir(parents=True)
+    note.write_text(victim.parent.as_uri())
+
+    lake.drop().ok()
+
+    assert victim.read_text() == "not yours"
+
+
+def test_a_write_once_waits_for_files_that_are_still_on_their_way(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
+    lake.land("orders/_temporary/1.csv", "id\n1\n")
+
+    assert "holds no file yet" in lake.write(mode="Append", once=True).refused("InputNotFound")
+
+    lake.land("orders/1.csv", "id\n1\n")
+    assert lake.write(mode="Append", once=True).ok()["write"]["rows"] == 1
