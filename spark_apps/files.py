@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from spark_apps.failures import RunError, caused_by, spec_failure
+from spark_apps.failures import RunError, caused_by, input_failure, spec_failure
 
 if TYPE_CHECKING:
     from spark_apps.contract import WriteJob
     from spark_apps.session import Session
+
+RowsT = TypeVar("RowsT")
 
 
 @dataclass(frozen=True, order=True)
@@ -48,6 +50,37 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
         raise
     found = (_input_file(status) for status in statuses)
     return sorted(each for each in found if not _hidden(each.path.removeprefix(root)))
+
+
+LOOKS = 3
+"""How often files are read anew because one of them was replaced meanwhile."""
+
+
+def read_unchanged(
+    listed: Callable[[], list[InputFile]],
+    chosen: Callable[[list[InputFile]], list[InputFile]],
+    read: Callable[[list[InputFile]], RowsT],
+) -> tuple[list[InputFile], RowsT | None]:
+    """The chosen files and what `read` makes of them, once a second listing has found the same versions of them.
+
+    Spark opens a file several times, and says nothing of versions: a file that was replaced in between would go into
+    the ledger as the old one. Files that only came along are for the next run. None when there is nothing to read.
+    Raises RunError when files keep changing.
+    """
+    found = listed()
+    for _ in range(LOOKS):
+        files = chosen(found)
+        if not files:
+            return [], None
+        rows = read(files)
+        found = listed()
+        if set(files) <= set(found):
+            return files, rows
+    raise input_failure(
+        "InputMalformed",
+        f"{files[0].path} or another input file is replaced again and again while it is read",
+        "write files elsewhere and move them to where they are loaded from",
+    )
 
 
 def input_uri(write: WriteJob) -> str:

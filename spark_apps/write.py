@@ -6,13 +6,14 @@ A process that dies anywhere in between leaves either nothing, or a record whose
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
 from spark_apps.commits import Commit, find_commit, latest_snapshot
 from spark_apps.contract import Outcome, WriteResult
 from spark_apps.failures import INPUT_MALFORMED, RunError, classify, input_failure
-from spark_apps.files import InputFile, find_files, input_uri
+from spark_apps.files import InputFile, find_files, input_uri, read_unchanged
 from spark_apps.identifiers import CATALOG, qualified
 from spark_apps.inputs import read_files
 from spark_apps.ledger import Entry, Ledger
@@ -80,15 +81,19 @@ def _result_unknown(ledger: Ledger, entry: Entry) -> RunError:
 
 
 def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> WriteResult:
-    found = find_files(write, session)
-    if write.once and not found:
-        # The folder is there and its files are on their way: ticked off now, they would never be loaded.
-        raise input_failure("InputNotFound", f"{input_uri(write)} holds no file yet", "put the files there")
     loaded = ledger.loaded() if write.select == "New" else set()
-    files = [file for file in found if file not in loaded]
+
+    def chosen(found: list[InputFile]) -> list[InputFile]:
+        if write.once and not found:
+            # The folder is there and its files are on their way: ticked off now, they would never be loaded.
+            raise input_failure("InputNotFound", f"{input_uri(write)} holds no file yet", "put the files there")
+        return [file for file in found if file not in loaded]
+
+    # Read before the ledger: a wrong column leaves no entry.
+    listed = functools.partial(find_files, write, session)
+    files, rows = read_unchanged(listed, chosen, lambda files: read_files(write, files, session))
     if not files:
         return WriteResult(skipped=True)
-    rows = read_files(write, files, session)  # before the ledger: a wrong column leaves no entry
     before = latest_snapshot(table)
     entry = ledger.begin(f"{job.run.name}-{job.run.uid}", write.hash, job.commit_user, before, files)
     commit = _append(job, session, ledger, entry, rows)
