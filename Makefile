@@ -57,7 +57,7 @@ test-apiserver: $(STAMP) ## The operator against a real API server; the tests de
 test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can be had, on file://
 	$(BIN)/python -m pytest tests/spark
 
-test-e2e: up ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
+test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
 	$(BIN)/python -m pytest tests/e2e
 
 # Everything, in one session: the twenty minutes of the soak pass while the rest runs. Leaves a cluster as it found it.
@@ -90,10 +90,10 @@ deploy: up ## Bring the operator as it is in this checkout onto the running clus
 down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or namespace behind
 	$(CLUSTER) down
 
-demo: up ## One table's life, from kubectl apply to merged rows
+demo: deploy ## One table's life, from kubectl apply to merged rows
 	$(BIN)/python -m tests.cluster.demo
 
-bench: up ## Figures, side by side in one run
+bench: deploy ## Figures, side by side in one run
 	$(BIN)/python -m benchmarks.apply_to_ready
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
