@@ -72,7 +72,7 @@ class Soak:
             if dice.random() < 0.4:
                 self.operator_kills += kill_operator(self.lab.kubectl) > 0
             else:
-                self.driver_kills += self._kill_active_driver()
+                self.driver_kills += self._kill_next_driver(dice)
         time.sleep(max(0.0, end - time.monotonic()))  # to the next tick
 
     def _land(self, path: str, rows: list[dict[str, int]]) -> None:
@@ -83,10 +83,17 @@ class Soak:
             except (EndpointConnectionError, ConnectionClosedError):
                 time.sleep(2)  # the outage has no event to wait for
 
-    def _kill_active_driver(self) -> bool:
-        table = self.lab.kubectl.get("paimontable", "soak") or {}
-        active = table.get("status", {}).get("activeRun") or {}
-        return bool(active) and kill_driver(active["name"]) > 0
+    def _kill_next_driver(self, dice: random.Random) -> bool:
+        """Waits for a driver, at most to the next tick, and kills it at a random moment of its short life."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            table = self.lab.kubectl.get("paimontable", "soak") or {}
+            active = table.get("status", {}).get("activeRun") or {}
+            if active:
+                time.sleep(dice.uniform(0, 8))  # the random moment is the point
+                return kill_driver(active["name"]) > 0
+            time.sleep(0.5)  # polling a live server
+        return False
 
     def _wait_until_all_is_loaded(self) -> None:
         """No kills any more: what is left must come in by itself."""
