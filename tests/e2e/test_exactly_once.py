@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.soak import Soak
 
 
+# Twenty ticks with their kills, and fifteen minutes of quiet at most; most of it has passed when this test begins.
+@pytest.mark.timeout(3000)
 def test_twenty_ticks_with_random_kills_load_every_row_once(soak: Soak) -> None:
     soak.join()
 
