@@ -1,6 +1,6 @@
 """`make bench`: from a manifest to a table, side by side in one run.
 
-Three ways to the same table, interleaved so that a busy moment of the machine hits all alike:
+Four ways to the same table, interleaved so that a busy moment of the machine hits all alike:
 
 * `operator`: `kubectl apply` of a PaimonTable until its Ready condition is True, on the node;
 * `spark-sql`: a bare `spark-sql` of the same pyspark and jars on this machine, the same DDL on the same S3 server;

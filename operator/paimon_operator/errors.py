@@ -3,9 +3,6 @@
 OperatorError
 ├── SpecError             the manifest must be edited; nothing is retried until it is
 ├── SurroundingsError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
-├── ConflictError         another committer or writer was faster; back off and retry
-├── InfrastructureError   a server did not answer; retry
-├── UnknownResultError    the result of a mutation is not known; never repeated before Paimon was asked
 ├── ContractError         a job or result document is not of this version's form
 └── KubernetesError       the API server refused or did not answer
     ├── NotFoundError, AlreadyExistsError, StaleError, InvalidObjectError
@@ -39,18 +36,6 @@ class SurroundingsError(OperatorError):
     def __init__(self, problem: str, remedy: str, *, reason: str) -> None:
         super().__init__(f"{problem}. {remedy}")
         self.problem, self.remedy, self.reason = problem, remedy, reason
-
-
-class ConflictError(OperatorError):
-    """Another writer was faster; the same step may succeed later."""
-
-
-class InfrastructureError(OperatorError):
-    """A server or node failed; the same step may succeed later."""
-
-
-class UnknownResultError(OperatorError):
-    """Whether a mutation happened is not known."""
 
 
 class ContractError(OperatorError):

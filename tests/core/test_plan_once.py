@@ -19,17 +19,6 @@ def waiting_once() -> TableWorld:
     return TableWorld(table=builders.table(writes=[ONCE])).ready()
 
 
-def work_off(seen: TableWorld) -> list[tuple[str, str]]:
-    """Everything that is due, one run after the other."""
-    before = len(seen.created)
-    seen.settle()
-    while seen.table.status.active_run:
-        assert len(seen.created) < before + 20, "the same work starts again and again"
-        seen.finish()
-        seen.settle()
-    return seen.started[before:]
-
-
 def why_not_now(seen: TableWorld) -> str:
     decision = seen.table.status.writes[0].decision
     assert decision is not None
@@ -51,14 +40,14 @@ def test_a_write_once_that_found_no_table_is_done_once_the_table_is_made_anew() 
     seen.settle()
     seen.finish(RunType.PROVISION, created=True)
     seen.wait(minutes=16)
-    assert work_off(seen) == [("Write", "import")]
+    assert seen.work_off() == [("Write", "import")]
 
 
 def test_a_write_once_is_done_once_as_soon_as_the_table_is_ready() -> None:
     seen = waiting_once()
-    assert work_off(seen) == []
+    assert seen.work_off() == []
     seen.wait(days=9)
-    assert work_off(seen) == []
+    assert seen.work_off() == []
     assert seen.started == [("Provision", ""), ("Write", "import")]
 
 
@@ -74,9 +63,9 @@ def test_a_write_once_is_done_again_after_an_edit_of_from_or_mode_only(
     sentence: str, write: dict[str, Any], again: bool
 ) -> None:
     seen = waiting_once()
-    work_off(seen)
+    seen.work_off()
     seen.edit(writes=[write])
-    assert (work_off(seen) == [("Write", "import")]) is again, sentence
+    assert (seen.work_off() == [("Write", "import")]) is again, sentence
 
 
 @pytest.mark.parametrize(
@@ -114,10 +103,10 @@ def test_any_edit_brings_a_write_once_back_that_was_not_done(class_: FailureClas
     assert seen.table.status.active_run is None
     first = seen.created[-1].metadata.name
     seen.edit(**edit)
-    assert work_off(seen) == [("Write", "import")]
+    assert seen.work_off() == [("Write", "import")]
     assert seen.created[-1].metadata.name != first
     seen.edit(timeZone="Europe/Berlin")
-    assert work_off(seen) == [], "what is done stays done"
+    assert seen.work_off() == [], "what is done stays done"
 
 
 @pytest.mark.parametrize("write", [ONCE, builders.write()], ids=["once", "scheduled"])

@@ -21,19 +21,8 @@ DEDICATED = {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full":
 def world(engine: str = "paimon-1.4", **spec: Any) -> TableWorld:
     """A ready table whose missed ticks are done."""
     seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine)).ready()
-    work_off(seen)
+    seen.work_off()
     return seen
-
-
-def work_off(seen: TableWorld) -> list[tuple[str, str]]:
-    """Everything that is due, one run after the other."""
-    before = len(seen.created)
-    seen.settle()
-    while seen.table.status.active_run:
-        assert len(seen.created) < before + 20, "the same work starts again and again"
-        seen.finish()
-        seen.settle()
-    return seen.started[before:]
 
 
 def write_state(seen: TableWorld, index: int = 0) -> WriteState:
@@ -56,14 +45,14 @@ def test_who_compacts_and_what(
 ) -> None:
     seen = world(engine, compaction=compaction)
     seen.wait(days=1)
-    compactions = {work for work in work_off(seen) if work[0] == "Compact"}
+    compactions = {work for work in seen.work_off() if work[0] == "Compact"}
     assert compactions == set(expected), sentence
 
 
 def test_a_dedicated_table_expires_snapshots_because_its_writers_no_longer_do() -> None:
     seen = world(compaction={"mode": "Dedicated"})
     seen.wait(days=1)
-    assert ("ExpireSnapshots", "") in work_off(seen)
+    assert ("ExpireSnapshots", "") in seen.work_off()
 
 
 def test_a_table_without_schedules_is_left_alone() -> None:
@@ -71,7 +60,7 @@ def test_a_table_without_schedules_is_left_alone() -> None:
     seen.wait(days=30)
     decision = seen.settle()
     assert decision.requeue_after is None
-    assert work_off(seen) == []
+    assert seen.work_off() == []
 
 
 def test_of_many_missed_ticks_one_run_answers_the_latest() -> None:
@@ -81,7 +70,7 @@ def test_of_many_missed_ticks_one_run_answers_the_latest() -> None:
     active = seen.table.status.active_run
     assert active is not None
     assert active.due_time == seen.now - timedelta(minutes=10)
-    assert work_off(seen) == []
+    assert seen.work_off() == []
 
 
 def test_ticks_before_the_object_was_made_are_nobodys() -> None:
@@ -102,7 +91,7 @@ def test_the_tables_zone_goes_before_the_catalogs() -> None:
         table=builders.table(retention={"snapshots": {"schedule": "0 6 * * *"}}),
         catalog=builders.catalog(timeZone="Europe/Berlin"),
     ).ready()
-    work_off(seen)
+    seen.work_off()
     assert seen.table.status.retention is not None
     assert seen.table.status.retention.next == datetime(2026, 11, 22, 5, 0, tzinfo=UTC)
 
@@ -112,7 +101,7 @@ def test_what_waited_longest_goes_first() -> None:
         writes=[builders.write(schedule="0 8 * * *")], retention={"snapshots": {"schedule": "0 4 * * *"}}, compaction=DEDICATED
     )  # fmt: skip
     seen.now = datetime(2026, 11, 22, 8, 29, tzinfo=UTC)
-    assert work_off(seen) == [("Compact", "Full"), ("ExpireSnapshots", ""), ("Write", "import"), ("Compact", "Minor")]
+    assert seen.work_off() == [("Compact", "Full"), ("ExpireSnapshots", ""), ("Write", "import"), ("Compact", "Minor")]
 
 
 def test_ties_are_settled_by_writes_in_their_order_then_full_before_minor_then_expiry() -> None:
@@ -130,7 +119,7 @@ def test_ties_are_settled_by_writes_in_their_order_then_full_before_minor_then_e
         ("Compact", "Minor"),
         ("ExpireSnapshots", ""),
     ]
-    assert work_off(seen) == expected
+    assert seen.work_off() == expected
 
 
 def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() -> None:
@@ -151,7 +140,7 @@ def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() 
 def test_a_write_that_was_removed_and_put_back_is_not_answered_by_the_run_of_its_predecessor() -> None:
     seen = TableWorld(table=builders.table(writes=[builders.write()])).ready()
     first = seen.active.metadata.name
-    work_off(seen)
+    seen.work_off()
     seen.edit(writes=None)
     seen.settle()
     seen.edit(writes=[builders.write(path="elsewhere/")])
@@ -163,11 +152,11 @@ def test_suspended_ticks_are_made_up_for_once() -> None:
     seen = world(writes=[builders.write()])
     seen.edit(suspend=True)
     seen.wait(days=7)
-    assert work_off(seen) == []
+    assert seen.work_off() == []
     assert write_state(seen).decision is not None
     assert write_state(seen).decision.reason == Reason.SUSPENDED
     seen.edit(suspend=False)
-    assert work_off(seen) == [("Write", "import")]
+    assert seen.work_off() == [("Write", "import")]
 
 
 def why_not_now(seen: TableWorld) -> str:
@@ -221,7 +210,7 @@ def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: Failure
     assert decision.requeue_after == timedelta(minutes=50), "the next full hour"
     assert why_not_now(seen).endswith("failed and is not repeated; it waits for its next tick")
     seen.now += decision.requeue_after
-    assert work_off(seen) == [("Write", "import")]
+    assert seen.work_off() == [("Write", "import")]
 
 
 def test_a_newer_tick_does_not_wait_for_the_retry_of_an_older_one() -> None:
@@ -253,7 +242,7 @@ def test_one_failing_operation_does_not_keep_the_others_from_working() -> None:
     seen.wait(minutes=15)
     seen.settle()
     seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
-    assert work_off(seen) == [("Write", "good")]
+    assert seen.work_off() == [("Write", "good")]
     assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
 
 
@@ -367,7 +356,7 @@ def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_su
     assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
     assert decision.requeue_after is not None
     seen.now += decision.requeue_after
-    assert work_off(seen) == [("Compact", "Minor")]
+    assert seen.work_off() == [("Compact", "Minor")]
     assert seen.says("Healthy")[0] == "True"
 
 

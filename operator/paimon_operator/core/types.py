@@ -66,19 +66,9 @@ class DataType:
     nullable: bool = True
 
     @property
-    def is_numeric(self) -> bool:
-        """Whether Paimon's family NUMERIC holds it: integers, FLOAT, DOUBLE, DECIMAL."""
-        return self.name in _NUMERIC
-
-    @property
     def is_nested(self) -> bool:
         """Whether it cannot be a key: ARRAY, MAP, MULTISET, ROW and VARIANT."""
         return self.name in _NESTED or self.name == "VARIANT"
-
-    @property
-    def is_text(self) -> bool:
-        """CHAR, VARCHAR or STRING."""
-        return self.name in ("CHAR", "VARCHAR", "STRING")
 
     def __str__(self) -> str:
         suffix = "" if self.nullable else NOT_NULL
