@@ -10,6 +10,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SPARK_STAMP := $(VENV)/.installed-spark
 CLUSTER := $(BIN)/python -m tests.cluster
+# Processes that run tests side by side in `make test`: more than cores, because tests on the node mostly wait.
+TEST_PROCESSES ?= 4
 UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 
 .PHONY: help venv lint format unit test test-apiserver test-spark test-e2e generate images image-context push up down deploy demo bench clean
@@ -60,14 +62,15 @@ test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can
 test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
 	$(BIN)/python -m pytest tests/e2e
 
-# Everything, in one session: the twenty minutes of the soak pass while the rest runs. Leaves a cluster as it found it.
+# Everything, in one session: the rest runs while the twenty minutes of the soak pass. Leaves a cluster as it found it.
 test: $(SPARK_STAMP) lint ## Set up everything and run all tests
 	@was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
 	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT; \
 	$(CLUSTER) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	mkdir -p build; \
-	$(BIN)/python -m pytest --junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 \
+		--junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine

@@ -41,18 +41,19 @@ def data_directory(layout: Layout) -> Path:
     return layout.state / "s3"
 
 
-def command(layout: Layout) -> list[str]:
-    """Returns the server's command; its keys travel in the environment (`root_environment`), not in arguments."""
+def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3") -> list[str]:
+    """Returns the server's command; its keys travel in the environment (`environment`), not in arguments."""
     data = data_directory(layout)
     data.mkdir(parents=True, exist_ok=True)
-    address = ["--port", f"{NODE_ADDRESS}:{S3_PORT}", "--region", REGION, "--health", "/health"]
-    log = ["--quiet", "--access-log", str(layout.state / "log" / "s3-access.log")]
-    return [str(VERSITYGW.path), *address, *log, "posix", str(data)]
+    address = ["--port", f"{NODE_ADDRESS}:{port}", "--region", REGION, "--health", "/health"]
+    logging = ["--quiet", "--access-log", str(layout.state / "log" / f"{log}-access.log")]
+    return [str(VERSITYGW.path), *address, *logging, "posix", str(data)]
 
 
-def root_environment(layout: Layout) -> dict[str, str]:
+def environment(layout: Layout) -> dict[str, str]:
+    """This process's environment with the root keys."""
     root = keys(layout)
-    return {"ROOT_ACCESS_KEY_ID": root.access_key_id, "ROOT_SECRET_ACCESS_KEY": root.secret_access_key}
+    return {**os.environ, "ROOT_ACCESS_KEY_ID": root.access_key_id, "ROOT_SECRET_ACCESS_KEY": root.secret_access_key}
 
 
 def create_buckets(endpoint: str, root: S3Keys, names: Iterable[str] = BUCKETS) -> None:

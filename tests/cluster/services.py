@@ -118,10 +118,6 @@ def _answers(service: str, path: str) -> Callable[[Layout], bool]:
     return answers
 
 
-def _environment_of_s3(layout: Layout) -> Mapping[str, str]:
-    return {**os.environ, **s3.root_environment(layout)}
-
-
 def _environment_of_forward(_: Layout) -> Mapping[str, str]:
     return {**os.environ, "PYTHONPATH": str(CHECKOUT)}
 
@@ -133,7 +129,7 @@ SERVERS = (
     Service("kube-apiserver", _apiserver, _apiserver_is_ready, end_signal=signal.SIGKILL),
     Service("containerd", containerd.command, containerd.is_ready),
     Service("registry", registry.command, _answers("registry", "/v2/")),
-    Service("versitygw", s3.command, _answers("s3", "/health"), environment=_environment_of_s3),
+    Service("versitygw", s3.command, _answers("s3", "/health"), environment=s3.environment),
 )
 """What the others need: all start at once, and the next ones when these are ready."""
 

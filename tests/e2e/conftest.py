@@ -5,31 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import pytest
 
 from tests.cluster import release
 from tests.e2e.lab import Lab
+from tests.e2e.outages import S3Door
 from tests.e2e.soak import Soak
 from tests.support.kubectl import Kubectl
 
-_soaks: dict[str, Soak] = {}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The soak is judged last: its twenty minutes pass while the others run."""
-    items.sort(key=lambda item: "soak" in getattr(item, "fixturenames", ()))
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Starts the soak before the first test, wherever in the order its own test stands."""
-    wanted = any("soak" in getattr(item, "fixturenames", ()) for item in session.items)
-    if wanted and not session.config.option.collectonly:
-        seed = int(os.environ.get("SOAK_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
-        env = release.ready_cluster()
-        _soaks["soak"] = Soak(_lab(env, f"soak-{seed}", release.newest_engine()), seed)
-        _soaks["soak"].start()
+DOORS = 20000
+"""Where the ports of S3 servers for single tests begin, and how many there are."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -64,7 +53,28 @@ def lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Itera
     made.kubectl.run("delete", "namespace", name, "--wait=false")
 
 
-@pytest.fixture(scope="session")
-def soak() -> Soak:
-    """The one that was started when the tests had been collected."""
-    return _soaks["soak"]
+@pytest.fixture
+def door(cluster_env: Mapping[str, str], lab: Lab) -> Iterator[S3Door]:
+    """An S3 server for this test alone, open; the lab's catalog leads through it."""
+    with _door_of(lab) as opened:
+        yield opened
+
+
+@contextmanager
+def _door_of(lab: Lab) -> Iterator[S3Door]:
+    opened = S3Door(port=DOORS + zlib.crc32(lab.namespace.encode()) % DOORS)
+    opened.open()
+    try:
+        lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))
+        yield opened
+    finally:
+        opened.close()
+
+
+@pytest.fixture
+def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
+    """Random moments from SOAK_SEED, so that a bad run can be repeated."""
+    seed = int(os.environ.get("SOAK_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
+    lab = _lab(cluster_env, f"soak-{seed}", release.newest_engine())
+    with _door_of(lab) as opened:
+        yield Soak(lab, seed, opened)

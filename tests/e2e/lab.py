@@ -48,9 +48,11 @@ class Lab:
             "stringData": {**keys, **override},
         }
 
-    def catalog(self, name: str = "lake", *, bucket: str = "lake", secret: str = "lake-s3", **spec: Any) -> Object:
+    def catalog(
+        self, name: str = "lake", *, bucket: str = "lake", secret: str = "lake-s3", endpoint: str = "", **spec: Any
+    ) -> Object:
         s3 = {
-            "endpoint": self.s3_in_cluster,
+            "endpoint": endpoint or self.s3_in_cluster,
             "region": self.env["AWS_REGION"],
             "pathStyleAccess": True,
             "credentialsSecretRef": {"name": secret},

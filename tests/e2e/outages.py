@@ -1,19 +1,64 @@
-"""Outages of what the tables depend on, for as long as a block lasts."""
+"""Outages of what the tables depend on, for as long as a block lasts, and for one namespace alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from tests.cluster.node import Cluster
+from tests.cluster import s3
+from tests.cluster.layout import NODE_ADDRESS, Layout
+from tests.cluster.services import Service
+
+_LISTENING = "0A"
+"""TCP_LISTEN in /proc/net/tcp."""
 
 
-@contextmanager
-def s3_stopped() -> Iterator[None]:
-    """The S3 server refuses connections inside the block; its data stays."""
-    cluster = Cluster()
-    cluster.stop_service("versitygw")
-    try:
-        yield
-    finally:
-        cluster.start_service("versitygw")
+@dataclass(frozen=True)
+class S3Door:
+    """One more S3 server over the same buckets: closing it shuts the storage for those only who come through it."""
+
+    port: int
+    layout: Layout = field(default_factory=Layout)
+
+    @property
+    def endpoint(self) -> str:
+        """What a pod calls it."""
+        return f"http://{NODE_ADDRESS}:{self.port}"
+
+    def open(self) -> None:
+        """Starts it and waits until it listens."""
+        service = self._service()
+        service.start(self.layout)
+        service.wait(self.layout)
+
+    def close(self) -> None:
+        """Connections are refused from now on; the data stays."""
+        self._service().stop(self.layout)
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Closed inside the block."""
+        self.close()
+        try:
+            yield
+        finally:
+            self.open()
+
+    def _service(self) -> Service:
+        name = f"s3-door-{self.port}"
+        return Service(
+            name,
+            lambda layout: s3.command(layout, port=self.port, log=name),
+            self._listens,
+            environment=s3.environment,
+        )
+
+    def _listens(self, layout: Layout) -> bool:
+        """Asked of the kernel: no port of the host leads there."""
+        pid = layout.daemon(f"s3-door-{self.port}").pid()
+        if pid is None:
+            return False
+        sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+        return any(s[1].endswith(f":{self.port:04X}") and s[3] == _LISTENING for s in sockets)

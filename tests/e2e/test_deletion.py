@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.lab import Lab
-from tests.e2e.outages import s3_stopped
+from tests.e2e.outages import S3Door
 from tests.support.kubectl import Object, condition
 
 COLUMNS = {"id": "BIGINT"}
@@ -17,7 +17,7 @@ def table_files(lab: Lab, table: str) -> list[str]:
 
 
 @pytest.fixture
-def three_tables(lab: Lab) -> Lab:
+def three_tables(lab: Lab, door: S3Door) -> Lab:
     lab.kubectl.apply(
         lab.table("keep", COLUMNS, keys=["id"]),
         lab.table("drop", COLUMNS, keys=["id"], deletionPolicy="Delete"),
@@ -28,9 +28,9 @@ def three_tables(lab: Lab) -> Lab:
     return lab
 
 
-def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables: Lab) -> None:
+def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables: Lab, door: S3Door) -> None:
     lab = three_tables
-    with s3_stopped():
+    with door.closed():
         for name in ("keep", "drop", "give-up"):
             lab.kubectl.delete("paimontable", name)
 

@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Engines that went untested because their jars cannot be had are named, not passed over."""
-    for name, found in _availability.items():
+    for name, found in _available().items():
         if found.directory is None:
             terminalreporter.write_line(f"engine {name} was not tested: {found.reason}", yellow=True)
 

@@ -1,0 +1,45 @@
+"""How the suites share this machine when they run at once (`make test`): what belongs together stays in one process.
+
+Tests on the node mostly wait for schedules, those of the API server for leases, while Spark's compute: side by side
+they take as long as the longest of them, the soak. Without `-n` all run in turn, and nothing here has an effect.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+SUITES = ("e2e", "spark", "apiserver")
+"""In the order in which they start: the longest first. The unit tests, which need a few seconds, come last."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Groups: the soak; the tests of each engine on one JVM; each file with one API server or cluster of its own."""
+    for item in items:
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=_rank)
+
+
+def _suite(item: pytest.Item) -> str:
+    return item.path.parent.name
+
+
+def _group(item: pytest.Item) -> str | None:
+    suite, file = _suite(item), item.path.stem
+    if suite == "spark":
+        engine = getattr(item, "callspec", None) and item.callspec.params.get("engine_id")  # type: ignore[attr-defined]
+        return f"spark-{engine or 'no-engine'}"
+    if suite == "apiserver" or file == "test_cluster_lifecycle":
+        return file
+    if suite == "e2e":
+        return "soak" if _is_soak(item) else None  # each has a namespace of its own
+    return "unit"
+
+
+def _is_soak(item: pytest.Item) -> bool:
+    return "soak" in getattr(item, "fixturenames", ())
+
+
+def _rank(item: pytest.Item) -> tuple[bool, int]:
+    suite = _suite(item)
+    return not _is_soak(item), SUITES.index(suite) if suite in SUITES else len(SUITES)

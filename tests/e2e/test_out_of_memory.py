@@ -1,0 +1,23 @@
+"""A driver that runs out of memory, for real: the next attempt gets more, and the rows come in once."""
+
+from __future__ import annotations
+
+from tests.e2e.lab import Lab, committed, once
+
+LONG = 80_000_000
+"""Characters of one value: several copies of it fit into the heap of 2304Mi, and not into that of 1536Mi."""
+
+
+def test_the_attempt_after_one_without_memory_gets_more_of_it(lab: Lab) -> None:
+    body = b"id,v\n1,short\n2," + b"x" * LONG + b"\n"
+    lab.s3.put_object(Bucket="landing", Key=f"{lab.namespace}/in/long.csv", Body=body)
+    write = once("import", "in/long.csv", mode="Append", file_format="csv")
+    lab.kubectl.apply(lab.table("t", {"id": "BIGINT", "v": "STRING"}, writes=[write]))
+
+    lab.kubectl.until("paimontable", "t", lambda o: bool(committed(o)), what="loaded", seconds=420)
+
+    (run,) = lab.runs("t", "Write")
+    first, second = run["status"]["attempts"]
+    assert (first["failureClass"], first["exitCode"], first["memory"]) == ("OutOfMemory", 3, "1536Mi")
+    assert second["memory"] == "2304Mi"
+    assert [(row["id"], len(row["v"])) for row in lab.rows("t")] == [(1, len("short")), (2, LONG)]
