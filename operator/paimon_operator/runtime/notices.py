@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
 from paimon_operator.core.naming import API_VERSION
+from paimon_operator.core.outside import has_outside_writers
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
@@ -44,7 +44,7 @@ class TableFacts:
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
-            outside_writers=spec.get("externalWriters") == ExternalWriters.ACTIVE,
+            outside_writers=has_outside_writers(body),
         )
 
 
