@@ -142,7 +142,7 @@ class ScheduleState(ApiModel):
     """Memory of one schedule; deleting old runs loses nothing."""
 
     last_due: Time | None = None
-    """The newest tick that was answered, by a run or by a decision not to run."""
+    """The newest tick that was answered: by a run, by a decision not to run, or before the manifest asked for it."""
     last_run: RunName | None = None
     """The last run that ended."""
     last_time: Time | None = None
