@@ -80,6 +80,8 @@ class Notices:
         """What a look at the object read or wrote; the cache must not trail behind. Wakes the others it concerns."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
+        if kind is Kind.TABLE:  # only a look at the object itself knows what became of its start
+            self._claims.settled(key.namespace, key.name)
         if known is not None and _version(known) == _version(body):
             if kind is Kind.TABLE:  # a start that could not be stored has left a claim that says busy
                 self._wake(self._claim(key, known))
