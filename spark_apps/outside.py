@@ -1,7 +1,7 @@
 """Whether somebody else has committed to the table since the operator looked last. Asked before every operation.
 
-Only what runs AFTER the first look tells: a commit made while a run is at work is found by the next one, because that
-one starts from where this one began.
+A run tells at which snapshot it began, and the next one looks from there on: so it finds what others committed while
+the first was at work, whose own commits it knows by their commit user.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from spark_apps.session import Session
 
 AT_EACH_END: Final = 500
-"""Snapshots that are read at most, of the oldest and of the newest each. The first of others ends the search, and the
-operator's own come in ones and twos, so only a table that others have been left to for long has more of its own."""
+"""Snapshots that are read at most, of the oldest and of the newest each. The first of others
+ends the search, and runs of ours add a few each, so that only a result lost many times over could make it so long."""
 MAX_USER: Final = 100
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _OURS: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,8 +57,6 @@ class Lake:
     directory: Path
     owner: str = OWNER
     database: str = "shop"
-    since: int | None = None
-    """The snapshot after which runs look for commits of others."""
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -141,18 +138,16 @@ class Lake:
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
         """A whole job document. Runs get names of their own unless `run` repeats one."""
         name = run or f"run-{next(self.numbers)}"
-        uid = str(uuid.uuid5(uuid.NAMESPACE_OID, name))
         return {
             "version": 1,
-            "run": {"name": name, "uid": uid, "namespace": "shop"},
+            "run": {"name": name, "uid": f"uid-{name}", "namespace": "shop"},
             "operation": operation,
             "engine": self.engine.id,
             "catalog": {"warehouse": self.warehouse, "metastore": "filesystem", "options": {}},
             "hadoop": {},
             "table": {"database": self.database, "name": "orders"},
             "owner": self.owner,
-            "commitUser": f"{name}-{uid}",
-            **({} if self.since is None else {"sinceSnapshot": self.since}),
+            "commitUser": f"{name}-uid-{name}",
             **member,
         }
 

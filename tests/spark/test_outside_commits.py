@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from spark_apps import outside
+from spark_apps.engine import Engine
 from tests.spark.lake import OWNER, Ended, Lake
+from tests.support.spark_process import Worker, image_home
 
 COLUMNS = {"id": "BIGINT", "v": "INT"}
 RUNS: dict[str, Callable[[Lake], Ended]] = {
@@ -21,8 +26,27 @@ RUNS: dict[str, Callable[[Lake], Ended]] = {
 }
 
 
+@dataclass
+class Watched(Lake):
+    """A lake whose runs have UIDs as Kubernetes makes them, and look for commits of others after snapshot `since`."""
+
+    since: int | None = None
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        document = super().job(operation, run=run, **member)
+        name = document["run"]["name"]
+        uid = str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+        document["run"]["uid"], document["commitUser"] = uid, f"{name}-{uid}"
+        return document | ({} if self.since is None else {"sinceSnapshot": self.since})
+
+
 @pytest.fixture
-def loaded(lake: Lake) -> Lake:
+def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Watched:
+    return Watched(engine, worker, image_home(engine, jars, tmp_path), tmp_path)
+
+
+@pytest.fixture
+def loaded(lake: Watched) -> Watched:
     """A table with one commit of ours, snapshot 1."""
     RUNS["Provision"](lake).ok()
     load(lake, 1)
@@ -41,7 +65,7 @@ def insert(lake: Lake) -> None:
     lake.outside("INSERT INTO outside.shop.orders VALUES (7, 7)")
 
 
-def test_whatever_runs_next_names_the_commit_and_what_it_looked_at(loaded: Lake) -> None:
+def test_whatever_runs_next_names_the_commit_and_what_it_looked_at(loaded: Watched) -> None:
     insert(loaded)
     loaded.since = 1
     (foreign,) = [each for each in loaded.snapshots() if each["snapshot_id"] == 2]
@@ -55,7 +79,7 @@ def test_whatever_runs_next_names_the_commit_and_what_it_looked_at(loaded: Lake)
         assert result["seenSnapshot"] >= 2
 
 
-def test_a_run_that_fails_has_told_it_all_the_same(loaded: Lake) -> None:
+def test_a_run_that_fails_has_told_it_all_the_same(loaded: Watched) -> None:
     insert(loaded)
     loaded.since = 1
     loaded.land("orders/wrong.csv", "id,colour\n1,red\n")
@@ -76,7 +100,7 @@ def test_a_run_that_fails_has_told_it_all_the_same(loaded: Lake) -> None:
     ],
 )
 def test_no_commit_of_any_run_of_ours_is_taken_for_that_of_another(
-    lake: Lake, sentence: str, keys: list[str], options: dict[str, str], mode: str
+    lake: Watched, sentence: str, keys: list[str], options: dict[str, str], mode: str
 ) -> None:
     lake.provision(COLUMNS, keys=keys, options=options).ok()
     for number in range(3):
@@ -91,7 +115,7 @@ def test_no_commit_of_any_run_of_ours_is_taken_for_that_of_another(
     assert result["seenSnapshot"] == len(lake.snapshots()) >= 3
 
 
-def test_what_was_committed_up_to_the_known_snapshot_is_told_no_more(loaded: Lake) -> None:
+def test_what_was_committed_up_to_the_known_snapshot_is_told_no_more(loaded: Watched) -> None:
     insert(loaded)
     loaded.since = 2
     load(loaded, 2)
@@ -99,7 +123,7 @@ def test_what_was_committed_up_to_the_known_snapshot_is_told_no_more(loaded: Lak
     assert "outsideCommit" not in loaded.compact().ok()
 
 
-def test_without_a_known_snapshot_a_run_only_tells_where_it_starts(loaded: Lake) -> None:
+def test_without_a_known_snapshot_a_run_only_tells_where_it_starts(loaded: Watched) -> None:
     insert(loaded)
 
     result = loaded.compact().ok()
@@ -107,7 +131,7 @@ def test_without_a_known_snapshot_a_run_only_tells_where_it_starts(loaded: Lake)
     assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 2)
 
 
-def test_what_happened_before_an_adoption_is_nobodys_fault(lake: Lake) -> None:
+def test_what_happened_before_an_adoption_is_nobodys_fault(lake: Watched) -> None:
     lake.outside(
         "CREATE DATABASE outside.shop",
         "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, v INT) TBLPROPERTIES ('primary-key'='id', 'bucket'='1')",
@@ -120,7 +144,7 @@ def test_what_happened_before_an_adoption_is_nobodys_fault(lake: Lake) -> None:
     assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 1)
 
 
-def test_a_table_made_anew_outside_starts_again_and_raises_no_alarm(loaded: Lake) -> None:
+def test_a_table_made_anew_outside_starts_again_and_raises_no_alarm(loaded: Watched) -> None:
     """Its snapshots count from 1, below the known one; even if it says that it is ours."""
     loaded.since = 5
     properties = f"'primary-key'='id', 'bucket'='1', 'paimon-operator.owner'='{OWNER}'"
@@ -135,7 +159,7 @@ def test_a_table_made_anew_outside_starts_again_and_raises_no_alarm(loaded: Lake
     assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 1)
 
 
-def test_a_table_that_is_gone_has_no_snapshot(loaded: Lake) -> None:
+def test_a_table_that_is_gone_has_no_snapshot(loaded: Watched) -> None:
     loaded.outside("DROP TABLE outside.shop.orders")
     loaded.since = 1
 
