@@ -32,24 +32,17 @@ def latest_snapshot(table: Any) -> int:
     return int(table.snapshotManager().latestSnapshotId() or 0)
 
 
-def read_snapshot(table: Any, snapshot_id: int) -> Any:
-    """The Snapshot (Java); None when it expired while we look."""
-    try:
-        return table.snapshotManager().snapshot(snapshot_id)
-    except Exception as error:
-        if caused_by(error, "FileNotFoundException"):
-            return None
-        raise
-
-
 def find_commit(table: Any, commit_user: str, after: int) -> Answer:
     """Looks for the commit of `commit_user` (the prefix that Paimon was given) among the snapshots after `after`."""
     snapshots = table.snapshotManager()
     latest, earliest = latest_snapshot(table), int(snapshots.earliestSnapshotId() or 0)
     for snapshot_id in range(max(after + 1, earliest), latest + 1):
-        snapshot = read_snapshot(table, snapshot_id)
-        if snapshot is None:
-            return Answer(None, expired=True)
+        try:
+            snapshot = snapshots.snapshot(snapshot_id)
+        except Exception as error:
+            if caused_by(error, "FileNotFoundException"):  # expired while we look
+                return Answer(None, expired=True)
+            raise
         if snapshot.commitUser().startswith(commit_user + "_") and str(snapshot.commitKind().toString()) in DATA_KINDS:
             return Answer(Commit(snapshot_id, int(snapshot.deltaRecordCount())), expired=False)
     return Answer(None, expired=earliest > after + 1)

@@ -11,8 +11,9 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_apps.commits import latest_snapshot, read_snapshot
+from spark_apps.commits import latest_snapshot
 from spark_apps.contract import OutsideCommit, Seen
+from spark_apps.failures import caused_by
 from spark_apps.ownership import owner_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def look(job: Job, session: Session) -> Seen:
 
 def _first_of_others(job: Job, table: Any, snapshot_ids: range) -> OutsideCommit | None:
     for snapshot_id in _bounded(snapshot_ids):
-        snapshot = read_snapshot(table, snapshot_id)
+        snapshot = _snapshot(table, snapshot_id)
         if snapshot is not None and not is_ours(str(snapshot.commitUser()), job.commit_user):
             return OutsideCommit(
                 snapshot_id=snapshot_id,
@@ -55,6 +56,16 @@ def _first_of_others(job: Job, table: Any, snapshot_ids: range) -> OutsideCommit
                 time=datetime.fromtimestamp(snapshot.timeMillis() // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
     return None
+
+
+def _snapshot(table: Any, snapshot_id: int) -> Any:
+    """The Snapshot (Java); None when it expired while we look."""
+    try:
+        return table.snapshotManager().snapshot(snapshot_id)
+    except Exception as error:
+        if caused_by(error, "FileNotFoundException"):
+            return None
+        raise
 
 
 def is_ours(commit_user: str, own_prefix: str) -> bool:
