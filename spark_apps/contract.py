@@ -133,6 +133,8 @@ class Job:
     table: JobTable
     owner: str
     commit_user: str
+    since_snapshot: int | None = None
+    """Commits after this snapshot must be the operator's; None: nothing is known of the commits so far."""
     hadoop: dict[str, str] = field(default_factory=dict)
     provision: ProvisionJob | None = None
     write: WriteJob | None = None
@@ -187,6 +189,24 @@ class WriteResult:
     committed_snapshot: int | None = None
     already_committed: bool = False
     skipped: bool = False
+
+
+@dataclass(frozen=True)
+class OutsideCommit:
+    """A commit that no run of the operator made. `time` is ISO 8601 in UTC."""
+
+    snapshot_id: int
+    commit_user: str
+    kind: str
+    time: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The table's latest snapshot when the run began (0: none), and the first commit of others since the last look."""
+
+    seen_snapshot: int | None = None
+    outside_commit: OutsideCommit | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from spark_apps.contract import MAX_RESULT_BYTES, MEMBERS, VERSION, Job, JobError, Outcome, read_job, to_json
+from spark_apps import outside
+from spark_apps.contract import MAX_RESULT_BYTES, MEMBERS, VERSION, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.failures import RunError, classify
 from spark_apps.session import Session
 
@@ -23,12 +24,13 @@ from spark_apps.session import Session
 def perform(job: Job) -> tuple[dict[str, Any], int]:
     """Does the job; returns the result document and the exit code. Raises nothing but what ends a process."""
     started = time.monotonic()
-    outcome, failure, ready = Outcome(), None, started
+    outcome, seen, failure, ready = Outcome(), Seen(), None, started
     session: Session | None = None
     try:
         session = Session(job)
         session.jvm  # noqa: B018  (its start-up is a number of its own)
         ready = time.monotonic()
+        seen = outside.look(job, session)
         operation = importlib.import_module(f"spark_apps.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
@@ -37,7 +39,8 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
     finally:
         _close(session)
     elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
-    return _document(job, outcome, failure, elapsed), failure.exit_code if failure else 0
+    told = {**to_json(seen), **to_json(outcome)}
+    return _document(job, told, failure, elapsed), failure.exit_code if failure else 0
 
 
 def _close(session: Session | None) -> None:
@@ -49,13 +52,13 @@ def _close(session: Session | None) -> None:
         traceback.print_exc()
 
 
-def _document(job: Job, outcome: Outcome, failure: RunError | None, elapsed: dict[str, int]) -> dict[str, Any]:
+def _document(job: Job, told: dict[str, Any], failure: RunError | None, elapsed: dict[str, int]) -> dict[str, Any]:
     document = {
         "version": VERSION,
         "run": job.run.name,
         "operation": job.operation,
         "ok": failure is None,
-        **to_json(outcome),
+        **told,
         "ms": elapsed,
     }
     if failure:

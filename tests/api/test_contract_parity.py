@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from paimon_operator.api import contract as ours
-from paimon_operator.api.run_status import Measure, RunType, WriteResult
+from paimon_operator.api.run_status import Measure, OutsideCommit, RunType, WriteResult
 from spark_apps import contract as theirs
 
 JOB_FORMS = [
@@ -30,6 +30,7 @@ RESULT_FORMS = [
     (ours.ResultTable, theirs.ResultTable),
     (Measure, theirs.Measure),
     (WriteResult, theirs.WriteResult),
+    (OutsideCommit, theirs.OutsideCommit),
 ]
 
 
@@ -62,8 +63,9 @@ def test_the_operator_reads_all_that_spark_says(model: type[BaseModel], form: ty
     assert json_keys(form) <= keys(model)
 
 
-def test_the_operator_reads_every_member_of_an_outcome() -> None:
-    assert json_keys(theirs.Outcome) <= keys(ours.Result)
+@pytest.mark.parametrize("form", [theirs.Outcome, theirs.Seen])
+def test_the_operator_reads_every_member_of_what_a_run_reports(form: type[Any]) -> None:
+    assert json_keys(form) <= keys(ours.Result)
 
 
 def test_versions_limits_and_exit_codes_are_the_same() -> None:
@@ -110,6 +112,7 @@ def test_spark_reads_every_job_that_the_operator_writes(operation: str, member: 
         "table": {"database": "shop", "name": "orders"},
         "owner": "cluster/shop/orders",
         "commitUser": "r-u",
+        "sinceSnapshot": 812,
     }
     text = ours.job_text(ours.Job.model_validate(document | member))
     assert theirs.to_json(theirs.read_job(text)) == json.loads(text)
@@ -128,6 +131,8 @@ def test_the_operator_reads_a_whole_result() -> None:
         dropped=False,
     )
     head = {"version": 1, "run": "r", "operation": "Write", "ok": True, "ms": {"session": 1, "total": 2}}
-    result = ours.read_result(json.dumps(head | theirs.to_json(outcome)))
+    foreign = theirs.OutsideCommit(813, "somebody", "APPEND", "2026-11-21T08:00:00Z")
+    told = theirs.to_json(outcome) | theirs.to_json(theirs.Seen(814, foreign))
+    result = ours.read_result(json.dumps(head | told))
     read = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-    assert {key: read[key] for key in theirs.to_json(outcome)} == theirs.to_json(outcome)
+    assert {key: read[key] for key in told} == told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -11,7 +12,7 @@ from kubernetes import client
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
 from tests.cluster.apiserver import ApiServer
-from tests.support.manifests import REMOVED, Manifest, edited, keyed_table
+from tests.support.manifests import REMOVED, Manifest, edited, keyed_table, run
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,35 @@ def test_a_second_object_for_one_table_is_told_who_has_it_and_touches_nothing(st
     stage.wait_for_condition(TABLES, "claimed-again", "Ready", "True")
 
 
+def test_a_commit_of_others_stops_the_table_until_the_user_says_what_is_the_case(stage: Stage) -> None:
+    stage.create(plain("watched"))
+    stage.succeed(stage.wait_for_pod(of="watched"), seenSnapshot=812)
+    stage.wait_for_condition(TABLES, "watched", "CommitSafe", "True")
+    stage.create(asked_for("watched", "compact-1"))
+    compaction = stage.wait_for_pod(of="watched")
+    assert _job(stage, compaction)["sinceSnapshot"] == 812
+    foreign = {"snapshotId": 813, "commitUser": "somebody", "kind": "APPEND", "time": "2026-11-21T08:00:00Z"}
+    stage.succeed(compaction, seenSnapshot=814, outsideCommit=foreign)
+
+    unsafe = stage.wait_for_condition(TABLES, "watched", "CommitSafe", "False", "OutsideCommit")
+    assert "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user somebody" in unsafe["message"]
+    stage.wait_for_condition(TABLES, "watched", "Stalled", "True", "CommitUnsafe")
+    stage.wait_for_condition(CATALOGS, "lake", "CommitSafe", "False")
+    assert stage.get(TABLES, "watched")["status"]["outsideWriters"]["commit"] == foreign
+    assert [note for note in stage.events("CommitUnsafe") if "snapshot 813" in note]
+
+    stage.create(asked_for("watched", "compact-2"))
+    stage.patch(TABLES, "watched", {"spec": {"externalWriters": "Paused"}})
+    again = stage.wait_for_pod(of="watched")
+    assert "sinceSnapshot" not in _job(stage, again)
+    stage.wait_for_condition(TABLES, "watched", "CommitSafe", "True", "SingleCommitter")
+    stage.wait_for_condition(CATALOGS, "lake", "CommitSafe", "True")
+    stage.succeed(again, seenSnapshot=815)
+    stage.wait(
+        lambda: stage.get(TABLES, "watched")["status"]["outsideWriters"].get("seenSnapshot") == 815, "the new start"
+    )
+
+
 def test_deleted_with_retain_a_table_is_let_go_at_once_without_a_run(stage: Stage) -> None:
     make(stage, plain("retained"))
     stage.delete(TABLES, "retained")
@@ -167,6 +197,18 @@ def test_a_catalog_in_use_is_kept_until_its_last_table_is_gone(stage: Stage) -> 
     stage.wait_for_condition(CATALOGS, "pond", "Stalled", "True", "CatalogInUse")
     stage.delete(TABLES, "fish")
     stage.wait(lambda: stage.find(CATALOGS, "pond") is None, "the catalog gone")
+
+
+def asked_for(table: str, name: str) -> Manifest:
+    """A compaction as a user asks for it."""
+    return run(metadata__name=name, spec__tableRef__name=table)
+
+
+def _job(stage: Stage, pod: client.V1Pod) -> Manifest:
+    job: Manifest = json.loads(
+        stage.core.read_namespaced_config_map(stage.run_of(pod)[0], stage.namespace).data["job.json"]
+    )
+    return job
 
 
 def _age(item: Manifest) -> float:

@@ -160,6 +160,37 @@ def test_an_object_that_is_not_in_the_book_yet_is_judged_as_if_it_were() -> None
     assert claims.holder(table("newer"), LAKE) is not None
 
 
+def test_a_start_that_is_being_stored_outlives_notices_from_before_it_until_a_look_tells() -> None:
+    old, young = table("old", age=5), table("young")
+    claims = book(young)
+    claims.promise(table("young", busy=True), LAKE)
+    claims.put(young, LAKE)
+    claims.put(old, LAKE)
+    assert claims.holder(old, LAKE) is not None
+    claims.settled("shop", "young")
+    assert claims.put(young, LAKE) == {("shop", "old")}
+    assert claims.holder(old, LAKE) is None
+
+
+def test_a_run_keeps_its_place_when_its_catalog_goes_or_leads_elsewhere_and_gives_it_up_when_it_ends() -> None:
+    pond, other = builders.catalog(warehouse="s3://pond/warehouse"), table("other", age=5)
+    claims = book(table("mine", busy=True), other)
+    for catalog in (None, pond):
+        claims.put(table("mine", busy=True), catalog)
+        assert claims.holder(other, LAKE) is not None
+    claims.put(table("mine"), pond)
+    assert claims.holder(other, LAKE) is None
+
+
+def test_of_two_objects_with_a_run_the_one_whose_run_may_have_a_pod_goes_first() -> None:
+    run = ActiveRun(name="r", uid="u", type=RunType.COMPACT, trigger=RunTrigger.SCHEDULE)
+    launched = table("young").model_copy(update={"status": TableStatus(active_run=run)})
+    named = table("old", age=5, busy=True)
+    claims = book(named, launched)
+    assert claims.holder(launched, LAKE) is None
+    assert claims.holder(named, LAKE) is not None
+
+
 CLAIMS = st.tuples(st.sampled_from("abcd"), st.integers(0, 3), st.booleans(), st.sampled_from(["t1", "t2"]))
 
 
@@ -172,6 +203,8 @@ def test_after_any_history_each_table_has_exactly_one_holder(history: list[Any])
             there.pop(step, None)
         else:
             name, age, busy, place = step
+            if busy and name in there and there[name].status.active_run:
+                place = there[name].spec.table  # a run stays where it works
             there[name] = table(name, age=age, busy=busy, table=place)
             claims.put(there[name], LAKE)
     for place in {each.spec.table for each in there.values()}:

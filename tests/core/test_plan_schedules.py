@@ -137,17 +137,6 @@ def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() 
     assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
 
 
-def test_a_write_that_was_removed_and_put_back_is_not_answered_by_the_run_of_its_predecessor() -> None:
-    seen = TableWorld(table=builders.table(writes=[builders.write()])).ready()
-    first = seen.active.metadata.name
-    seen.work_off()
-    seen.edit(writes=None)
-    seen.settle()
-    seen.edit(writes=[builders.write(path="elsewhere/")])
-    seen.settle()
-    assert seen.active.metadata.name != first
-
-
 def test_suspended_ticks_are_made_up_for_once() -> None:
     seen = world(writes=[builders.write()])
     seen.edit(suspend=True)

@@ -10,6 +10,7 @@ from paimon_operator.api.conditions import Condition, ConditionStatus, Condition
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass, Phase
 from paimon_operator.api.table_status import ActiveRun, TableStatus
+from paimon_operator.core.claims import claim_of
 from paimon_operator.core.decision import Decision
 from tests.support import builders, pods
 from tests.support.pods import Json
@@ -170,6 +171,16 @@ def test_a_run_without_a_table_says_so() -> None:
     story.table = None
     assert story.look().actions == ()
     assert story.condition(ConditionType.STALLED) == "True TableNotFound"
+
+
+def test_a_run_makes_no_pod_while_another_object_has_a_run_on_the_same_physical_table() -> None:
+    story = Story()
+    story.claimant = claim_of(builders.table("orders", "yard"), builders.catalog())
+    assert story.look().actions == ()
+    assert story.condition(ConditionType.STALLED) == "True TableClaimed"
+    assert "yard/orders has a run on the same table" in story.message()
+    story.claimant = None
+    assert created(story.look()) != []
 
 
 def test_a_run_that_lost_its_place_makes_no_second_attempt() -> None:

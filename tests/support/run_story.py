@@ -11,6 +11,7 @@ from paimon_operator.api.run import CompactStrategy, PaimonRun
 from paimon_operator.api.run_status import Attempt, RunStatus, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, TableStatus
+from paimon_operator.core.claims import Claim
 from paimon_operator.core.decision import Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.pods import read_pod
@@ -37,6 +38,7 @@ class Story:
         self.now: datetime = pods.MADE
         self.limits = RunLimits()
         self.refusal: str | None = None
+        self.claimant: Claim | None = None
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"
         if named:
@@ -65,6 +67,7 @@ class Story:
                 limits=self.limits,
                 launch=self.launch,
                 refusal=self.refusal,
+                claimant=self.claimant,
             ),
             self.now,
         )

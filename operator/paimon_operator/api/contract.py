@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from paimon_operator.api.base import ApiModel, Time
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run import CompactStrategy
-from paimon_operator.api.run_status import Measure, RunType, WriteResult
+from paimon_operator.api.run_status import Measure, OutsideCommit, RunType, WriteResult
 from paimon_operator.api.writes import FileFormat, FileSelection, WriteMode
 from paimon_operator.errors import ContractError
 
@@ -142,6 +142,8 @@ class Job(_Document):
     table: JobTable
     owner: str
     commit_user: str
+    since_snapshot: int | None = None
+    """Commits after this snapshot must be the operator's; None: nothing is known of the commits so far."""
     provision: ProvisionJob | None = None
     write: WriteJob | None = None
     compact: CompactJob | None = None
@@ -202,6 +204,8 @@ class Result(ApiModel):
     operation: RunType
     ok: bool
     error: ResultError | None = None
+    seen_snapshot: int | None = None
+    outside_commit: OutsideCommit | None = None
     table: ResultTable | None = None
     created: bool | None = None
     differences: tuple[str, ...] = ()

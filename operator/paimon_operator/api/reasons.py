@@ -107,6 +107,11 @@ class Reason(StrEnum):
         "Others commit to the table and the catalog has no commit lock: commits can get lost.",
         "Stop the others and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe.",
     )
+    OUTSIDE_COMMIT = (
+        "OutsideCommit",
+        "A run has found a commit that is not the operator's, though externalWriters is not Active.",
+        "Stop that writer and say so in externalWriters, as the message tells.",
+    )
 
     # The manifest must be edited
     INVALID_SPEC = "InvalidSpec", "A field of the manifest is wrong; the message names it.", "Edit the field."

@@ -149,6 +149,19 @@ class Cost(ApiModel):
     """The same times the memory limit in GiB."""
 
 
+class OutsideCommit(ApiModel):
+    """A commit that no run of the operator made."""
+
+    snapshot_id: Int64
+    """The snapshot that it made."""
+    commit_user: Annotated[str, Field(max_length=128)]
+    """Who committed, as Paimon has it; Paimon makes up a UUID for writers that give no name."""
+    kind: Annotated[str, Field(max_length=32)]
+    """APPEND, OVERWRITE, COMPACT or ANALYZE."""
+    time: Time
+    """When it was committed."""
+
+
 class WriteResult(ApiModel):
     """What a write did."""
 
@@ -189,6 +202,10 @@ class RunStatus(ApiModel):
     """What kind of failure ended it."""
     field: Annotated[str, Field(max_length=256)] | None = None
     """Field of the table's manifest to edit."""
+    seen_snapshot: Int64 | None = None
+    """Latest snapshot when the driver began, 0 for none."""
+    outside_commit: OutsideCommit | None = None
+    """First commit of somebody else since the table was looked at last."""
     before: Measure | None = None
     """The table before the run."""
     after: Measure | None = None

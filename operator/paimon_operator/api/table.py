@@ -204,7 +204,9 @@ class PaimonTableSpec(ApiModel):
     writes: Annotated[tuple[Write, ...], Field(max_length=16, json_schema_extra=keyed_by("name"))] = ()
     """Data that the operator loads into the table."""
     external_writers: ExternalWriters = ExternalWriters.NONE
-    """Does anyone but the operator commit to this table? None, Active, or Paused: they exist but are stopped now."""
+    """Does anyone but the operator commit to this table? None, Active, or Paused: they exist but are stopped now.
+
+    A commit of others while it is not Active counts as Active until this field is edited."""
     options: Options = Field(default_factory=dict)
     """Other Paimon options, as text. A key with a typed field is refused."""
     adoption_policy: AdoptionPolicy = AdoptionPolicy.ADOPT_IF_IDENTICAL

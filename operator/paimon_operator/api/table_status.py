@@ -25,9 +25,9 @@ from paimon_operator.api.base import (
 )
 from paimon_operator.api.compaction import Compaction, CompactionMode
 from paimon_operator.api.conditions import Condition
-from paimon_operator.api.policies import RunPolicy
+from paimon_operator.api.policies import ExternalWriters, RunPolicy
 from paimon_operator.api.retention import SnapshotRetention
-from paimon_operator.api.run_status import FailureClass, RunTrigger, RunType
+from paimon_operator.api.run_status import FailureClass, OutsideCommit, RunTrigger, RunType
 
 Uid = Annotated[str, Field(max_length=64)]
 
@@ -85,6 +85,17 @@ class Health(ApiModel):
     """When this was measured."""
 
 
+class OutsideWriters(ApiModel):
+    """What is known of commits that no run of the operator made."""
+
+    stated: ExternalWriters
+    """spec.externalWriters when this was found out; another value is a new start."""
+    seen_snapshot: Int64 | None = None
+    """Commits after this snapshot have not been looked at; absent until a run has told which is the latest."""
+    commit: OutsideCommit | None = None
+    """The first commit of somebody else, though the manifest says that nobody else commits now."""
+
+
 class DecisionResult(StrEnum):
     """What the operator decided about an operation."""
 
@@ -131,7 +142,7 @@ class ScheduleState(ApiModel):
     """Memory of one schedule; deleting old runs loses nothing."""
 
     last_due: Time | None = None
-    """The newest tick that was answered, by a run or by a decision not to run."""
+    """The newest tick that was answered: by a run, by a decision not to run, or before the manifest asked for it."""
     last_run: RunName | None = None
     """The last run that ended."""
     last_time: Time | None = None
@@ -271,6 +282,8 @@ class TableStatus(ApiModel):
     """The table as Paimon describes it; there since the table was first verified."""
     health: Health | None = None
     """What the last run measured."""
+    outside_writers: OutsideWriters | None = None
+    """What is known of commits that no run of the operator made."""
     provision: ProvisionState | None = None
     """Memory of making the table what the spec says."""
     compaction: CompactionState | None = None

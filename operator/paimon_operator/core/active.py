@@ -19,7 +19,7 @@ from paimon_operator.api.run_status import FailureClass, Measure, RunStatus, Run
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, Health, TableFacts, TableStatus
 from paimon_operator.api.units import readable_size
-from paimon_operator.core import naming
+from paimon_operator.core import naming, outside
 from paimon_operator.core.claims import table_name
 from paimon_operator.core.decision import Create, EventNote
 from paimon_operator.core.operations import OPERATIONS, drop
@@ -66,6 +66,7 @@ def folded(table: PaimonTable, ended: Ended) -> TableStatus:
     if ended.active.type is RunType.DROP:
         return drop.ended(status, ended, key)
     status = OPERATIONS[ended.active.type].ended(status, ended, key)
+    status = outside.noted(status, ended.result, table.spec.external_writers)
     return doubted(status) if ended.reason in DOUBTFUL else status
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from paimon_operator.api.catalog import CatalogStatus, EngineStatus, PaimonCatalog
 from paimon_operator.api.conditions import ConditionType
-from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core import naming, schedule
 from paimon_operator.core.conditions import (
@@ -23,6 +22,7 @@ from paimon_operator.core.conditions import (
 )
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.outside import has_outside_writers
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.rules import location_problems
 from paimon_operator.core.storage import metastore_type
@@ -38,7 +38,7 @@ class CatalogObserved:
     reached: bool = False
     """A run of one of them has succeeded: the storage can be reached."""
     outside_writers: int = 0
-    """Tables of it with externalWriters Active."""
+    """Tables of it that others commit to: externalWriters is Active, or a run has found a commit of others."""
     namespace_terminating: bool = False
 
     @classmethod
@@ -47,7 +47,7 @@ class CatalogObserved:
         count, writers, reached = 0, 0, False
         for table in tables:
             count += 1
-            writers += table.get("spec", {}).get("externalWriters") == ExternalWriters.ACTIVE
+            writers += has_outside_writers(table)
             provision = (table.get("status") or {}).get("provision") or {}
             reached = reached or "lastTime" in provision
         return cls(tables=count, reached=reached, outside_writers=writers, namespace_terminating=namespace_terminating)

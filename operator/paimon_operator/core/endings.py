@@ -133,6 +133,8 @@ def _final(status: RunStatus, phase: Phase, result: Result | None, now: datetime
 
 def _told_by(result: Result) -> dict[str, Any]:
     return {
+        "seen_snapshot": result.seen_snapshot,
+        "outside_commit": result.outside_commit,
         "before": result.before,
         "after": _after(result),
         "created": result.created,

@@ -12,7 +12,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunType
 from paimon_operator.api.table import PaimonTable
-from paimon_operator.core import storage
+from paimon_operator.core import outside, storage
 from paimon_operator.core.catalogs import catalog_problems
 from paimon_operator.core.claims import table_name
 from paimon_operator.core.desired import desired_table
@@ -55,6 +55,7 @@ def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
         table=JobTable(database=look.spec.database, name=table_name(look.table)),
         owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
         commit_user=f"{run.metadata.name}-{run.metadata.uid}",
+        since_snapshot=outside.since(look.table),
         **_member(run, look),
     )
 

@@ -23,7 +23,7 @@ from paimon_operator.errors import SpecError, SurroundingsError
 def not_its_turn(observed: RunObserved) -> Step | None:
     """Why the run may not make a Pod: one mutating run per table, and the table says which. None when it may."""
     if observed.is_active:
-        return None
+        return _not_its_claim(observed)
     run, table = observed.run, observed.run.spec.table_ref.name
     if observed.table is None:
         findings = held_up(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
@@ -33,6 +33,15 @@ def not_its_turn(observed: RunObserved) -> Step | None:
             message = f"status.activeRun of PaimonTable {table} does not name this run"
         findings = under_way(Reason.WAITING_FOR_TABLE, message)
     return Step(status=in_phase(run.status, Phase.PENDING), findings=findings)
+
+
+def _not_its_claim(observed: RunObserved) -> Step | None:
+    """One mutating run per physical table too: two processes, one taking over from the other, may have named two."""
+    if observed.claimant is None:
+        return None
+    other = f"PaimonTable {observed.claimant.namespace}/{observed.claimant.name}"
+    findings = held_up(Reason.TABLE_CLAIMED, f"{other} has a run on the same table; this one starts after it")
+    return Step(status=in_phase(observed.run.status, Phase.PENDING), findings=findings)
 
 
 def _what_is_waited_for(table: PaimonTable) -> str:

@@ -61,6 +61,11 @@ class Look:
         return self.compaction.mode is CompactionMode.DEDICATED
 
     @property
+    def is_first(self) -> bool:
+        """Whether nothing was ever stored about the object: what its manifest asks for, it has always asked for."""
+        return self.table.status.observed_generation < 0
+
+    @property
     def created(self) -> datetime:
         """When the object was made: before the first run, schedules count from here."""
         return self.table.metadata.creation_timestamp or self.now

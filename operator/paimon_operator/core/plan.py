@@ -8,6 +8,7 @@ Every step that does not act says why in the conditions. At most one run is star
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,7 +17,7 @@ from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import TableStatus
-from paimon_operator.core import active, deletion, due, history, verdict
+from paimon_operator.core import active, deletion, due, history, outside, verdict
 from paimon_operator.core.active import Followed
 from paimon_operator.core.catalogs import catalog_problems, reason_of, told
 from paimon_operator.core.conditions import Finding, replaced, told_once, transitions
@@ -59,12 +60,13 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         return Decision(status=None, finalizer="add")
     followed = active.follow(table, observed.runs, now)
     status = write.edited(provision.edited(followed.status, table, now), table, now)
+    status = outside.edited(status, table.spec.external_writers)
     seen = wanted.table.model_copy(update={"status": status})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
         _without_a_look(seen, followed, resolved, now)
         if isinstance(resolved, Obstacle)
-        else _with_a_look(resolved, observed, followed, wanted)
+        else _with_a_look(resolved, observed, followed)
     )
     return _decided(wanted, observed, followed, outcome, now)
 
@@ -100,7 +102,7 @@ def _without_a_look(table: PaimonTable, followed: Followed, obstacle: Obstacle, 
     )
 
 
-def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted: Wanted) -> Outcome:
+def _with_a_look(look: Look, observed: TableObserved, followed: Followed) -> Outcome:
     status = look.table.status.model_copy(update={"effective": look.holds})
     for operation in OPERATIONS.values():
         status = operation.outlook(look, status)
@@ -111,15 +113,23 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted
         return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
     if status.active_run is not None:
         return _wait_for_run(look, followed, status)
-    if not verdict.may_commit(look):
-        status = due.waiting(look, status, Reason.COMMIT_UNSAFE)
-        return Outcome(status=status, findings=verdict.unsafe(look, status))
-    if wanted.table.spec.suspend or look.catalog.spec.suspend:
+    suspended, making = look.spec.suspend or look.catalog.spec.suspend, next(iter(PROVISION.due(look, status)), None)
+    if not verdict.may_commit(look, status) and (suspended or making is None or not verdict.may_verify(look, status)):
+        return _unsafe(look, status)
+    if suspended:
         status = due.waiting(look, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=verdict.suspended(look, status))
-    work = next(iter(PROVISION.due(look, status)), None) or due.next_work(look, observed, status)
+    work = making or due.next_work(look, observed, status)
     status = due.held_writes(look, status)
     return _settle(look, status) if work is None else _start(look, status, work)
+
+
+def _unsafe(look: Look, status: TableStatus) -> Outcome:
+    """Nothing that commits is started. What may be: the verification, again, when its last run has failed."""
+    status = due.waiting(look, status, Reason.COMMIT_UNSAFE)
+    retries = PROVISION.wakes(status) if verdict.may_verify(look, status) else ()
+    findings = verdict.unsafe(look, status)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(look, retries))
 
 
 def _wait_for_run(look: Look, followed: Followed, status: TableStatus) -> Outcome:
@@ -154,13 +164,14 @@ def _start(look: Look, status: TableStatus, work: Work) -> Outcome:
 
 def _settle(look: Look, status: TableStatus) -> Outcome:
     """Nothing to do before the next tick or retry."""
-    moments = [moment for operation in OPERATIONS.values() for moment in operation.wakes(status)]
+    moments = (moment for operation in OPERATIONS.values() for moment in operation.wakes(status))
+    findings = verdict.standing(look, status, None)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(look, moments))
+
+
+def _until_next(look: Look, moments: Iterable[datetime]) -> timedelta | None:
     ahead = [moment for moment in moments if moment > look.now]
-    return Outcome(
-        status=status,
-        findings=verdict.standing(look, status, None),
-        requeue_after=min(ahead) - look.now if ahead else None,
-    )
+    return min(ahead) - look.now if ahead else None
 
 
 def _policy(look: Look) -> RunPolicy:
@@ -173,7 +184,7 @@ def _decided(
     """Conditions with their times, Events for what changed, and the history cut to its limits."""
     table = wanted.table
     before, generation = table.status.conditions, table.metadata.generation
-    findings = [*outcome.findings, *_everywhere(table, observed)]
+    findings = [*outcome.findings, *_everywhere(table, observed, outcome.status)]
     conditions = replaced(before, findings, generation=generation, now=now)
     status = outcome.status.model_copy(update={"observed_generation": generation, "conditions": conditions})
     named = status.active_run.name if status.active_run else None
@@ -186,7 +197,7 @@ def _decided(
     )
 
 
-def _everywhere(table: PaimonTable, observed: TableObserved) -> list[Finding]:
+def _everywhere(table: PaimonTable, observed: TableObserved, status: TableStatus) -> list[Finding]:
     """Conditions that every step shows."""
-    safe = [verdict.commit_safe(table)] if observed.catalog is not None else []
+    safe = [verdict.commit_safe(table.spec, status)] if observed.catalog is not None else []
     return [*safe, *verdict.suspension(table, observed.catalog, table.status.conditions)]

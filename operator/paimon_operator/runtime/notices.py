@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
 from paimon_operator.core.naming import API_VERSION
+from paimon_operator.core.outside import has_outside_writers
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
@@ -44,7 +44,7 @@ class TableFacts:
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
-            outside_writers=spec.get("externalWriters") == ExternalWriters.ACTIVE,
+            outside_writers=has_outside_writers(body),
         )
 
 
@@ -80,6 +80,8 @@ class Notices:
         """What a look at the object read or wrote; the cache must not trail behind. Wakes the others it concerns."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
+        if kind is Kind.TABLE:  # only a look at the object itself knows what became of its start
+            self._claims.settled(key.namespace, key.name)
         if known is not None and _version(known) == _version(body):
             if kind is Kind.TABLE:  # a start that could not be stored has left a claim that says busy
                 self._wake(self._claim(key, known))

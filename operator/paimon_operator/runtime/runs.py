@@ -86,6 +86,7 @@ class Runs:
             table=table,
             pod=await self._pod(run),
             limits=self._launches.limits_of(table, catalog),
+            claimant=self._world.claims.holder(table, catalog) if table is not None else None,
             launch=lambda: self._launches.launch_of(run, table, catalog),
             refusal=refusal.message if refusal else None,
         )

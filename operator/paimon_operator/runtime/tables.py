@@ -106,7 +106,7 @@ class Tables:
         catalog = self._world.notices.catalog_of(table)
         if (holder := self._world.claims.holder(table, catalog)) is not None:
             raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
-        self._world.claims.put(table.model_copy(update={"status": decision.status}), catalog)
+        self._world.claims.promise(table.model_copy(update={"status": decision.status}), catalog)
 
     async def _carry_out(
         self, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]

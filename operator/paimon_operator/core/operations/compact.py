@@ -47,7 +47,7 @@ class Compact:
         for strategy in FULL_FIRST:
             wanted, state = _schedule(look, strategy), _slot(status, strategy)
             if wanted is not None:
-                status = _with(status, strategy, memory.with_next(state, wanted, look.created))
+                status = _with(status, strategy, memory.with_next(state, wanted, look))
             elif state != ScheduleState():
                 status = _with(status, strategy, memory.forgotten(state))
         return status

@@ -38,7 +38,7 @@ class ExpireSnapshots:
         """The next tick."""
         wanted, state = _schedule(look), _slot(status)
         if wanted is not None:
-            return _with(status, memory.with_next(state, wanted, look.created))
+            return _with(status, memory.with_next(state, wanted, look))
         return status if status.retention is None else _with(status, memory.forgotten(state))
 
     def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:

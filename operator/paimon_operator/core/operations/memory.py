@@ -16,6 +16,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass
 from paimon_operator.api.table_status import Decision, DecisionResult, Failure, ScheduleState
 from paimon_operator.core import backoff
+from paimon_operator.core.look import Look
 from paimon_operator.core.operations.work import Ended, identity
 from paimon_operator.core.schedule import Schedule
 
@@ -45,9 +46,15 @@ def due_tick(state: ScheduleState, schedule: Schedule, created: datetime, now: d
     return DueTick(state.last_due, failure.next_try, identity(rfc3339(state.last_due), failure.count))
 
 
-def with_next(state: StateT, schedule: Schedule, created: datetime) -> StateT:
-    """`next` is the first tick without an answer: in the future, or overdue while something stands in the way."""
-    return changed(state, next=schedule.next_after(state.last_due or created))
+def with_next(state: StateT, schedule: Schedule, look: Look) -> StateT:
+    """`next` is the first tick without an answer: in the future, or overdue while something stands in the way.
+
+    Ticks that passed before the schedule was in the manifest were not missed: they are answered by not asking for them.
+    """
+    if state.next is None and not look.is_first:
+        passed = schedule.due(state.last_due or look.created, look.now)
+        state = changed(state, last_due=passed or state.last_due)
+    return changed(state, next=schedule.next_after(state.last_due or look.created))
 
 
 def forgotten(state: StateT) -> StateT:

@@ -44,7 +44,7 @@ class Writes:
         for write in look.spec.writes:
             state, wanted = _slot(status, write.name), _schedule(look, write)
             if wanted is not None:
-                states.append(memory.with_next(state, wanted, look.created))
+                states.append(memory.with_next(state, wanted, look))
             else:
                 states.append(memory.changed(state, next=None))
         return status.model_copy(update={"writes": tuple(states)})

@@ -1,0 +1,77 @@
+"""Commits of others: how far a table has been looked at, and the first one that its manifest does not speak of.
+
+Each run looks at the snapshots since the run before, its own start excepted, so that a commit made during a run is
+found by the next. What is found holds for what `externalWriters` said then: whoever edits that field has accounted for
+every commit so far, so the record goes, and the next run only notes where it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.policies import ExternalWriters
+from paimon_operator.api.run_status import OutsideCommit, RunStatus
+from paimon_operator.api.table import BucketType, PaimonTable, PaimonTableSpec
+from paimon_operator.api.table_status import OutsideWriters, TableStatus
+from paimon_operator.core.operations.provision import ever_ready
+from paimon_operator.core.ports import Manifest
+
+
+def since(table: PaimonTable) -> int | None:
+    """The snapshot after which a run has to look; None: there is nothing to look for, or no known start."""
+    known, stated = table.status.outside_writers, table.spec.external_writers
+    if known is None or known.stated is not stated or stated is ExternalWriters.ACTIVE:
+        return None
+    return known.seen_snapshot
+
+
+def noted(status: TableStatus, result: RunStatus, stated: ExternalWriters) -> TableStatus:
+    """The status with what an ended run saw. Commits before the table was this object's are nobody's fault."""
+    if result.seen_snapshot is None or not ever_ready(status):
+        return status
+    known = status.outside_writers or OutsideWriters(stated=stated)
+    seen = {"seen_snapshot": result.seen_snapshot, "commit": known.commit or result.outside_commit}
+    return status.model_copy(update={"outside_writers": known.model_copy(update=seen)})
+
+
+def edited(status: TableStatus, stated: ExternalWriters) -> TableStatus:
+    """A new start after an edit of externalWriters; not before the active run's result, which speaks of the past."""
+    known = status.outside_writers
+    if status.active_run is not None or (known is not None and known.stated is stated):
+        return status
+    return status.model_copy(update={"outside_writers": OutsideWriters(stated=stated)})
+
+
+def unannounced(spec: PaimonTableSpec, status: TableStatus) -> OutsideCommit | None:
+    """The commit of somebody else that the manifest, as it is now, does not speak of."""
+    known, stated = status.outside_writers, spec.external_writers
+    if known is None or known.stated is not stated or stated is ExternalWriters.ACTIVE:
+        return None
+    return known.commit
+
+
+def has_outside_writers(table: Manifest) -> bool:
+    """Whether others commit to the table, announced or not; from the plain object, as `unannounced` says it."""
+    stated = (table.get("spec") or {}).get("externalWriters", ExternalWriters.NONE)
+    known: Mapping[str, Any] = (table.get("status") or {}).get("outsideWriters") or {}
+    return stated == ExternalWriters.ACTIVE or (known.get("stated") == stated and "commit" in known)
+
+
+def told(commit: OutsideCommit, spec: PaimonTableSpec) -> str:
+    """Who committed what, and the ways out that this manifest has."""
+    who = f"commit user {commit.commit_user}" if commit.commit_user else "somebody without a commit user"
+    what = f"snapshot {commit.snapshot_id} ({commit.kind}, {rfc3339(commit.time)}) was made by {who}"
+    stated = spec.external_writers
+    rests = ExternalWriters.NONE if stated is ExternalWriters.PAUSED else ExternalWriters.PAUSED
+    ways = f"Stop that writer, then set externalWriters to {rests}"
+    if _may_be_active(spec):
+        ways += "; or, if it has to go on, to Active, and the catalog's commitPolicy to AllowUnsafe"
+    return f"{what}, not by the operator, while externalWriters is {stated}: commits can get lost. {ways}."
+
+
+def _may_be_active(spec: PaimonTableSpec) -> bool:
+    """As in rules.buckets_of: buckets that grow with the keys allow one writer only."""
+    fixed = spec.bucket is not None and spec.bucket.type is BucketType.FIXED
+    return fixed or not spec.table_schema.primary_keys
