@@ -188,7 +188,7 @@ class RunStatus(ApiModel):
     failure_class: FailureClass | None = None
     """What kind of failure ended it."""
     field: Annotated[str, Field(max_length=256)] | None = None
-    """Field of the table's manifest to edit."""
+    """Field to edit or to look at, of the table's manifest or of its catalog's."""
     before: Measure | None = None
     """The table before the run."""
     after: Measure | None = None
