@@ -20,7 +20,7 @@ Options = Mapping[str, str]
 
 @dataclass(frozen=True)
 class _Files:
-    """A sort of files: the options that say its format and its compression, each followed by the ones it falls back to."""
+    """A sort of files: the options of its format and of its compression, each followed by what it falls back to."""
 
     formats: tuple[str, ...]
     compressions: tuple[str, ...]
