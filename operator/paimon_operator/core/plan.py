@@ -117,6 +117,7 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted
     if wanted.table.spec.suspend or look.catalog.spec.suspend:
         status = due.waiting(look, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=verdict.suspended(look, status))
+    status = due.spared(look, status)
     work = next(iter(PROVISION.due(look, status)), None) or due.next_work(look, observed, status)
     status = due.held_writes(look, status)
     return _settle(look, status) if work is None else _start(look, status, work)
