@@ -79,7 +79,8 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     attempt = again or _next_attempt(run, plan, now)
     status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt)
     if observed.refusal is not None:
-        findings = held_up(Reason.NOT_PERMITTED, f"pod {attempt.pod} cannot be made: {observed.refusal}")
+        refusal = observed.refusal
+        findings = held_up(refusal.reason, f"pod {attempt.pod} cannot be made: {refusal.message}")
     else:
         findings = under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
     return Step(

@@ -110,7 +110,7 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted
         findings = verdict.name_taken(look, status, status.active_run)
         return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
     if status.active_run is not None:
-        return _wait_for_run(look, followed, status)
+        return _wait_for_run(look, observed, followed, status)
     if not verdict.may_commit(look):
         status = due.waiting(look, status, Reason.COMMIT_UNSAFE)
         return Outcome(status=status, findings=verdict.unsafe(look, status))
@@ -123,19 +123,17 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed, wanted
     return _settle(look, status) if work is None else _start(look, status, work)
 
 
-def _wait_for_run(look: Look, followed: Followed, status: TableStatus) -> Outcome:
+def _wait_for_run(look: Look, observed: TableObserved, followed: Followed, status: TableStatus) -> Outcome:
     """One run at a time. A run that is named and does not exist is made now: that is what the name is for."""
     named = status.active_run
     actions: tuple[Action, ...] = ()
+    status = due.held_writes(look, due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
+    findings = verdict.standing(look, status, followed.run)
     if followed.missing and named is not None:
         actions = (active.creation(look.table, named, _policy(look)),)
-    status = due.held_writes(look, due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
-    return Outcome(
-        status=status,
-        findings=verdict.standing(look, status, followed.run),
-        actions=actions,
-        requeue_after=WHILE_A_RUN_IS_ACTIVE,
-    )
+        if observed.refusal is not None:
+            findings = verdict.refused_run(look, status, named, observed.refusal)
+    return Outcome(status=status, findings=findings, actions=actions, requeue_after=WHILE_A_RUN_IS_ACTIVE)
 
 
 def _start(look: Look, status: TableStatus, work: Work) -> Outcome:

@@ -11,6 +11,7 @@ from paimon_operator.api import units
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import Attempt
 from paimon_operator.api.table import PaimonTable
+from paimon_operator.core.observed import Refusal
 from paimon_operator.core.pods import PodObserved
 from paimon_operator.core.render import Launch
 
@@ -42,7 +43,7 @@ class RunObserved:
     limits: RunLimits
     launch: Callable[[], Launch]
     """What to launch, worked out only when it is needed. Raises SpecError and SurroundingsError."""
-    refusal: str | None = None
+    refusal: Refusal | None = None
     """Why the API server refused this run's last create (403, 422, a name that is taken); it is tried again anyway."""
 
     @property
