@@ -176,3 +176,18 @@ async def test_a_name_taken_by_the_run_of_another_table_is_told_until_it_is_free
     await operator.pass_time(minutes=6)
     await operator.end_pod(*operator.store.names(Kind.POD), created=True)
     assert operator.condition("Ready")[0] == "True"
+
+
+async def test_a_successor_of_the_same_name_does_not_wait_for_what_was_refused_before_it(
+    operator: OperatorInMemory,
+) -> None:
+    refused = ForbiddenError("no rights", status=403)
+    operator.store.faults.extend(Fault("create", Kind.RUN, refused) for _ in range(1000))
+    await operator.apply(lake(), orders())
+    for _ in range(60):
+        await operator.pass_time(minutes=1)
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    operator.store.faults.clear()
+    await operator.apply(orders())
+    assert len(operator.store.names(Kind.POD)) == 1

@@ -44,14 +44,14 @@ class Refusals:
         known = self._known.get(key)
         return known.refusal if known is not None and known.uid == uid else None
 
-    def held_back(self, key: Key, decision: Decision[StatusT]) -> Decision[StatusT] | None:
+    def held_back(self, key: Key, uid: str, decision: Decision[StatusT]) -> Decision[StatusT] | None:
         """The decision without what was refused a moment ago; None when nothing has to wait.
 
         A timer alone would not hold it back: the status that shows a refusal is a change, and wakes the object.
         """
         known, now = self._known.get(key), self._clock.now()
         others = tuple(action for action in decision.actions if not isinstance(action, Create))
-        if known is None or now >= known.not_before or others == decision.actions:
+        if known is None or known.uid != uid or now >= known.not_before or others == decision.actions:
             return None
         return replace(decision, actions=others, requeue_after=known.not_before - now)
 

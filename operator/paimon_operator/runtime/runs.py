@@ -48,16 +48,15 @@ class Runs:
         except ValidationError as error:
             await self._executor.stall(Kind.RUN, body, problem_of(error), self._world.clock.now())
             return None
-        observed = await self._observe(key, run)
-        decision = step(observed, self._world.clock.now())
-        held_back = self._refusals.held_back(key, decision)
+        uid = run.metadata.uid
+        decision = step(await self._observe(key, run), self._world.clock.now())
+        held_back = self._refusals.held_back(key, uid, decision)
         try:
             again = await self._executor.carry_out(Kind.RUN, body, run.status, held_back or decision)
         except NamespaceTerminatingError as error:
-            said = f"the namespace is going away: {error}"
-            return self._refusals.noted(key, run.metadata.uid, Reason.NOT_PERMITTED, said)
+            return self._refusals.noted(key, uid, Reason.NOT_PERMITTED, f"the namespace is going away: {error}")
         except CreateRefusedError as error:
-            return self._refusals.noted(key, run.metadata.uid, error.reason, str(error))
+            return self._refusals.noted(key, uid, error.reason, str(error))
         if held_back is None:
             self._refusals.forget(key)
         if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:

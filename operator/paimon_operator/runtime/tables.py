@@ -111,7 +111,8 @@ class Tables:
     async def _carry_out(
         self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
     ) -> timedelta | None:
-        held_back, uid = self._refusals.held_back(key, decision), body["metadata"]["uid"]
+        uid = body["metadata"]["uid"]
+        held_back = self._refusals.held_back(key, uid, decision)
         try:
             again = await self._executor.carry_out(Kind.TABLE, body, stored, held_back or decision)
         except NamespaceTerminatingError:
