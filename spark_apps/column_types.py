@@ -7,9 +7,9 @@ from typing import Any
 from spark_apps.failures import spec_failure
 
 
-def parse_type(text: str, jvm: Any) -> Any:
-    """The DataType (Java) of e.g. `ARRAY<ROW<sku STRING, n INT>> NOT NULL`. Raises RunError (Spec) otherwise."""
-    reader = _Reader(text, jvm)
+def parse_type(text: str, jvm: Any, field: str) -> Any:
+    """The DataType (Java) of e.g. `ARRAY<ROW<sku STRING, n INT>> NOT NULL`. Raises RunError (Spec) naming `field`."""
+    reader = _Reader(text, jvm, field)
     parsed = reader.read()
     reader.expect_end()
     return parsed
@@ -18,8 +18,9 @@ def parse_type(text: str, jvm: Any) -> Any:
 class _Reader:
     """A cursor over the text; each method reads one form and leaves the cursor behind it."""
 
-    def __init__(self, text: str, jvm: Any) -> None:
+    def __init__(self, text: str, jvm: Any, field: str) -> None:
         self._text = text
+        self._field = field
         self._at = 0
         self._jvm = jvm
         self._types = jvm.org.apache.paimon.types.DataTypes
@@ -126,5 +127,5 @@ class _Reader:
             "InvalidSpec",
             f"type {self._text!r}: expected {expected} at character {self._at + 1}",
             "write the type as Paimon does, e.g. DECIMAL(12,2) or ARRAY<ROW<sku STRING, n INT>>",
-            field="spec.schema.columns",
+            field=self._field,
         )

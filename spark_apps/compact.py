@@ -62,5 +62,5 @@ def _refuse_cross_partition(job: Job, table: Any) -> None:
             "InvalidSpec",
             f"Paimon cannot compact {job.table}: its primary key lacks a partition key and its bucket is Dynamic",
             "set compaction.mode to Inline, or make the table anew with a Fixed bucket",
-            field="spec.compaction",
+            field="spec.compaction.mode",
         )

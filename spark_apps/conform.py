@@ -84,7 +84,7 @@ class Conformer:
                 "InputSchemaMismatch",
                 f"the files of write {self.write} have {name}.{unknown[0]}, which the table has not",
                 "add the field to the table, or remove it from the files",
-                field=f"spec.writes[{self.write}]",
+                field=f"spec.writes[{self.write}].from.files",
             )
         fields = [self._field(column, source, field, name).alias(field.name) for field in target.fields]
         return F.when(column.isNull(), F.lit(None)).otherwise(F.struct(*fields))
@@ -100,7 +100,7 @@ class Conformer:
             "InputSchemaMismatch",
             f"column {name} is {has} in the files of write {self.write} and {wants} in the table",
             "write the files with the table's type",
-            field=f"spec.writes[{self.write}]",
+            field=f"spec.writes[{self.write}].from.files",
         )
 
 

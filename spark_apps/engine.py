@@ -41,6 +41,9 @@ class Engine:
     locks: tuple[str, ...]
     s3_catalog_options: dict[str, str]
     input_hadoop_options: dict[str, str]
+    endpoint_keys: tuple[str, str]
+    """How the endpoint is called on Paimon's way to S3, and on Hadoop's."""
+    region_keys: tuple[str, str]
     immutable_options: frozenset[str] = field(default=frozenset())
     option_defaults: dict[str, str | None] = field(default_factory=dict)
     procedures: frozenset[tuple[str, str]] = field(default=frozenset())
@@ -81,6 +84,8 @@ def _engine(identifier: str, entry: dict[str, Any], generated: dict[str, Any]) -
         locks=tuple(entry["locks"]),
         s3_catalog_options=dict(entry["s3"]["catalogOptions"]),
         input_hadoop_options=dict(entry["input"]["hadoopOptions"]),
+        endpoint_keys=(entry["s3"]["endpointKey"], entry["input"]["endpointKey"]),
+        region_keys=(entry["s3"]["regionKey"], entry["input"]["regionKey"]),
         immutable_options=frozenset(name for name, option in options.items() if option["immutable"]),
         option_defaults={name: option["default"] for name, option in options.items()},
         procedures=frozenset((name, a["name"]) for name, p in procedures.items() for a in p["arguments"]),

@@ -6,10 +6,12 @@ the procedure of the same name ignores. Its result is computed against the clock
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from spark_apps.blame import blamed
 from spark_apps.contract import Outcome
-from spark_apps.failures import root_message, spec_failure
+from spark_apps.failures import RunError, root_message, spec_failure
 from spark_apps.measure import measure_table
 
 if TYPE_CHECKING:
@@ -19,22 +21,42 @@ if TYPE_CHECKING:
 PER_CALL = 1000
 """Snapshots per call: the paths of all their files are held in memory at once."""
 
+FIELDS = {
+    "time_retained": "spec.retention.snapshots.timeRetained",
+    "num_retained_min": "spec.retention.snapshots.numRetainedMin",
+    "num_retained_max": "spec.retention.snapshots.numRetainedMax",
+}
+"""Member of the job -> the field that it comes from."""
+
 
 def run(job: Job, session: Session) -> Outcome:
     """Expires all that may go. Snapshots that a tag or a consumer holds stay."""
     expire = job.expire_snapshots
     assert expire is not None  # noqa: S101  (contract.read_job saw to it)
     table = session.table()
-    options = _retention(expire, table)
-    try:
-        retention = table.copy(session.java_map(options)).coreOptions().expireConfig()
-    except Exception as error:
-        said = f"Paimon refuses the retention: {root_message(error)}"
-        raise spec_failure("InvalidSpec", said, "correct the retention", field="spec.retention.snapshots") from error
+    retention = _checked(expire, table, session)
     expired = 0
     while count := int(table.newExpireSnapshots().config(retention).expire()):
         expired += count
     return Outcome(expired=expired, table=measure_table(session, session.table()).table)
+
+
+def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
+    """Paimon's ExpireConfig (Java). Raises RunError (Spec) naming the field that Paimon refuses."""
+
+    def read(asked: ExpireSnapshotsJob) -> Any:
+        return table.copy(session.java_map(_retention(asked, table))).coreOptions().expireConfig()
+
+    try:
+        return read(expire)
+    except RunError:
+        raise
+    except Exception as error:
+        given = (name for name in FIELDS if getattr(expire, name) is not None)
+        without = ((FIELDS[name], dataclasses.replace(expire, **{name: None})) for name in given)
+        field = blamed(without, (), read) or "spec.retention.snapshots"
+        said = f"Paimon refuses the retention: {root_message(error)}"
+        raise spec_failure("InvalidSpec", said, "correct the retention", field=field) from error
 
 
 def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
@@ -43,7 +65,7 @@ def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
     if minimum is not None and minimum < 1:
         # Paimon would delete files of snapshots that it goes on listing (apache/paimon#10088)
         raise spec_failure(
-            "InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field="spec.retention.snapshots"
+            "InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field=FIELDS["num_retained_min"]
         )
     if maximum is not None and minimum is None:
         minimum = min(maximum, int(table.coreOptions().snapshotNumRetainMin()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spark_apps.contract import EXIT_CODES, ResultError
+from spark_apps.storage import Storage
 
 MAX_MESSAGE = 700
 """Characters of a message: the whole result must stay below 3 KB."""
@@ -57,10 +58,12 @@ class _Sign:
     reason: str
     sentence: str
     remedy: str
+    object_storage: bool
+    """Whether it may be S3 that said so."""
 
 
-def _sign(pattern: str, kind: str, reason: str, sentence: str, remedy: str) -> _Sign:
-    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy)
+def _sign(pattern: str, kind: str, reason: str, sentence: str, remedy: str, *, object_storage: bool = True) -> _Sign:
+    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, object_storage)
 
 
 SIGNS = (
@@ -125,6 +128,7 @@ SIGNS = (
         "AccessDenied",
         "The storage does not permit this",
         "give the driver's user the right to read and write there",
+        object_storage=False,
     ),
     _sign(
         r"No space left on device|Disk quota exceeded",
@@ -136,7 +140,7 @@ SIGNS = (
 )
 
 
-def classify(error: BaseException) -> RunError:
+def classify(error: BaseException, storage: Storage | None = None) -> RunError:
     """The failure behind any exception. What nobody foresaw counts as Infrastructure: it is retried, within limits."""
     if isinstance(error, RunError):
         return error
@@ -144,7 +148,10 @@ def classify(error: BaseException) -> RunError:
     text = "\n".join(chain)
     for sign in SIGNS:
         if sign.pattern.search(text):
-            return RunError(sign.kind, sign.reason, f"{sign.sentence}: {_detail(chain)}", sign.remedy)
+            field = storage.field(sign.reason, text) if storage and sign.object_storage else None
+            where = f" ({storage.where})" if storage and field else ""
+            said = f"{sign.sentence}{where}: {_detail(chain)}"
+            return RunError(sign.kind, sign.reason, said, sign.remedy, field=field)
     return RunError("Infrastructure", "DriverFailed", _first_line(chain[-1]), "read the run's log")
 
 

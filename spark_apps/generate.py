@@ -5,6 +5,9 @@ The shape of each file:
   systemTables        names that follow the $
   options             key -> {type, default (as Paimon stores it), values (of an enum), fallbackKeys, immutable}
   aggregateFunctions  name -> {types}: the column types two values of which the function really merged
+  fileFormats         name -> compressions: with each of them a table was really written and read
+  blockCompressions   compressions of what is spilled to the local disk
+  statsModes          ways to keep a column's statistics
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from pyspark.sql import SparkSession
 from spark_apps.aggregate_probe import TypeProbe
 from spark_apps.engine import Engine, supported_engines
 from spark_apps.fetch import fetch
+from spark_apps.format_probe import FormatProbe
 
 AGGREGATES = "org/apache/paimon/mergetree/compact/aggregate/"
 
@@ -45,6 +49,7 @@ def describe(engine: Engine, jars: Path) -> dict[str, Any]:
             "systemTables": sorted(jvm.org.apache.paimon.table.system.SystemTableLoader.SYSTEM_TABLES),
             "options": _options(jvm),
             "aggregateFunctions": _aggregate_functions(jvm, jars / engine.jars[0].file_name),
+            **_formats(jvm),
         }
     finally:
         session.stop()
@@ -99,6 +104,18 @@ def _aggregate_functions(jvm: Any, jar: Path) -> dict[str, Any]:
     names = {name for name in (_constant(jvm, each, "NAME") for each in classes) if name}
     probe = TypeProbe(jvm)
     return {name: {"types": probe.types_of(name)} for name in names - {"primary-key"}}
+
+
+def _formats(jvm: Any) -> dict[str, Any]:
+    probe = FormatProbe(jvm)
+    try:
+        return {
+            "fileFormats": probe.file_formats(),
+            "blockCompressions": probe.block_compressions(),
+            "statsModes": probe.stats_modes(),
+        }
+    finally:
+        probe.close()
 
 
 def _constant(jvm: Any, class_name: str, field_name: str) -> str | None:

@@ -55,7 +55,7 @@ def _column(write: WriteJob, raw: DataFrame, field: StructField, paimon_type: An
             "InputSchemaMismatch",
             f"the files of write {write.name} have no column {field.name}, which may not be NULL",
             "add the column to the files",
-            field=f"spec.writes[{write.name}]",
+            field=f"spec.writes[{write.name}].from.files",
         )
     source = raw.schema[field.name].dataType
     column = Conformer(write.name).conform(F.col(quote(field.name)), source, field.dataType, field.name)
@@ -80,7 +80,7 @@ def _refuse_unknown_columns(write: WriteJob, names: list[str], schema: StructTyp
             "InputSchemaMismatch",
             f"the files of write {write.name} have the column {unknown[0]}, which the table has not",
             "add the column to the table, or remove it from the files",
-            field=f"spec.writes[{write.name}]",
+            field=f"spec.writes[{write.name}].from.files",
         )
 
 

@@ -19,6 +19,7 @@ from spark_apps import outside
 from spark_apps.contract import MAX_RESULT_BYTES, MEMBERS, VERSION, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.failures import RunError, classify
 from spark_apps.session import Session
+from spark_apps.storage import Storage
 
 
 def perform(job: Job) -> tuple[dict[str, Any], int]:
@@ -35,7 +36,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
         traceback.print_exc()
-        failure = classify(error)
+        failure = classify(error, Storage.of(job, session.engine) if session else None)
     finally:
         _close(session)
     elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}

@@ -2,14 +2,21 @@
 
 Nothing is written when nothing differs: every ALTER makes a schema file, even one that changes nothing. Only options
 that Paimon lets change without changing answers are altered (Engine.changeable), and the comments.
+
+What leaves the manifest is taken back if the manifest had brought it; two options of the table remember that. What an
+adopted table had before, and no manifest ever named, is somebody else's and stays.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from spark_apps.blame import blamed
 from spark_apps.column_types import parse_type
 from spark_apps.contract import Outcome
+from spark_apps.differences import differences
 from spark_apps.failures import RunError, root_message, spec_failure
 from spark_apps.measure import measure_table
 from spark_apps.ownership import OWNER_OPTION, owner_of
@@ -20,6 +27,12 @@ if TYPE_CHECKING:
 
 MANAGED_OPTION = "paimon-operator.options"
 """Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
+
+COMMENTED_OPTION = "paimon-operator.comments"
+"""The same for comments: the columns that have theirs from the manifest, and OF_TABLE."""
+
+OF_TABLE = "<table>"
+"""Stands for the table's own comment; no column can be called so."""
 
 ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
 
@@ -35,57 +48,97 @@ def run(job: Job, session: Session) -> Outcome:
         return Outcome(created=True, table=measure_table(session, session.table()).table)
     _refuse_foreign_owner(job, table)
     _refuse_unadopted(job, provision, table)
-    found = differences(table.schema(), wanted, session)
-    if found:
-        said = "; ".join(found)
-        remedy = "make the manifest equal to the table, or use another table name"
-        raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field="spec.schema")
+    _refuse_differences(job, session, table, wanted)
     altered = _alter(job, session, table, provision)
     return Outcome(created=False, differences=altered, table=measure_table(session, session.table()).table)
 
 
-def desired_options(job: Job) -> dict[str, str]:
-    """All options the operator answers for, the two that say so among them."""
-    provision = job.provision
-    assert provision is not None  # noqa: S101
-    return {
-        **provision.options,
-        OWNER_OPTION: job.owner,
-        **({MANAGED_OPTION: ",".join(sorted(provision.options))} if provision.options else {}),
-    }
+def desired_options(job: Job, provision: ProvisionJob) -> dict[str, str]:
+    """All options the operator answers for, those that say so among them."""
+    lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
+    said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
+    return {**provision.options, OWNER_OPTION: job.owner, **said}
+
+
+def _comments(provision: ProvisionJob) -> dict[str, str]:
+    """The comments that the manifest has, by column; that of the table is OF_TABLE."""
+    given = {column.name: column.comment for column in provision.columns} | {OF_TABLE: provision.comment}
+    return {name: comment for name, comment in given.items() if comment}
 
 
 def _wanted_schema(provision: ProvisionJob, session: Session) -> Any:
+    types = [parse_type(each.type, session.jvm, f"spec.schema.columns[{each.name}].type") for each in provision.columns]
+    try:
+        return _schema(provision, types, session)
+    except Exception as error:
+        raise _refused(error, provision, session) from error
+
+
+def _schema(provision: ProvisionJob, types: list[Any], session: Session) -> Any:
     builder = session.jvm.org.apache.paimon.schema.Schema.newBuilder()
-    for column in provision.columns:
-        builder.column(column.name, parse_type(column.type, session.jvm), column.comment or None)
+    for column, type_ in zip(provision.columns, types, strict=True):
+        builder.column(column.name, type_, column.comment or None)
     builder.primaryKey(session.java_list(provision.primary_keys))
     builder.partitionKeys(session.java_list(provision.partition_keys))
-    builder.options(session.java_map(desired_options(session.job)))
+    builder.options(session.java_map(desired_options(session.job, provision)))
     builder.comment(provision.comment or None)
-    try:
-        return builder.build()
-    except Exception as error:
-        raise _refused(error) from error
+    return builder.build()
 
 
 def _create(job: Job, session: Session, wanted: Any) -> None:
     """Paimon's checks come first, so that a refused table leaves not even a database behind."""
-    package, fields = session.jvm.org.apache.paimon.schema, wanted.fields()
-    highest = session.jvm.org.apache.paimon.types.RowType.currentHighestFieldId(fields)
-    keys = (wanted.partitionKeys(), wanted.primaryKeys())
+    assert job.provision is not None  # noqa: S101
     try:
-        checked = package.TableSchema(0, fields, highest, *keys, wanted.options(), wanted.comment())
-        package.SchemaValidation.validateTableSchema(checked)
+        _validate(wanted, session)
     except Exception as error:
-        raise _refused(error) from error
+        raise _refused(error, job.provision, session) from error
     session.catalog.createDatabase(job.table.database, True)
     session.catalog.createTable(session.identifier, wanted, False)
 
 
-def _refused(error: Exception) -> RunError:
+def _validate(wanted: Any, session: Session) -> None:
+    package, fields = session.jvm.org.apache.paimon.schema, wanted.fields()
+    highest = session.jvm.org.apache.paimon.types.RowType.currentHighestFieldId(fields)
+    keys = (wanted.partitionKeys(), wanted.primaryKeys())
+    checked = package.TableSchema(0, fields, highest, *keys, wanted.options(), wanted.comment())
+    package.SchemaValidation.validateTableSchema(checked)
+
+
+def _refused(error: Exception, provision: ProvisionJob, session: Session) -> RunError:
+    """Paimon's own words, and the part of the manifest without which it would take the table."""
+
+    def validate(without: ProvisionJob) -> None:
+        types = [parse_type(column.type, session.jvm, "") for column in without.columns]
+        _validate(_schema(without, types, session), session)
+
+    field = blamed(_with_one_part_less(provision), _growing(provision), validate)
     said = f"Paimon refuses the table: {root_message(error)}"
-    return spec_failure("TableRefused", said, "correct the manifest", field="spec")
+    return spec_failure("TableRefused", said, "correct the manifest", field=field)
+
+
+def _with_one_part_less(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
+    """Field -> the table without it, the fields that most often are the wrong ones first."""
+    for option in provision.options:
+        rest = {key: value for key, value in provision.options.items() if key != option}
+        yield f"spec.options[{option}]", dataclasses.replace(provision, options=rest)
+    yield "spec.schema.partitionKeys", dataclasses.replace(provision, partition_keys=())
+    yield "spec.schema.primaryKeys", dataclasses.replace(provision, primary_keys=())
+    for column in provision.columns:
+        others = tuple(each for each in provision.columns if each is not column)
+        yield f"spec.schema.columns[{column.name}]", dataclasses.replace(provision, columns=others)
+
+
+def _growing(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
+    """Field -> the table with what comes up to it: columns, keys, one option after the other."""
+    so_far = dataclasses.replace(provision, primary_keys=(), partition_keys=(), options={})
+    yield "spec.schema.columns", so_far
+    so_far = dataclasses.replace(so_far, primary_keys=provision.primary_keys)
+    yield "spec.schema.primaryKeys", so_far
+    so_far = dataclasses.replace(so_far, partition_keys=provision.partition_keys)
+    yield "spec.schema.partitionKeys", so_far
+    for option, value in provision.options.items():
+        so_far = dataclasses.replace(so_far, options={**so_far.options, option: value})
+        yield f"spec.options[{option}]", so_far
 
 
 def _refuse_foreign_owner(job: Job, table: Any) -> None:
@@ -109,70 +162,47 @@ def _refuse_unadopted(job: Job, provision: ProvisionJob, table: Any) -> None:
         )
 
 
-def differences(schema: Any, wanted: Any, session: Session) -> list[str]:
-    """What cannot be altered and differs, one short sentence each."""
-    found = _column_differences(schema.fields(), wanted.fields())
-    for what, has, wants in (
-        ("primary key", schema.primaryKeys(), wanted.primaryKeys()),
-        ("partition keys", schema.partitionKeys(), wanted.partitionKeys()),
-    ):
-        if list(has) != list(wants):
-            found.append(f"{what}: table has {_listed(has)}, manifest has {_listed(wants)}")
-    return found + _option_differences(schema, wanted, session)
-
-
-def _column_differences(has: Any, wants: Any) -> list[str]:
-    table = {field.name(): field.type().asSQLString() for field in has}
-    manifest = {field.name(): field.type().asSQLString() for field in wants}
-    found = [f"column {name}: only the table has it" for name in table if name not in manifest]
-    found += [f"column {name}: only the manifest has it" for name in manifest if name not in table]
-    found += [
-        f"column {name}: table has {table[name]}, manifest has {manifest[name]}"
-        for name in manifest
-        if name in table and table[name] != manifest[name]
-    ]
-    if not found and list(table) != list(manifest):
-        found.append(f"column order: table has {_listed(table)}, manifest has {_listed(manifest)}")
-    return found
-
-
-def _option_differences(schema: Any, wanted: Any, session: Session) -> list[str]:
-    defaults = session.engine.option_defaults
-    has, wants = dict(schema.options()), dict(wanted.options())
-    frozen = sorted(name for name in has.keys() | wants.keys() if not session.engine.changeable(name))
-    pairs = [(name, has.get(name, defaults.get(name)), wants.get(name, defaults.get(name))) for name in frozen]
-    return [f"option {name}: table has {has}, manifest has {wants}" for name, has, wants in pairs if has != wants]
+def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any) -> None:
+    found = differences(table.schema(), wanted, session.engine)
+    if found:
+        said = "; ".join(each.sentence for each in found)
+        remedy = "make the manifest equal to the table, or use another table name"
+        raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field=found[0].field)
 
 
 def _alter(job: Job, session: Session, table: Any, provision: ProvisionJob) -> tuple[str, ...]:
     """Brings options and comments to what the job says, in one ALTER, or in none."""
-    changes, said = session.jvm.java.util.ArrayList(), []
+    steps = [*_option_steps(job, session, table, provision), *_comment_steps(session, table, provision)]
+    if steps:
+        session.catalog.alterTable(session.identifier, session.java_list(change for change, _ in steps), False)
+    return tuple(said for _, said in steps)
+
+
+def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionJob) -> Iterator[tuple[Any, str]]:
     change = session.jvm.org.apache.paimon.schema.SchemaChange
-    has, wants = dict(table.schema().options()), desired_options(job)
+    has, wants = dict(table.schema().options()), desired_options(job, provision)
     for name, value in sorted(wants.items()):
         if has.get(name, session.engine.option_defaults.get(name)) != value:
-            changes.add(change.setOption(name, value))
-            said.append(f"option {name}: {has.get(name, 'unset')} -> {value}")
-    for name in sorted(_left_the_manifest(has, wants)):
-        changes.add(change.removeOption(name))
-        said.append(f"option {name}: {has[name]} -> unset")
-    comments = {field.name(): field.description() for field in table.schema().fields()}
-    for column in provision.columns:
-        if column.comment and comments[column.name] != column.comment:
-            changes.add(change.updateColumnComment(column.name, column.comment))
-            said.append(f"comment of column {column.name}")
-    if provision.comment and table.schema().comment() != provision.comment:
-        changes.add(change.updateComment(provision.comment))
-        said.append("comment of the table")
-    if not changes.isEmpty():
-        session.catalog.alterTable(session.identifier, changes, False)
-    return tuple(said)
+            yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"
+    managed = {*_names(has, MANAGED_OPTION), MANAGED_OPTION, COMMENTED_OPTION} - ASSIGNED_BY_PAIMON
+    for name in sorted(managed & has.keys() - wants.keys()):
+        yield change.removeOption(name), f"option {name}: {has[name]} -> unset"
 
 
-def _left_the_manifest(has: dict[str, str], wants: dict[str, str]) -> set[str]:
-    managed = set(has.get(MANAGED_OPTION, "").split(",")) | {MANAGED_OPTION}
-    return {name for name in has if name in managed and name not in wants} - ASSIGNED_BY_PAIMON
+def _comment_steps(session: Session, table: Any, provision: ProvisionJob) -> Iterator[tuple[Any, str]]:
+    change, schema = session.jvm.org.apache.paimon.schema.SchemaChange, table.schema()
+    has = {field.name(): field.description() for field in schema.fields()} | {OF_TABLE: schema.comment()}
+    wants = _comments(provision)
+    left = _names(dict(schema.options()), COMMENTED_OPTION) - wants.keys()
+    for name, comment in has.items():
+        wanted = wants.get(name, None if name in left else comment)
+        if (comment or None) == (wanted or None):
+            continue
+        if name == OF_TABLE:
+            yield change.updateComment(wanted), "comment of the table"
+        else:
+            yield change.updateColumnComment(name, wanted), f"comment of column {name}"
 
 
-def _listed(names: Any) -> str:
-    return ", ".join(names) or "none"
+def _names(options: dict[str, str], key: str) -> set[str]:
+    return set(options.get(key, "").split(",")) - {""}

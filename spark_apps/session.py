@@ -155,8 +155,8 @@ class Session:
             result.put(key, value)
         return result
 
-    def java_list(self, values: Iterable[str]) -> Any:
-        """A java.util.List of strings."""
+    def java_list(self, values: Iterable[Any]) -> Any:
+        """A java.util.List of strings, or of Java objects."""
         result = self.jvm.java.util.ArrayList()
         for value in values:
             result.add(value)

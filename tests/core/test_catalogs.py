@@ -46,6 +46,54 @@ def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:
     assert says(decide(catalog(), reached=True), "Ready") == ("True", Reason.STORAGE_REACHED)
 
 
+def unreached(table: str, minute: int = 0, reason: str = "StorageUnreachable") -> dict[str, Any]:
+    """A table whose run has failed, as the API server stores it."""
+    failure = {"run": "r", "reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
+    return builders.table_manifest(table) | {"status": {"provision": {"failure": failure}}}
+
+
+def look(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
+    """The catalog with what is decided about it beside these tables; status and message of its Ready."""
+    decision = plan_catalog(seen, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
+    assert decision.status is not None
+    ready = find(decision.status.conditions, ConditionType.READY)
+    assert ready is not None
+    return seen.model_copy(update={"status": decision.status}), f"{ready.status.value} {ready.reason}", ready.message
+
+
+def test_while_no_run_reached_the_storage_the_newest_that_failed_to_is_told() -> None:
+    _, ready, message = look(catalog(), unreached("a", 1), unreached("b", 3, "CredentialsRefused"), unreached("c", 2))
+    assert ready == "Unknown CredentialsRefused"
+    assert "PaimonTable b could not: CredentialsRefused. Correct the Secret" in message
+
+
+def test_a_run_that_failed_for_another_reason_says_nothing_about_the_storage() -> None:
+    _, ready, message = look(catalog(), unreached("a", 1, "TableDiffers"))
+    assert (ready, message) == ("Unknown StorageNotTried", Reason.STORAGE_NOT_TRIED.means)
+
+
+def test_a_catalog_that_was_reached_stays_ready_and_tells_of_a_table_that_cannot_reach_it_now() -> None:
+    failure = {"run": "r", "reason": "StorageUnreachable", "time": "2026-11-21T08:00:00Z"}
+    status = {"provision": {"lastTime": "2026-11-20T08:00:00Z"}, "writes": [{"name": "w", "failure": failure}]}
+    seen, ready, message = look(catalog(), builders.table_manifest("a") | {"status": status})
+    assert ready == "True StorageReached"
+    assert "PaimonTable a could not: StorageUnreachable" in message
+    mended = builders.table_manifest("a") | {"status": {"provision": status["provision"]}}
+    assert look(seen, mended)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
+
+
+def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None:
+    seen, _, first = look(catalog(), *(unreached(f"t{n}", n % 50) for n in range(1000)))
+    for minute in range(50, 60):
+        again = [unreached(f"t{n}", minute if n % 7 == minute % 7 else n % 50) for n in range(1000)]
+        seen, _, message = look(seen, *again)
+        assert message == first
+    told = first.partition("PaimonTable ")[2].partition(" ")[0]
+    _, _, message = look(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != told))
+    assert message != first, "the table that was told of has recovered"
+    assert len(message) < 400
+
+
 def test_it_tells_its_engine_and_counts_its_tables() -> None:
     status = decide(catalog(), tables=12).status
     assert status is not None
@@ -98,6 +146,25 @@ def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, terminati
         assert says(decision, "Stalled") == ("True", Reason.CATALOG_IN_USE)
 
 
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a"], "1 PaimonTable still refers to this catalog (a): Delete the tables."),
+        (["c", "a", "b"], "3 PaimonTables still refer to this catalog (a, b, c): Delete the tables."),
+        (
+            ["e", "d", "c", "b", "a"],
+            "5 PaimonTables still refer to this catalog (a, b, c, and 2 more): Delete the tables.",
+        ),
+    ],
+)
+def test_what_still_uses_a_deleted_catalog_is_named_in_condition_and_event(names: list[str], words: str) -> None:
+    observed = CatalogObserved.of(builders.table_manifest(name) for name in names)
+    decision = plan_catalog(catalog(deleted=True), observed, builders.operator_facts(), builders.NOW)
+    assert decision.status is not None
+    assert {c.message for c in decision.status.conditions if c.type in ("Ready", "Stalled")} == {words}
+    assert [note.note for note in decision.events] == [words]
+
+
 def test_a_deleted_catalog_without_our_finalizer_is_let_be() -> None:
     assert decide(catalog(guarded=False, deleted=True)).finalizer == "keep"
 
@@ -114,4 +181,5 @@ def test_what_is_observed_is_counted_from_plain_objects() -> None:
         builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},
         builders.table_manifest("c") | {"status": {"provision": {"failure": {}}}},
     ]
-    assert CatalogObserved.of(tables) == CatalogObserved(tables=3, reached=True, outside_writers=1)
+    expected = CatalogObserved(tables=3, reached=True, outside_writers=1, first_names=("a", "b", "c"))
+    assert CatalogObserved.of(tables) == expected

@@ -65,7 +65,27 @@ def test_the_driver_reports_its_class_by_exit_code_and_its_words_by_the_result(
     message = pods.error(RUN, class_, reason, "column x is missing.", field="spec.schema", remedy="add it.")
     found = failure(pods.ended(exit_code, message))
     assert (found.failure_class, found.reason, found.field) == (expected, reason, "spec.schema")
-    assert found.message == "column x is missing. Add it."
+    where = "spec.schema: " if expected is FailureClass.SPEC else ""
+    assert found.message == f"{where}column x is missing. Add it."
+
+
+@pytest.mark.parametrize(
+    ("told", "field"),
+    [
+        ("spec.options[bucket]", "spec.bucket"),
+        ("spec.options[merge-engine]", "spec.mergeEngine.type"),
+        ("spec.options[sequence.field]", "spec.sequence.fields"),
+        ("spec.options[fields.amount.aggregate-function]", "spec.schema.columns[amount].aggregate.function"),
+        ("spec.options[fields.items.nested-key]", "spec.schema.columns[items].aggregate.nestedKey"),
+        ("spec.options[fields.at,seq.sequence-group]", "spec.mergeEngine.partialUpdate.sequenceGroups"),
+        ("spec.options[file.format]", "spec.options[file.format]"),
+        ("spec.schema.columns[amount].type", "spec.schema.columns[amount].type"),
+    ],
+)
+def test_an_option_that_the_driver_blames_is_told_by_the_field_that_makes_it(told: str, field: str) -> None:
+    found = failure(pods.ended(20, pods.error(RUN, "Spec", "TableDiffers", "it differs", field=told)))
+    assert found.field == field
+    assert found.message == f"{field}: it differs"
 
 
 @pytest.mark.parametrize(("exit_code", "expected"), [(row[0], row[3]) for row in REPORTED])

@@ -11,7 +11,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.engines import Option, ValueKind
 from paimon_operator.core.look import Look
-from paimon_operator.core.options import table_options, value_problem
+from paimon_operator.core.options import field_of_option, table_options, value_problem
 from paimon_operator.core.rules import broken_rules
 from tests.support import builders
 
@@ -63,6 +63,8 @@ GROUPS = {
 )  # fmt: skip
 def test_options_of_a_manifest(sentence: str, spec: dict[str, Any], expected: dict[str, str]) -> None:
     assert options_of(**spec) == expected, sentence
+    typed = expected.keys() - spec.get("options", {}).keys()
+    assert [key for key in typed if field_of_option(key) == f"spec.options[{key}]"] == [], "a field makes each of them"
 
 
 def test_retention_that_the_catalog_gives_becomes_the_tables_option() -> None:

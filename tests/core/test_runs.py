@@ -12,6 +12,7 @@ from paimon_operator.api.run_status import FailureClass, Phase
 from paimon_operator.api.table_status import ActiveRun, TableStatus
 from paimon_operator.core.claims import claim_of
 from paimon_operator.core.decision import Decision
+from paimon_operator.core.observed import Refusal
 from tests.support import builders, pods
 from tests.support.pods import Json
 from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, at_work, created, deleted, launched, told
@@ -249,12 +250,13 @@ def test_a_pod_of_another_object_under_our_name_is_neither_adopted_nor_deleted()
     assert story.condition(ConditionType.STALLED) == "True NameTaken"
 
 
-def test_a_create_that_the_api_server_refuses_is_told_and_tried_again() -> None:
+@pytest.mark.parametrize("reason", [Reason.NOT_PERMITTED, Reason.NAME_TAKEN])
+def test_a_create_that_the_api_server_refuses_is_told_and_tried_again(reason: Reason) -> None:
     story = launched()
-    story.refusal = 'exceeded quota: requests.memory "2Gi"'
+    story.refusal = Refusal(reason=reason, message='exceeded quota: requests.memory "2Gi"')
     decision = story.look(NOT_THERE)
     assert created(decision) != []
-    assert story.condition(ConditionType.STALLED) == "True NotPermitted"
+    assert story.condition(ConditionType.STALLED) == f"True {reason}"
     assert "exceeded quota" in story.message()
     story.refusal = None
     story.look(pods.running())

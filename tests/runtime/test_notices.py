@@ -96,6 +96,17 @@ async def test_a_table_whose_first_run_ended_wakes_its_catalog_which_has_been_re
     assert LAKE in await world.seen(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
 
 
+async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_once_for_each_reason(world: World) -> None:
+    def failing(version: int, reason: str, minute: int) -> Manifest:
+        failure = {"reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
+        return stored(orders(), version, status={"provision": {"failure": failure}})
+
+    assert await world.seen(Kind.TABLE, "MODIFIED", failing(3, "StorageUnreachable", 1)) == {ORDERS, LAKE}
+    assert await world.seen(Kind.TABLE, "MODIFIED", failing(4, "StorageUnreachable", 5)) == {ORDERS}
+    assert await world.seen(Kind.TABLE, "MODIFIED", failing(5, "BucketNotFound", 9)) == {ORDERS, LAKE}
+    assert await world.seen(Kind.TABLE, "MODIFIED", stored(orders(), 6, status={"provision": {}})) == {ORDERS, LAKE}
+
+
 async def test_a_table_that_names_another_run_wakes_both_runs(world: World) -> None:
     first = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
     assert await world.seen(Kind.TABLE, "MODIFIED", first) == {ORDERS, Key(Kind.RUN, "shop", "a")}

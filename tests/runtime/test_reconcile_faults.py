@@ -9,8 +9,8 @@ import pytest
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError, InvalidObjectError, KubernetesError, RetryableError, StaleError
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended, lake, orders, provisioned
-from tests.support.manifests import Manifest
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended, lake, orders, provisioned, shop
+from tests.support.manifests import Manifest, run
 from tests.support.object_store import Fault
 
 UNKNOWN = RetryableError("no answer", status=0)
@@ -143,7 +143,51 @@ async def test_a_run_does_not_poll_for_ever_while_its_table_cannot_be_written(op
     assert len(operator.store.names(Kind.POD)) == 1
 
 
-async def test_a_refused_run_is_told_as_an_event_on_the_table(operator: OperatorInMemory) -> None:
-    operator.store.faults.append(Fault("create", Kind.RUN, ForbiddenError("no rights", status=403)))
+async def test_a_refused_run_is_told_on_the_table_and_tried_again_ever_more_rarely(operator: OperatorInMemory) -> None:
+    refusals = [ForbiddenError(f"exceeded quota: used: runs={count}", status=403) for count in range(1000)]
+    operator.store.faults.extend(Fault("create", Kind.RUN, refusal) for refusal in refusals)
     await operator.apply(lake(), orders())
+    assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
+    assert "exceeded quota: used: runs=" in operator.condition("Ready")[2]
     assert "NotPermitted" in operator.told.reasons("orders")
+    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
+    for _ in range(60):
+        await operator.pass_time(minutes=1)
+    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    operator.store.faults.clear()
+    await operator.pass_time(minutes=6)
+    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
+    assert operator.condition("Ready")[0] == "True"
+    assert operator.condition("Stalled")[0] == "False"
+
+
+async def test_a_name_taken_by_the_run_of_another_table_is_told_until_it_is_free(operator: OperatorInMemory) -> None:
+    away = RetryableError("broken", status=500)
+    operator.store.faults.extend(Fault("create", Kind.RUN, away) for _ in range(1000))
+    await operator.apply(lake(), orders())
+    operator.store.faults.clear()
+    name = operator.table()["status"]["activeRun"]["name"]
+    operator.store.put(shop(run(metadata__name=name, spec__tableRef={"name": "clicks"})))
+    await operator.pass_time(minutes=2)
+    assert operator.condition("Stalled")[:2] == ("True", "NameTaken")
+    assert f"PaimonRun {SHOP}/{name} exists and is not controlled by this object" in operator.condition("Stalled")[2]
+    assert operator.store.names(Kind.POD) == []
+    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    await operator.pass_time(minutes=6)
+    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
+    assert operator.condition("Ready")[0] == "True"
+
+
+async def test_a_successor_of_the_same_name_does_not_wait_for_what_was_refused_before_it(
+    operator: OperatorInMemory,
+) -> None:
+    refused = ForbiddenError("no rights", status=403)
+    operator.store.faults.extend(Fault("create", Kind.RUN, refused) for _ in range(1000))
+    await operator.apply(lake(), orders())
+    for _ in range(60):
+        await operator.pass_time(minutes=1)
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    operator.store.faults.clear()
+    await operator.apply(orders())
+    assert len(operator.store.names(Kind.POD)) == 1

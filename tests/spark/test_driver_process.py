@@ -60,8 +60,23 @@ def test_a_storage_that_nobody_serves_is_infrastructure(lake: Lake) -> None:
     assert done.code == EXIT_CODES["Infrastructure"], done.log
     assert done.result is not None
     assert done.result["error"]["reason"] == "StorageUnreachable"
+    assert "(endpoint http://127.0.0.1:9): " in done.result["error"]["message"]
     assert "Connection refused" in done.result["error"]["message"]
+    assert done.result["error"]["field"] == "spec.storage.s3.endpoint"
     assert "some-secret" not in done.log
+
+
+def test_input_files_that_nobody_serves_are_told_with_their_endpoint_too(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+    hadoop = {"fs.s3a.endpoint": "http://127.0.0.1:9", "fs.s3a.path.style.access": "true"}
+    job = lake.write_job(location="s3://landing/") | {"hadoop": hadoop}
+
+    done = lake.drive(job, AWS_ACCESS_KEY_ID="some-key", AWS_SECRET_ACCESS_KEY="some-secret")
+
+    assert done.result is not None, done.log
+    error = done.result["error"]
+    assert (error["reason"], error["field"]) == ("StorageUnreachable", "spec.storage.s3.endpoint")
+    assert "(endpoint http://127.0.0.1:9): " in error["message"]
 
 
 def test_a_long_difference_still_fits_into_a_termination_message(lake: Lake) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.spark.lake import Lake
@@ -29,11 +31,23 @@ def test_all_that_may_go_goes_in_one_run(written: Lake) -> None:
     assert len(written.rows()) == 54
 
 
-@pytest.mark.parametrize("retention", [{"numRetainedMin": 0}, {"numRetainedMin": 5, "numRetainedMax": 2}])
-def test_a_retention_that_would_lose_data_is_refused(lake: Lake, retention: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    ("retention", "field"),
+    [
+        ({"numRetainedMin": 0}, "numRetainedMin"),
+        ({"numRetainedMin": 5, "numRetainedMax": 2}, "numRetainedMin"),
+        ({"numRetainedMin": 1, "numRetainedMax": 2, "timeRetained": "a while"}, "timeRetained"),
+    ],
+)
+def test_a_retention_that_would_lose_data_or_cannot_be_read_is_refused_by_its_field(
+    lake: Lake, retention: dict[str, Any], field: str
+) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
 
-    lake.expire(**retention).refused("InvalidSpec")
+    refused = lake.expire(**retention)
+
+    assert refused.refused("InvalidSpec")
+    assert refused.error["field"] == f"spec.retention.snapshots.{field}"
 
 
 def test_a_table_that_is_gone(lake: Lake) -> None:

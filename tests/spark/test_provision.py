@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -111,49 +112,114 @@ def test_an_option_equal_to_its_default_is_no_difference(lake: Lake) -> None:
     assert lake.schemas() <= stored + 1, "only the list of managed options may have changed"
 
 
-def test_comments_are_altered(lake: Lake) -> None:
-    orders(lake, comment="old").ok()
+def stored_comments(lake: Lake) -> dict[str, str | None]:
+    """Comments by column, that of the table under ``; as the newest schema file has them."""
+    newest = max((lake.table_directory / "schema").glob("schema-*"), key=lambda path: int(path.name.partition("-")[2]))
+    schema = json.loads(newest.read_text(encoding="utf-8"))
+    found = {"": schema.get("comment")} | {each["name"]: each.get("description") for each in schema["fields"]}
+    return {name: comment for name, comment in found.items() if comment is not None}
 
-    altered = orders(lake, comment="new", comments={"amount": "with tax"}).ok()
 
-    assert altered["differences"] == ["comment of column amount", "comment of the table"]
+def test_comments_are_altered_and_those_that_leave_the_manifest_are_removed(lake: Lake) -> None:
+    orders(lake, comment="old", comments={"id": "stays"}).ok()
+
+    altered = orders(lake, comment="new", comments={"id": "stays", "amount": "with tax"}).ok()
+    assert {"comment of column amount", "comment of the table"} <= set(altered["differences"])
+    assert stored_comments(lake) == {"": "new", "id": "stays", "amount": "with tax"}
     assert lake.schemas() == 2
 
+    fewer = orders(lake, comments={"id": "stays"}).ok()
+    assert {"comment of column amount", "comment of the table"} <= set(fewer["differences"])
+    assert stored_comments(lake) == {"id": "stays"}
 
-DIFFERENCES: dict[str, tuple[dict[str, Any], str]] = {
+    orders(lake).ok()
+    assert stored_comments(lake) == {}
+    assert "paimon-operator.comments" not in stored_options(lake)
+    schemas = lake.schemas()
+    assert "differences" not in orders(lake).ok()
+    assert lake.schemas() == schemas
+
+
+def test_comments_of_an_adopted_table_stay_until_a_manifest_has_had_them(lake: Lake) -> None:
+    commented = DDL.replace("amount DECIMAL(12,2)", "amount DECIMAL(12,2) COMMENT 'theirs'")
+    lake.outside(
+        "CREATE DATABASE outside.shop", commented.replace(" TBLPROPERTIES", " COMMENT 'their table' TBLPROPERTIES")
+    )
+
+    orders(lake, comments={"note": "ours"}).ok()
+    orders(lake).ok()
+    assert stored_comments(lake) == {"": "their table", "amount": "theirs"}, "only ours went with the manifest"
+
+    orders(lake, comments={"amount": "theirs"}, comment="their table").ok()
+    orders(lake).ok()
+    assert stored_comments(lake) == {}, "a manifest had them and has them no more"
+
+
+DIFFERENCES: dict[str, tuple[dict[str, Any], str, str]] = {
     "type": (
         {"columns": {**COLUMNS, "amount": "DECIMAL(10,2)"}},
         "column amount: table has DECIMAL(12, 2), manifest has DECIMAL(10, 2)",
+        "spec.schema.columns[amount].type",
     ),
-    "new column": ({"columns": {**COLUMNS, "more": "INT"}}, "column more: only the manifest has it"),
-    "lost column": ({"columns": {"id": "BIGINT", "note": "STRING"}}, "column amount: only the table has it"),
+    "new column": (
+        {"columns": {**COLUMNS, "more": "INT"}},
+        "column more: only the manifest has it",
+        "spec.schema.columns[more]",
+    ),
+    "lost column": (
+        {"columns": {"id": "BIGINT", "note": "STRING"}},
+        "column amount: only the table has it",
+        "spec.schema.columns",
+    ),
     "order": (
         {"columns": dict(reversed(COLUMNS.items()))},
         "column order: table has id, amount, note, manifest has note, amount, id",
+        "spec.schema.columns",
     ),
-    "key": ({"keys": ["id", "note"]}, "primary key: table has id, manifest has id, note"),
-    "bucket": ({"options": {**OPTIONS, "bucket": "4"}}, "option bucket: table has 2, manifest has 4"),
+    "key": ({"keys": ["id", "note"]}, "primary key: table has id, manifest has id, note", "spec.schema.primaryKeys"),
+    "bucket": (
+        {"options": {**OPTIONS, "bucket": "4"}},
+        "option bucket: table has 2, manifest has 4",
+        "spec.options[bucket]",
+    ),
     "merge engine": (
         {"options": {**OPTIONS, "merge-engine": "first-row"}},
         "option merge-engine: table has deduplicate, manifest has first-row",
+        "spec.options[merge-engine]",
+    ),
+    "partitions": (
+        {"partitions": ["id"]},
+        "partition keys: table has none, manifest has id",
+        "spec.schema.partitionKeys",
     ),
     "sequence": (
         {"options": {**OPTIONS, "sequence.field": "amount"}},
-        "option sequence.field: table has None, manifest has amount",
+        "option sequence.field: table has unset, manifest has amount",
+        "spec.options[sequence.field]",
     ),
 }
 
 
-@pytest.mark.parametrize(("change", "sentence"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
-def test_what_cannot_be_altered_is_spelled_out_and_left_alone(
-    lake: Lake, change: dict[str, Any], sentence: str
+@pytest.mark.parametrize(("change", "sentence", "field"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
+def test_what_cannot_be_altered_is_spelled_out_with_its_field_and_left_alone(
+    lake: Lake, change: dict[str, Any], sentence: str, field: str
 ) -> None:
     orders(lake).ok()
 
-    message = orders(lake, **change).refused("TableDiffers")
+    refused = orders(lake, **change)
 
-    assert sentence in message
+    assert sentence in refused.refused("TableDiffers")
+    assert refused.error["field"] == field
     assert lake.schemas() == 1
+
+
+def test_of_several_differences_the_field_is_that_of_the_first(lake: Lake) -> None:
+    orders(lake).ok()
+
+    refused = orders(lake, options={**OPTIONS, "bucket": "4"}, columns={**COLUMNS, "note": "INT"})
+
+    assert refused.refused("TableDiffers").endswith("option bucket: table has 2, manifest has 4")
+    assert refused.error["field"] == "spec.schema.columns[note].type"
 
 
 def test_a_table_of_somebody_else_is_left_alone(lake: Lake) -> None:
@@ -174,20 +240,35 @@ def test_adoption_policy_fail_does_not_refuse_a_table_of_its_own(lake: Lake) -> 
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("change", "reason", "field"),
     [
-        ({"columns": {"id": "BIGINT", "v": "NUMBER"}}, "InvalidSpec"),
-        ({"columns": {"id": "BIGINT", "v": "ARRAY<INT"}}, "InvalidSpec"),
-        ({"columns": {"id": "BIGINT", "v": "INT; DROP TABLE x"}}, "InvalidSpec"),
-        ({"keys": ["nothing"]}, "TableRefused"),
-        ({"options": {"bucket": "0"}}, "TableRefused"),
-        ({"options": {"bucket": "1", "sequence.field": "nothing"}}, "TableRefused"),
+        ({"columns": {"id": "BIGINT", "v": "NUMBER"}}, "InvalidSpec", "spec.schema.columns[v].type"),
+        ({"columns": {"id": "BIGINT", "v": "ARRAY<INT"}}, "InvalidSpec", "spec.schema.columns[v].type"),
+        ({"columns": {"id": "BIGINT", "v": "INT; DROP TABLE x"}}, "InvalidSpec", "spec.schema.columns[v].type"),
+        ({"keys": ["nothing"]}, "TableRefused", "spec.schema.primaryKeys"),
+        ({"partitions": ["nothing"]}, "TableRefused", "spec.schema.partitionKeys"),
+        ({"options": {"bucket": "0"}}, "TableRefused", "spec.options[bucket]"),
+        ({"options": {"bucket": "1", "sequence.field": "nothing"}}, "TableRefused", "spec.options[sequence.field]"),
+        ({"columns": COLUMNS | {"_VALUE_KIND": "INT"}}, "TableRefused", "spec.schema.columns[_VALUE_KIND]"),
+        ({"keys": ["nothing"], "options": {"bucket": "0"}}, "TableRefused", "spec.schema.primaryKeys"),
     ],
-    ids=["unknown-type", "open-bracket", "sql", "key", "bucket-0", "sequence"],
+    ids=[
+        "unknown-type",
+        "open-bracket",
+        "sql",
+        "key",
+        "partition",
+        "bucket-0",
+        "sequence",
+        "system-column",
+        "two-at-once",
+    ],
 )
-def test_a_table_that_paimon_refuses_is_refused_with_its_words_and_not_made(
-    lake: Lake, change: dict[str, Any], reason: str
+def test_a_table_that_paimon_refuses_is_refused_with_its_words_and_the_field_and_not_made(
+    lake: Lake, change: dict[str, Any], reason: str, field: str
 ) -> None:
-    orders(lake, **change).refused(reason)
+    refused = orders(lake, **change)
 
+    assert refused.refused(reason)
+    assert refused.error["field"] == field
     assert not lake.table_directory.parent.exists()

@@ -14,6 +14,7 @@ from paimon_operator.api.table_status import ActiveRun, TableStatus
 from paimon_operator.core.claims import Claim
 from paimon_operator.core.decision import Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.observed import Refusal
 from paimon_operator.core.pods import read_pod
 from paimon_operator.core.render import Launch
 from paimon_operator.core.run_observed import RunLimits, RunObserved, current_pod
@@ -37,7 +38,7 @@ class Story:
         self.table: PaimonTable | None = builders.table()
         self.now: datetime = pods.MADE
         self.limits = RunLimits()
-        self.refusal: str | None = None
+        self.refusal: Refusal | None = None
         self.claimant: Claim | None = None
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"

@@ -201,7 +201,7 @@ class RunStatus(ApiModel):
     failure_class: FailureClass | None = None
     """What kind of failure ended it."""
     field: Annotated[str, Field(max_length=256)] | None = None
-    """Field of the table's manifest to edit."""
+    """Field to edit or to look at, of the table's manifest or of its catalog's."""
     seen_snapshot: Int64 | None = None
     """Latest snapshot when the driver began, 0 for none."""
     outside_commit: OutsideCommit | None = None

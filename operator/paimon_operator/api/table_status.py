@@ -127,7 +127,7 @@ class Failure(ApiModel):
     message: Message
     """What is wrong and what to do."""
     field: Annotated[str, Field(max_length=256)] | None = None
-    """Field of the manifest to edit."""
+    """Field to edit or to look at, of this manifest or of the catalog's."""
     time: Time
     """When it failed."""
     count: Positive

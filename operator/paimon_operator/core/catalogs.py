@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nsmallest
+from typing import Final
 
 from paimon_operator.api.catalog import CatalogStatus, EngineStatus, PaimonCatalog
-from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.core import naming, schedule
+from paimon_operator.core import naming, reach, schedule
 from paimon_operator.core.conditions import (
     Finding,
     fails,
@@ -28,6 +30,9 @@ from paimon_operator.core.rules import location_problems
 from paimon_operator.core.storage import metastore_type
 from paimon_operator.errors import SpecError
 
+NAMED: Final = 3
+"""How many tables a message names; the others it counts."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogObserved:
@@ -39,18 +44,32 @@ class CatalogObserved:
     """A run of one of them has succeeded: the storage can be reached."""
     outside_writers: int = 0
     """Tables of it that others commit to: externalWriters is Active, or a run has found a commit of others."""
+    first_names: tuple[str, ...] = ()
+    """The first of its tables by name."""
+    unreached: tuple[reach.Unreached, ...] = ()
+    """Tables whose last run failed at the storage."""
     namespace_terminating: bool = False
 
     @classmethod
     def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
         """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
-        count, writers, reached = 0, 0, False
+        count, writers, reached, names, unreached = 0, 0, False, [], []
         for table in tables:
             count += 1
+            names.append(table["metadata"]["name"])
             writers += has_outside_writers(table)
             provision = (table.get("status") or {}).get("provision") or {}
             reached = reached or "lastTime" in provision
-        return cls(tables=count, reached=reached, outside_writers=writers, namespace_terminating=namespace_terminating)
+            if (failing := reach.unreached(table)) is not None:
+                unreached.append(failing)
+        return cls(
+            tables=count,
+            reached=reached,
+            outside_writers=writers,
+            first_names=tuple(nsmallest(NAMED, names)),
+            unreached=tuple(unreached),
+            namespace_terminating=namespace_terminating,
+        )
 
 
 def plan_catalog(
@@ -139,11 +158,17 @@ def _default_schedules(catalog: PaimonCatalog) -> Iterator[tuple[str, str]]:
 
 
 def _in_use(observed: CatalogObserved) -> tuple[Finding, ...]:
-    message = f"{observed.tables} PaimonTables still refer to this catalog: delete them first"
+    verb = "PaimonTable still refers" if observed.tables == 1 else "PaimonTables still refer"
+    message = f"{observed.tables} {verb} to this catalog ({_named(observed)}): {Reason.CATALOG_IN_USE.remedy}"
     return (
         fails(ConditionType.READY, Reason.DELETING, message),
         *stalled(Reason.CATALOG_IN_USE, message),
     )
+
+
+def _named(observed: CatalogObserved) -> str:
+    more = observed.tables - len(observed.first_names)
+    return ", ".join(observed.first_names) + (f", and {more} more" if more else "")
 
 
 def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
@@ -152,13 +177,20 @@ def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
 
 
 def _right(catalog: PaimonCatalog, observed: CatalogObserved) -> tuple[Finding, ...]:
-    return (_ready(observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed), *_suspended(catalog))
+    return (_ready(catalog, observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed), *_suspended(catalog))
 
 
-def _ready(observed: CatalogObserved) -> Finding:
-    if not observed.reached:
-        return unknown(ConditionType.READY, Reason.STORAGE_NOT_TRIED, Reason.STORAGE_NOT_TRIED.means)
-    return holds(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means)
+def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
+    """Whether a run has ever reached the storage, and one of the tables that cannot reach it now."""
+    before = find(catalog.status.conditions, ConditionType.READY)
+    failing = reach.told(observed.unreached, before.message if before else "")
+    if observed.reached:
+        now = f" The last run of {failing.words}" if failing else ""
+        return holds(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
+    if failing:
+        message = f"No run has reached the catalog's storage yet. The last run of {failing.words}"
+        return unknown(ConditionType.READY, failing.reason, message)
+    return unknown(ConditionType.READY, Reason.STORAGE_NOT_TRIED, Reason.STORAGE_NOT_TRIED.means)
 
 
 def _commit_safe(observed: CatalogObserved) -> Finding:

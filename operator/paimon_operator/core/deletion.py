@@ -34,7 +34,7 @@ from paimon_operator.core.observed import TableObserved, Wanted
 from paimon_operator.core.operations import drop
 from paimon_operator.core.operations.provision import ever_ready
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.verdict import held_up, taken_name
+from paimon_operator.core.verdict import Obstacle, held_up, refused_creation, taken_name
 
 SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
 """Annotation that lets the object go without dropping its table, when set to `true`."""
@@ -87,16 +87,18 @@ def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: 
         named = active.begun(table, work)
         events = (*events, active.start_note(named))
     elif followed.taken:
-        held = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
-        return _decided(table, status, held, now, events=events)
+        taken = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
+        return _decided(table, status, taken, now, events=events)
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     actions = (active.creation(table, named, policy),) if followed.run is None else ()
-    status, findings = status.model_copy(update={"active_run": named}), _drop_under_way(status, followed.run)
-    return _decided(table, status, findings, now, actions=actions, events=events)
+    refusal = observed.refusal if followed.missing else None
+    held = refused_creation(named, refusal) if refusal is not None else held_up(followed.run)
+    status = status.model_copy(update={"active_run": named})
+    return _decided(table, status, _drop_under_way(status, held), now, actions=actions, events=events)
 
 
-def _drop_under_way(status: TableStatus, run: PaimonRun | None) -> tuple[Finding, ...]:
-    held, failure = held_up(run), drop.memory(status).failure
+def _drop_under_way(status: TableStatus, held: Obstacle | None) -> tuple[Finding, ...]:
+    failure = drop.memory(status).failure
     if held is not None:
         return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
     if failure is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
+from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import ON_DEMAND, PaimonRun
 from paimon_operator.api.run_status import Phase, RunTrigger, RunType
@@ -27,6 +29,37 @@ def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work 
     if memory(status).hash != look.wanted_hash:
         works = [work for work in works if work.type_ is not RunType.WRITE]
     return min(works, key=lambda work: work.due, default=None)
+
+
+def spared(look: Look, status: TableStatus) -> TableStatus:
+    """Upkeep of a table that nothing was ever written to: its ticks are answered without a run.
+
+    Upkeep that has failed goes on all the same, or it would be called failing for ever.
+    """
+    if memory(status).hash is None or not _is_empty(look, status):
+        return status
+    message = "nothing was written to the table yet: it has no snapshot"
+    decision = Decision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
+    failing = {(each.type_, subject) for each in SCHEDULED for subject, _ in each.failures(status)}
+    for work in list(_scheduled(look, status)):
+        if work.type_ is not RunType.WRITE and (work.type_, work.subject) not in failing:
+            operation = OPERATIONS[work.type_]
+            status = operation.outlook(look, operation.noted(status, work, decision))
+    return status
+
+
+def _is_empty(look: Look, status: TableStatus) -> bool:
+    """Whether the table certainly has no snapshot: the last run saw none, and since then nobody else may have written.
+
+    A measure from before the end of outside writing (CommitSafe turned True then) says nothing.
+    """
+    facts, health = status.table, status.health
+    if facts is None or facts.snapshot_id is not None or health is None or health.observed_at is None:
+        return False
+    safe = find(look.table.status.conditions, ConditionType.COMMIT_SAFE)
+    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > health.observed_at:
+        return False
+    return look.spec.external_writers is not ExternalWriters.ACTIVE
 
 
 def held_writes(look: Look, status: TableStatus) -> TableStatus:

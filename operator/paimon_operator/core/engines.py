@@ -68,6 +68,12 @@ class Engine:
     """Name -> names of its arguments."""
     aggregates: Mapping[str, frozenset[str]]
     """Aggregate function -> roots of the column types that it really merges."""
+    file_formats: Mapping[str, frozenset[str]]
+    """File format -> the compressions with which a table of it was really written and read."""
+    block_compressions: frozenset[str]
+    """Compressions of what is spilled to the local disk."""
+    stats_modes: frozenset[str]
+    """Ways to keep a column's statistics; the number in truncate(16) is free."""
     metastores: frozenset[str]
     catalog_keys: StorageKeys
     """For Paimon's own way to S3."""
@@ -105,6 +111,9 @@ def parse_engine(name: str, entry: Json, generated: Json) -> Engine:
         options=MappingProxyType(_options(generated["options"])),
         procedures=_frozen_sets(generated["procedures"], lambda p: (argument["name"] for argument in p["arguments"])),
         aggregates=_frozen_sets(generated["aggregateFunctions"], lambda function: function["types"]),
+        file_formats=_frozen_sets(generated["fileFormats"], lambda compressions: compressions),
+        block_compressions=frozenset(generated["blockCompressions"]),
+        stats_modes=frozenset(generated["statsModes"]),
         metastores=frozenset(entry["metastores"]),
         catalog_keys=_storage_keys(entry["s3"]),
         input_keys=_storage_keys(entry["input"]),
@@ -139,7 +148,5 @@ def _storage_keys(entry: Json) -> StorageKeys:
     return StorageKeys(endpoint=entry["endpointKey"], region=entry["regionKey"], path_style=entry["pathStyleKey"])
 
 
-def _frozen_sets(
-    documents: Mapping[str, Json], members: Callable[[Json], Iterable[str]]
-) -> Mapping[str, frozenset[str]]:
+def _frozen_sets(documents: Mapping[str, Any], members: Callable[[Any], Iterable[str]]) -> Mapping[str, frozenset[str]]:
     return MappingProxyType({name: frozenset(members(document)) for name, document in documents.items()})

@@ -6,12 +6,14 @@ container and the Pod. Nothing is ever success without a result that says so.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from paimon_operator.api.contract import ErrorClass, ExitCode, Result, read_result
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass
+from paimon_operator.core.options import field_of_option
 from paimon_operator.core.pods import PodObserved, Terminated
 from paimon_operator.errors import ContractError
 
@@ -20,6 +22,7 @@ JVM_OUT_OF_MEMORY: Final = 3
 SIGKILLED: Final = 137
 TAIL_LENGTH: Final = 500
 """Characters of a log's end that go into a message."""
+_FREE_OPTION: Final = re.compile(r"spec\.options\[(.+)\]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +41,7 @@ class Failure:
     message: str
     """What is wrong and what to do, in a sentence or two."""
     field: str | None = None
-    """Field of the table's manifest to edit."""
+    """Field to edit, of the table's manifest or of its catalog's."""
     result: Result | None = None
     """The driver's own account, where it left one."""
 
@@ -90,15 +93,23 @@ def _reported(code: ExitCode, result: Result | None, terminated: Terminated | No
     """An exit code of the contract: the code decides the class, the result has the words."""
     failure_class, reason = _BY_EXIT_CODE[code]
     if result is not None and result.error is not None:
+        field = _field(result.error.field)
+        where = f"{field}: " if field and failure_class is FailureClass.SPEC else ""
         return Failure(
             failure_class=failure_class,
             reason=known_reason(result.error.reason, reason),
-            message=_sentences(result.error.message, result.error.remedy),
-            field=result.error.field,
+            message=where + _sentences(result.error.message, result.error.remedy),
+            field=field,
             result=result,
         )
     tail = _tail(terminated)
     return Failure(failure_class=failure_class, reason=reason, message=f"the driver ended with exit code {code}{tail}")
+
+
+def _field(told: str | None) -> str | None:
+    """The driver knows Paimon's options only; some of them come from fields of their own."""
+    option = _FREE_OPTION.fullmatch(told or "")
+    return field_of_option(option[1]) if option else told
 
 
 def _without_success(result: Result | None, why_none: str) -> Failure:

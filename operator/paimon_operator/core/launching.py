@@ -11,9 +11,11 @@ from paimon_operator.api.run import ON_DEMAND, PaimonRun
 from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core import attempts, naming, render
+from paimon_operator.core.conditions import Finding
 from paimon_operator.core.decision import Action, Create
 from paimon_operator.core.endings import failed
 from paimon_operator.core.failures import Failure, known_reason
+from paimon_operator.core.observed import Refusal
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved
 from paimon_operator.core.steps import Step, held_up, in_phase, under_way, with_attempt
@@ -87,15 +89,17 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
         return _not_launched(run, again, failure, now)
     attempt = again or _next_attempt(run, plan, now)
     status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt)
-    if observed.refusal is not None:
-        findings = held_up(Reason.NOT_PERMITTED, f"pod {attempt.pod} cannot be made: {observed.refusal}")
-    else:
-        findings = under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
     return Step(
         status=status.model_copy(update={"next_try": None, "engine": plan.job.engine}),
-        findings=findings,
+        findings=_launching(attempt, observed.refusal),
         actions=_creates(observed, attempt, plan),
     )
+
+
+def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]:
+    if refusal is not None:
+        return held_up(refusal.reason, f"pod {attempt.pod} cannot be made: {refusal.message}")
+    return under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
 
 
 def _of_the_same_engine(run: PaimonRun, plan: render.Launch) -> render.Launch:

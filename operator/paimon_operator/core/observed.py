@@ -8,6 +8,7 @@ from typing import Final
 
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.policies import RunPolicy
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.spark import Driver
 from paimon_operator.api.table import PaimonTable
@@ -62,6 +63,14 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What the API server said when something was to be created; it is tried again anyway."""
+
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TableObserved:
     """What was seen of the world around one table."""
 
@@ -71,5 +80,7 @@ class TableObserved:
     """The other object that holds the physical table; None when this one may have it."""
     runs: tuple[PaimonRun, ...] = ()
     """All runs of this table, from a live LIST: a run that is not here does not exist."""
+    refusal: Refusal | None = None
+    """Why the run that the status names could not be made the last time (403, 422, a name that is taken)."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from paimon_operator.api.columns import Aggregate, Column
+from paimon_operator.api.options import OPTION_FIELDS
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.table import (
     BucketType,
@@ -42,6 +43,16 @@ CHANGELOG_PRODUCERS: Final = {
     ChangelogProducerType.FULL_COMPACTION: "full-compaction",
 }
 TRUE: Final = "true"
+
+_AGGREGATE_FIELDS: Final = {
+    "aggregate-function": "function",
+    "ignore-retract": "ignoreRetract",
+    "list-agg-delimiter": "delimiter",
+    "distinct": "distinct",
+    "nested-key": "nestedKey",
+    "count-limit": "countLimit",
+}
+"""Last part of a column's option -> the member of `aggregate` that makes it."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,17 @@ def table_options(spec: PaimonTableSpec, holds: Effective) -> dict[str, str]:
     wanted.update(_columns(spec))
     wanted.update(_maintenance(holds))
     return dict(sorted(wanted.items()))
+
+
+def field_of_option(key: str) -> str:
+    """The field of the manifest that makes this option of Paimon's."""
+    family, _, rest = key.partition(".")
+    names, _, last = rest.rpartition(".")
+    if family == "fields" and last == "sequence-group":
+        return "spec.mergeEngine.partialUpdate.sequenceGroups"
+    if family == "fields" and last in _AGGREGATE_FIELDS:
+        return f"spec.schema.columns[{names}].aggregate.{_AGGREGATE_FIELDS[last]}"
+    return OPTION_FIELDS.get(key, f"spec.options[{key}]")
 
 
 def retention_options(block: SnapshotRetention | None) -> dict[str, str]:

@@ -112,13 +112,14 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed) -> Out
         findings = verdict.name_taken(look, status, status.active_run)
         return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
     if status.active_run is not None:
-        return _wait_for_run(look, followed, status)
+        return _wait_for_run(look, observed, followed, status)
     suspended, making = look.spec.suspend or look.catalog.spec.suspend, next(iter(PROVISION.due(look, status)), None)
     if not verdict.may_commit(look, status) and (suspended or making is None or not verdict.may_verify(look, status)):
         return _unsafe(look, status)
     if suspended:
         status = due.waiting(look, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=verdict.suspended(look, status))
+    status = due.spared(look, status)
     work = making or due.next_work(look, observed, status)
     status = due.held_writes(look, status)
     return _settle(look, status) if work is None else _start(look, status, work)
@@ -132,19 +133,17 @@ def _unsafe(look: Look, status: TableStatus) -> Outcome:
     return Outcome(status=status, findings=findings, requeue_after=_until_next(look, retries))
 
 
-def _wait_for_run(look: Look, followed: Followed, status: TableStatus) -> Outcome:
+def _wait_for_run(look: Look, observed: TableObserved, followed: Followed, status: TableStatus) -> Outcome:
     """One run at a time. A run that is named and does not exist is made now: that is what the name is for."""
     named = status.active_run
     actions: tuple[Action, ...] = ()
+    status = due.held_writes(look, due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
+    findings = verdict.standing(look, status, followed.run)
     if followed.missing and named is not None:
         actions = (active.creation(look.table, named, _policy(look)),)
-    status = due.held_writes(look, due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
-    return Outcome(
-        status=status,
-        findings=verdict.standing(look, status, followed.run),
-        actions=actions,
-        requeue_after=WHILE_A_RUN_IS_ACTIVE,
-    )
+        if observed.refusal is not None:
+            findings = verdict.refused_run(look, status, named, observed.refusal)
+    return Outcome(status=status, findings=findings, actions=actions, requeue_after=WHILE_A_RUN_IS_ACTIVE)
 
 
 def _start(look: Look, status: TableStatus, work: Work) -> Outcome:

@@ -17,6 +17,7 @@ from paimon_operator.api.table import BucketType
 from paimon_operator.api.writes import WriteMode
 from paimon_operator.core import claims, schedule
 from paimon_operator.core.column_rules import columns_of, keys_of
+from paimon_operator.core.format_rules import formats_of
 from paimon_operator.core.look import Look
 from paimon_operator.core.merge_rules import changelog_of, merging_of
 from paimon_operator.core.option_rules import free_options_of, typed_options_of
@@ -197,6 +198,7 @@ RULES: Final[tuple[Callable[[Look], Iterator[SpecError]], ...]] = (
     changelog_of,
     typed_options_of,
     free_options_of,
+    formats_of,
     maintenance_of,
     writes_of,
     schedules_of,

@@ -12,6 +12,7 @@ from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import Attempt
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import Claim
+from paimon_operator.core.observed import Refusal
 from paimon_operator.core.pods import PodObserved
 from paimon_operator.core.render import Launch
 
@@ -45,7 +46,7 @@ class RunObserved:
     """What to launch, worked out only when it is needed. Raises SpecError and SurroundingsError."""
     claimant: Claim | None = None
     """The other object that holds the physical table now; None when the run's own table does."""
-    refusal: str | None = None
+    refusal: Refusal | None = None
     """Why the API server refused this run's last create (403, 422, a name that is taken); it is tried again anyway."""
 
     @property

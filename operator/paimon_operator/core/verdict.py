@@ -19,6 +19,7 @@ from paimon_operator.core import outside
 from paimon_operator.core.conditions import Finding, fails, holds, reconciling, settled, stalled, unknown
 from paimon_operator.core.effective import WRITE_ONLY_MODES
 from paimon_operator.core.look import Look
+from paimon_operator.core.observed import Refusal
 from paimon_operator.core.operations import OPERATIONS
 from paimon_operator.core.operations.provision import ever_ready, memory
 
@@ -71,21 +72,33 @@ def taken_name(active: ActiveRun) -> str:
     return f"PaimonRun {active.name} exists and was not made by the operator. {Reason.NAME_TAKEN.remedy}"
 
 
+def refused_run(look: Look, status: TableStatus, active: ActiveRun, refusal: Refusal) -> Findings:
+    """The API server does not let the active run be made. A name becomes free by a human only."""
+    held = refused_creation(active, refusal)
+    return _stuck(look, status, held) if held.reason is Reason.NAME_TAKEN else standing(look, status, None, held)
+
+
+def refused_creation(active: ActiveRun, refusal: Refusal) -> Obstacle:
+    """Which run cannot be made, and why."""
+    message = f"run {active.name} cannot be made, and is being tried again: {refusal.message}"
+    return Obstacle(refusal.reason, message)
+
+
 def suspended(look: Look, status: TableStatus) -> Findings:
     """Nothing new starts."""
     ready = _verified(look, status) or unknown(ConditionType.READY, Reason.SUSPENDED, Reason.SUSPENDED.means)
     return (ready, *settled(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
 
 
-def standing(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings:
+def standing(look: Look, status: TableStatus, run: PaimonRun | None, held: Obstacle | None = None) -> Findings:
     """The usual case: the table is verified, or on its way, or making it failed; `run` is the active one."""
-    held = held_up(run)
+    held = held or held_up(run)
     if verified := _verified(look, status):
         return (verified, *settled(Reason.AS_EXPECTED), *healthy(status, held))
-    if memory(status).failure is not None:
-        return _not_made(status, held)
     if held is not None and not ever_ready(status):
         return (fails(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
+    if memory(status).failure is not None:
+        return _not_made(status, held)
     active = status.active_run
     if active is not None and active.type is RunType.PROVISION:
         reason, message = Reason.PROVISIONING, f"run {active.name} makes the table what the manifest says"
@@ -132,7 +145,7 @@ def healthy(status: TableStatus, held: Obstacle | None) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
-    problems = [*_problems(status), *([held] if held else [])]
+    problems = [*([held] if held else []), *_problems(status)]  # nothing else starts before the active run goes on
     if problems:
         more = f" ({len(problems) - 1} more in status)" if len(problems) > 1 else ""
         return (fails(ConditionType.HEALTHY, problems[0].reason, problems[0].message + more),)

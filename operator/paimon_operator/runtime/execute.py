@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 from paimon_operator.api.base import ApiModel
+from paimon_operator.api.reasons import Reason
 from paimon_operator.core.decision import Action, Create, Decision, Delete, EventNote
 from paimon_operator.core.naming import FINALIZER, controller_uid
 from paimon_operator.core.ports import EventSink, Kind, Manifest, ObjectStore
@@ -36,6 +38,11 @@ class CreateRefusedError(KubernetesError):
 
     Trying again may help, but only after somebody did something; the message says what.
     """
+
+    @property
+    def reason(self) -> Reason:
+        """Whether it was the name or the right to make it."""
+        return Reason.NAME_TAKEN if self.status == HTTPStatus.CONFLICT else Reason.NOT_PERMITTED
 
 
 class Executor:
@@ -121,7 +128,7 @@ class Executor:
         if controller_uid(found) != action.owner_uid:
             raise CreateRefusedError(
                 f"{action.kind} {namespace}/{name} exists and is not controlled by this object. Delete or rename it.",
-                status=409,
+                status=HTTPStatus.CONFLICT,
             )
         return found
 

@@ -14,12 +14,14 @@ from pydantic import ValidationError
 
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
 from paimon_operator.core.naming import API_VERSION
 from paimon_operator.core.outside import has_outside_writers
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.reach import unreached
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
@@ -31,20 +33,24 @@ ModelT = TypeVar("ModelT", bound=ApiModel)
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """What a catalog's status counts of its tables; a change of it wakes the catalog."""
+    """What a catalog's status tells of its tables; a change of it wakes the catalog."""
 
     catalog: str
     reached: bool
     outside_writers: bool
+    unreached: Reason | None
+    """Without the time: a table that fails again for the same reason is no news to its catalog."""
 
     @classmethod
     def of(cls, body: Manifest) -> Self:
         """From a table as the API server stores it."""
         spec: Mapping[str, Any] = body.get("spec") or {}
+        failing = unreached(body)
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
             outside_writers=has_outside_writers(body),
+            unreached=failing.reason if failing else None,
         )
 
 

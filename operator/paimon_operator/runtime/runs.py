@@ -4,41 +4,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import timedelta
 
 from pydantic import ValidationError
 
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import RunStatus
 from paimon_operator.api.table import PaimonTable
-from paimon_operator.core.backoff import Backoff
-from paimon_operator.core.decision import Create, Decision
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, current_pod
 from paimon_operator.core.runs import step
 from paimon_operator.errors import NamespaceTerminatingError
-from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError
+from paimon_operator.runtime.execute import CreateRefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.launch import Launches
+from paimon_operator.runtime.refusals import Refusals
 from paimon_operator.runtime.unreadable import problem_of
 from paimon_operator.runtime.world import World
 
-REFUSED: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=5))
-"""After the API server refused to create something: a quota may be raised, a right may be given."""
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Refusal:
-    """What the API server said when something was to be created for a run, how often in a row, and how long to wait."""
-
-    message: str
-    count: int
-    not_before: datetime
 
 
 class Runs:
@@ -48,12 +34,13 @@ class Runs:
         """`on_finished(type, phase)` is called once for each run that ends."""
         self._world, self._executor = world, world.executor
         self._launches, self._on_finished = launches, on_finished
-        self._refusals: dict[str, _Refusal] = {}
+        self._refusals = Refusals(world.clock)
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """One look at one run. Raises the KubernetesError tree; the look is then repeated."""
         body = await self._world.store.get(Kind.RUN, key.namespace, key.name)
         if body is None:
+            self._refusals.forget(key)
             return None
         self._world.notices.stored(Kind.RUN, body)
         try:
@@ -61,26 +48,25 @@ class Runs:
         except ValidationError as error:
             await self._executor.stall(Kind.RUN, body, problem_of(error), self._world.clock.now())
             return None
-        observed = await self._observe(run)
-        decision = step(observed, self._world.clock.now())
-        held_back = self._held_back(run, decision)
+        uid = run.metadata.uid
+        decision = step(await self._observe(key, run), self._world.clock.now())
+        held_back = self._refusals.held_back(key, uid, decision)
         try:
             again = await self._executor.carry_out(Kind.RUN, body, run.status, held_back or decision)
         except NamespaceTerminatingError as error:
-            return self._refused(run, f"the namespace is going away: {error}")
+            return self._refusals.noted(key, uid, Reason.NOT_PERMITTED, f"the namespace is going away: {error}")
         except CreateRefusedError as error:
-            return self._refused(run, str(error))
+            return self._refusals.noted(key, uid, error.reason, str(error))
         if held_back is None:
-            self._refusals.pop(run.metadata.uid, None)
+            self._refusals.forget(key)
         if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:
             self._on_finished(run.spec.type, decision.status.phase)
         return again
 
-    async def _observe(self, run: PaimonRun) -> RunObserved:
+    async def _observe(self, key: Key, run: PaimonRun) -> RunObserved:
         namespace = run.metadata.namespace
         table = await self._table(namespace, run.spec.table_ref.name)
         catalog = self._world.notices.catalog_of(table) if table is not None else None
-        refusal = self._refusals.get(run.metadata.uid)
         return RunObserved(
             run=run,
             table=table,
@@ -88,7 +74,7 @@ class Runs:
             limits=self._launches.limits_of(table, catalog),
             claimant=self._world.claims.holder(table, catalog) if table is not None else None,
             launch=lambda: self._launches.launch_of(run, table, catalog),
-            refusal=refusal.message if refusal else None,
+            refusal=self._refusals.of(key, run.metadata.uid),
         )
 
     async def _table(self, namespace: str, name: str) -> PaimonTable | None:
@@ -104,27 +90,3 @@ class Runs:
         name = current_pod(run)
         body = await self._world.store.get(Kind.POD, run.metadata.namespace, name) if name is not None else None
         return read_pod(body) if body is not None else None
-
-    def _held_back(self, run: PaimonRun, decision: Decision[RunStatus]) -> Decision[RunStatus] | None:
-        """The decision without what was refused a moment ago; None when nothing has to wait.
-
-        A timer alone would not hold it back: the status that shows a refusal is a change, and wakes the run.
-        """
-        refusal, now = self._refusals.get(run.metadata.uid), self._world.clock.now()
-        others = tuple(action for action in decision.actions if not isinstance(action, Create))
-        if refusal is None or now >= refusal.not_before or others == decision.actions:
-            return None
-        return replace(decision, actions=others, requeue_after=refusal.not_before - now)
-
-    def _refused(self, run: PaimonRun, message: str) -> timedelta:
-        """Remembers the refusal for the next look, which shows it; after that it is tried ever more rarely.
-
-        Whatever the message says: quotas count in it, and admission webhooks put request ids there.
-        """
-        known = self._refusals.get(run.metadata.uid)
-        count = known.count if known is not None else 0
-        wait = REFUSED.delay(count, run.metadata.uid) if count else AT_ONCE
-        not_before = self._world.clock.now() + wait
-        self._refusals[run.metadata.uid] = _Refusal(message=message, count=count + 1, not_before=not_before)
-        _log.warning("run %s/%s: %s", run.metadata.namespace, run.metadata.name, message)
-        return wait

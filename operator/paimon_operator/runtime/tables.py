@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
 
 from pydantic import ValidationError
 
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import TableStatus
@@ -21,10 +19,9 @@ from paimon_operator.errors import NamespaceTerminatingError, StaleError
 from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.notices import over, table_of
+from paimon_operator.runtime.refusals import Refusals
 from paimon_operator.runtime.unreadable import may_go, problem_of
 from paimon_operator.runtime.world import World
-
-_WARNING: Final = "Warning"
 
 
 class Tables:
@@ -34,11 +31,13 @@ class Tables:
         self._world, self._executor = world, world.executor
         self._doomed: set[str] = set()
         """UIDs of tables in namespaces that go away. Not the namespaces: one of the same name may come again."""
+        self._refusals = Refusals(world.clock)
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """One look at one table. Raises the KubernetesError tree; the look is then repeated."""
         body = await self._world.store.get(Kind.TABLE, key.namespace, key.name)
         if body is None:
+            self._refusals.forget(key)
             return None
         self._world.notices.stored(Kind.TABLE, body)
         try:
@@ -52,9 +51,9 @@ class Tables:
             problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"
             await self._executor.stall(Kind.TABLE, body, problem, self._world.clock.now())
             return None
-        decision = self._decide(table, runs)
+        decision = self._decide(key, table, runs)
         self._claim(table, decision)
-        return await self._carry_out(body, table.status, decision)
+        return await self._carry_out(key, body, table.status, decision)
 
     async def _unreadable(self, body: Manifest, problem: str) -> timedelta | None:
         if may_go(body):
@@ -64,12 +63,13 @@ class Tables:
         await self._executor.stall(Kind.TABLE, body, problem, self._world.clock.now())
         return None
 
-    def _decide(self, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
+    def _decide(self, key: Key, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
         catalog = self._world.notices.catalog_of(table)
         observed = TableObserved(
             catalog=catalog,
             claimant=self._world.claims.holder(table, catalog),
             runs=runs,
+            refusal=self._refusals.of(key, table.metadata.uid),
             namespace_terminating=table.metadata.uid in self._doomed,
         )
         return plan(Wanted(table=table, operator=self._world.operator), observed, self._world.clock.now())
@@ -109,13 +109,17 @@ class Tables:
         self._world.claims.promise(table.model_copy(update={"status": decision.status}), catalog)
 
     async def _carry_out(
-        self, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
+        self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
     ) -> timedelta | None:
+        uid = body["metadata"]["uid"]
+        held_back = self._refusals.held_back(key, uid, decision)
         try:
-            return await self._executor.carry_out(Kind.TABLE, body, stored, decision)
+            again = await self._executor.carry_out(Kind.TABLE, body, stored, held_back or decision)
         except NamespaceTerminatingError:
-            self._doomed.add(body["metadata"]["uid"])
+            self._doomed.add(uid)
             return AT_ONCE
         except CreateRefusedError as error:
-            await self._world.events.post(body, type_=_WARNING, reason=Reason.NOT_PERMITTED, note=str(error))
-            raise
+            return self._refusals.noted(key, uid, error.reason, str(error))
+        if held_back is None:
+            self._refusals.forget(key)
+        return again

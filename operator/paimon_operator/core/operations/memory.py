@@ -63,8 +63,8 @@ def forgotten(state: StateT) -> StateT:
 
 
 def noted(state: StateT, tick: datetime | None, decision: Decision) -> StateT:
-    """The decision about a tick; a started one is answered."""
-    answered = decision.result is DecisionResult.STARTED and tick is not None
+    """The decision about a tick; one that was started, or is not needed, is answered."""
+    answered = decision.result is not DecisionResult.WAITING and tick is not None
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
 
 

@@ -83,7 +83,7 @@ class Operation(Protocol):
         """The status with the next ticks filled in, and without what the manifest no longer asks for."""
 
     def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:
-        """The status with what was decided about `work`; a decision to start answers its tick."""
+        """The status with what was decided about `work`; a decision to start or to skip it answers its tick."""
 
     def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
         """The status after a run of this operation. `key` names the table, for the spread of retries."""

@@ -1,0 +1,56 @@
+"""Where a job's object storage is, for the sentences about it: an endpoint is no secret, and often what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from spark_apps.contract import Job
+    from spark_apps.engine import Engine
+
+S3 = "s3"
+CREDENTIALS = "spec.storage.s3.credentialsSecretRef"
+FIELDS = {
+    "StorageUnreachable": "spec.storage.s3.endpoint",
+    "SecretNotFound": CREDENTIALS,
+    "CredentialsRefused": CREDENTIALS,
+    "AccessDenied": CREDENTIALS,
+}
+"""Reason -> the field of the PaimonCatalog that most often is what has to be mended."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """The S3 of one job: the same for the warehouse, read by Paimon's FileIO, and the input files, read by S3A."""
+
+    where: str
+    """In words: the endpoint, or the region when it is AWS's own."""
+    buckets: dict[str, str]
+    """Bucket -> the field that names it."""
+
+    @classmethod
+    def of(cls, job: Job, engine: Engine) -> Storage | None:
+        """None for a job whose files lie elsewhere."""
+        buckets = {}
+        if job.write and (bucket := _bucket(job.write.location)):
+            buckets[bucket] = f"spec.writes[{job.write.name}].from.files.location"
+        if bucket := _bucket(job.catalog.warehouse):
+            buckets[bucket] = "spec.warehouse"
+        given = {**job.hadoop, **job.catalog.options}
+        endpoint = next((given[key] for key in engine.endpoint_keys if key in given), None)
+        region = next((given[key] for key in engine.region_keys if key in given), "unknown")
+        return cls(f"endpoint {endpoint}" if endpoint else f"AWS, region {region}", buckets) if buckets else None
+
+    def field(self, reason: str, said: str) -> str | None:
+        """The field to look at after a failure for `reason` that `said` something; None for what is not about S3."""
+        if reason == "BucketNotFound":
+            named = [field for bucket, field in self.buckets.items() if bucket in said]
+            return named[0] if len(named) == 1 else "spec.warehouse"
+        return FIELDS.get(reason)
+
+
+def _bucket(uri: str) -> str | None:
+    parts = urlsplit(uri)
+    return parts.netloc if parts.scheme == S3 else None

@@ -1,0 +1,91 @@
+"""What the Spark side says of a storage that fails: where it was asked, and which field of the catalog names it."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_apps.contract import Job, JobCatalog, JobRun, JobTable, WriteJob
+from spark_apps.engine import supported_engines
+from spark_apps.failures import RunError, classify
+from spark_apps.storage import Storage
+
+WRITE = WriteJob("import", "h1", "Upsert", "csv", "s3://landing/", "New", once=False, ledger="s3://lake/ledger")
+ON_THE_WAREHOUSE = {"s3.endpoint": "http://s3.storage:7070"}
+ON_INPUTS = {"fs.s3a.endpoint": "http://s3.storage:7070"}
+
+
+def failing(
+    said: str,
+    *,
+    engine: str = "paimon-1.4",
+    warehouse: str = "s3://lake/warehouse",
+    options: dict[str, str] = ON_THE_WAREHOUSE,
+    hadoop: dict[str, str] | None = None,
+) -> RunError:
+    """A write fails with an exception that says this."""
+    job = Job(
+        version=1,
+        run=JobRun("r", "u", "shop"),
+        operation="Write",
+        engine=engine,
+        catalog=JobCatalog(warehouse, "filesystem", options),
+        table=JobTable("shop", "orders"),
+        owner="o",
+        commit_user="c",
+        hadoop=hadoop or {},
+        write=WRITE,
+    )
+    return classify(RuntimeError(said), Storage.of(job, supported_engines()[engine]))
+
+
+@pytest.mark.parametrize("engine", supported_engines())
+@pytest.mark.parametrize(
+    ("said", "reason", "field"),
+    [
+        ("Connection refused", "StorageUnreachable", "spec.storage.s3.endpoint"),
+        ("java.net.UnknownHostException: s3.storage", "StorageUnreachable", "spec.storage.s3.endpoint"),
+        ("No AWS Credentials provided", "SecretNotFound", "spec.storage.s3.credentialsSecretRef"),
+        ("SignatureDoesNotMatch", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
+        ("Access Denied", "AccessDenied", "spec.storage.s3.credentialsSecretRef"),
+        ("Bucket lake does not exist", "BucketNotFound", "spec.warehouse"),
+        ("Bucket landing does not exist", "BucketNotFound", "spec.writes[import].from.files.location"),
+        ("NoSuchBucket", "BucketNotFound", "spec.warehouse"),
+    ],
+)
+def test_a_storage_that_fails_is_named_with_its_endpoint_and_field(
+    engine: str, said: str, reason: str, field: str
+) -> None:
+    failure = failing(said, engine=engine)
+    assert (failure.reason, failure.field) == (reason, field)
+    assert "(endpoint http://s3.storage:7070): " in str(failure)
+
+
+def test_the_endpoint_of_the_input_files_is_told_when_the_warehouse_has_none() -> None:
+    failure = failing("Connection refused", warehouse="file:///lake", options={}, hadoop=ON_INPUTS)
+    assert "(endpoint http://s3.storage:7070)" in str(failure)
+
+
+def test_without_an_endpoint_it_is_awss_and_the_region_is_told() -> None:
+    assert "(AWS, region eu-central-1)" in str(
+        failing("Connection refused", options={"s3.endpoint.region": "eu-central-1"})
+    )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No space left on device",
+        "/tmp/x: Permission denied",
+        "MALFORMED_RECORD",
+        "commit conflicts between multiple jobs",
+    ],
+)
+def test_what_is_not_the_storages_fault_names_no_endpoint(said: str) -> None:
+    failure = failing(said)
+    assert "endpoint" not in str(failure)
+    assert failure.field is None
+
+
+def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:
+    failure = classify(RuntimeError("Connection refused"))
+    assert (str(failure), failure.field) == ("The storage does not answer: Connection refused", None)
