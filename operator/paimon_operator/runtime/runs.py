@@ -65,16 +65,20 @@ class Runs:
         decision = step(observed, self._world.clock.now())
         held_back = self._held_back(run, decision)
         try:
-            again = await self._executor.carry_out(Kind.RUN, body, run.status, held_back or decision)
+            again = await self._executor.carry_out(
+                Kind.RUN, body, run.status, held_back or decision, on_stored=lambda: self._tell_end(run, decision)
+            )
         except NamespaceTerminatingError as error:
             return self._refused(run, f"the namespace is going away: {error}")
         except CreateRefusedError as error:
             return self._refused(run, str(error))
         if held_back is None:
             self._refusals.pop(run.metadata.uid, None)
+        return again
+
+    def _tell_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
         if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:
             self._on_finished(run.spec.type, decision.status.phase)
-        return again
 
     async def _observe(self, run: PaimonRun) -> RunObserved:
         namespace = run.metadata.namespace
