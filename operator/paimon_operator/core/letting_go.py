@@ -52,6 +52,13 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
     return decided(run, Step(status=run.status, findings=findings, actions=delete(pod) + actions), now)
 
 
+def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
+    """A Pod whose run is gone: whatever it did, nobody asks for it any more."""
+    if pod.settled(now):
+        return Decision(status=None, actions=release(pod))
+    return Decision(status=None, actions=delete(pod), requeue_after=LOOK_AGAIN)
+
+
 def silence(observed: RunObserved, pod: PodObserved) -> tuple[Finding, ...]:
     """What a Pod is waited for whose node says nothing, until when, and the way out for someone who knows more."""
     where, by = f"pod {pod.name} -n {observed.run.metadata.namespace}", ""
