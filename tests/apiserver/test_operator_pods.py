@@ -15,7 +15,7 @@ from kubernetes import client
 
 from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.operator_process import OperatorProcess
-from tests.apiserver.stage import RUNS, Stage, conditions
+from tests.apiserver.stage import RUNS, TABLES, Stage, conditions
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table
@@ -63,7 +63,7 @@ def said(stage: Stage, pod: client.V1Pod, words: str) -> str:
     """What the run says, once it says these words."""
 
     def message() -> str | None:
-        told = conditions(run_of(stage, pod))["Reconciling"]["message"]
+        told = conditions(run_of(stage, pod))["Succeeded"]["message"]
         return told if words in told else None
 
     return stage.wait(message, words) or ""
@@ -129,6 +129,7 @@ def test_while_a_node_is_silent_the_run_waits_and_the_way_out_that_it_tells_work
     stage.delete_pod(pod, force=True)
     message = said(stage, pod, "is silent; a driver may still be at work there")
     assert (run_of(stage, pod)["status"]["phase"], pods_of(stage, pod)) == ("Running", [pod.metadata.name])
+    assert stage.wait_for_condition(TABLES, "silent", "Stalled", "True", "NodeSilent")["message"].endswith(message)
 
     (kubectl,) = programs.build(["kubectl"])
     for command in re.findall(r"kubectl ([^;]+)", message):
@@ -143,7 +144,7 @@ def test_while_a_node_is_silent_the_run_waits_and_the_way_out_that_it_tells_work
 
 def test_a_cancelled_run_waits_for_its_pod_and_both_go(stage: Stage) -> None:
     pod = at_work(stage, "cancelled")
-    stage.patch("paimontables", "cancelled", {"spec": {"suspend": True}})
+    stage.patch(TABLES, "cancelled", {"spec": {"suspend": True}})
     run = stage.run_of(pod)[0]
     stage.delete(RUNS, run)
     stage.wait(lambda: _now(stage, pod).metadata.deletion_timestamp, "the Pod asked to go")
@@ -172,7 +173,7 @@ def test_a_pod_that_comes_after_its_run_has_ended_is_taken_away(stage: Stage) ->
 def test_a_pod_whose_run_was_freed_by_hand_is_let_go_when_it_has_ended(stage: Stage) -> None:
     pod = at_work(stage, "orphan")
     run = stage.run_of(pod)[0]
-    stage.patch("paimontables", "orphan", {"spec": {"suspend": True}})
+    stage.patch(TABLES, "orphan", {"spec": {"suspend": True}})
     stage.core.patch_namespaced_pod(
         pod.metadata.name, stage.namespace, {"metadata": {"finalizers": [FINALIZER, "test.example/hold"]}}
     )

@@ -72,7 +72,7 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
     story = at_work()
     decision = story.look(status, later=2 * MINUTES, **KILLED)
     assert (decision.actions, story.run.status.phase, story.attempt.state) == ((), Phase.RUNNING, "Running")
-    assert story.condition(ConditionType.RECONCILING) == "True NodeSilent"
+    assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     assert told(decision) == ["Warning NodeSilent"]
     assert story.message() == (
         f"the node of pod {RUN_NAME}-1 is silent; a driver may still be at work there. The run waits until "
@@ -99,6 +99,7 @@ def test_a_node_that_comes_back_is_believed() -> None:
     story.look(pods.running(), later=2 * MINUTES, **KILLED)
     story.look(pods.ended(0, pods.result(story.run)), **KILLED)
     assert story.run.status.phase is Phase.SUCCEEDED
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
 
 
 def test_somebody_who_knows_that_the_node_is_dead_takes_the_pod_away_and_the_next_attempt_comes() -> None:
@@ -114,7 +115,7 @@ def test_a_stopped_pod_of_a_silent_node_ends_its_run_by_what_it_was_stopped_for_
     assert deleted(story.look(pods.running(), later=60 * MINUTES)) == [POD_UID]
     gone_by = story.now + timedelta(seconds=30)
     story.look(pods.running(), later=2 * MINUTES, deleting=gone_by)
-    assert (story.run.status.phase, story.condition(ConditionType.RECONCILING)) == (Phase.RUNNING, "True NodeSilent")
+    assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.RUNNING, "True NodeSilent")
     story.now = pods.MADE + UNTIL_GIVEN_UP
     story.look(pods.running(), deleting=gone_by)
     assert story.condition(ConditionType.SUCCEEDED) == "False DeadlineExceeded"
@@ -189,7 +190,7 @@ def test_a_cancelled_run_waits_for_a_silent_node_says_so_and_goes_once_the_pod_i
     story.cancel()
     waiting = story.look(pods.running(), later=2 * MINUTES, **KILLED)
     assert (waiting.actions, waiting.finalizer) == ((), "keep")
-    assert story.condition(ConditionType.RECONCILING) == "True NodeSilent"
+    assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     story.now = pods.MADE + UNTIL_GIVEN_UP
     assert released(story.look(pods.running(), **KILLED)) == [POD_UID]
     assert story.look(pods.running(), **KILLED).finalizer == "remove", "the object may linger, let go"

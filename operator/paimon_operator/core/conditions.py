@@ -24,7 +24,7 @@ _GOOD_WHEN_TRUE = {
     ConditionType.HEALTHY,
     ConditionType.COMMIT_SAFE,
 }
-_WARNED = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING, Reason.NODE_SILENT}
+_WARNED = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
 """Steps of work that nobody hopes for."""
 _TOLD_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
 

@@ -21,7 +21,7 @@ from paimon_operator.core.endings import ENDED
 from paimon_operator.core.pods import PodObserved
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved
-from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, under_way
+from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, held_up, under_way
 
 _LET_GO: Final = '{"metadata":{"finalizers":null}}'
 
@@ -69,7 +69,7 @@ def silence(observed: RunObserved, pod: PodObserved) -> tuple[Finding, ...]:
         f"If you know that the node is dead, do not wait: kubectl delete {where} --force --wait=false; "
         f"kubectl patch {where} --type merge -p '{_LET_GO}'"
     )
-    return under_way(Reason.NODE_SILENT, message)
+    return held_up(Reason.NODE_SILENT, message)
 
 
 def delete(pod: PodObserved) -> tuple[Delete, ...]:
