@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from kubernetes import client, config
 from kubernetes.client import ApiException
+from kubernetes.client.exceptions import NotFoundException
 
 from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.processes import wait_until
@@ -28,7 +30,7 @@ class Stage:
     """One namespace with its objects, Pods and Events."""
 
     def __init__(self, kubeconfig: Path, namespace: str) -> None:
-        self.namespace = namespace
+        self.namespace, self.kubeconfig = namespace, kubeconfig
         self.client = config.new_client_from_config(str(kubeconfig))
         self.core = client.CoreV1Api(self.client)
         self._custom = client.CustomObjectsApi(self.client)
@@ -37,10 +39,13 @@ class Stage:
         self.wait(lambda: self.core.list_namespaced_service_account(namespace).items, "the default service account")
 
     def close(self) -> None:
-        """Lets everything go; finalizers would hold the namespace once the operator is gone."""
+        """Lets everything go: without operator and kubelet, finalizers and bound Pods would hold the namespace."""
         for plural in (TABLES, RUNS, CATALOGS):
             for item in self.all(plural):
                 self.patch(plural, item["metadata"]["name"], {"metadata": {"finalizers": None}})
+        for pod in self.pods():
+            self.core.patch_namespaced_pod(pod.metadata.name, self.namespace, {"metadata": {"finalizers": None}})
+            self.delete_pod(pod, force=True)
         self.core.delete_namespace(self.namespace)
         self.client.close()
 
@@ -125,8 +130,27 @@ class Stage:
         assert len(pods) == 1, [pod.metadata.name for pod in pods]
         return pods[0]
 
+    def find_pod(self, pod: client.V1Pod) -> client.V1Pod | None:
+        """The Pod as it is now."""
+        return next((each for each in self.pods() if each.metadata.uid == pod.metadata.uid), None)
+
+    def delete_pod(self, pod: client.V1Pod, *, force: bool = False) -> None:
+        """What a user asks for, and what a kubelet does (`force`) once it is done with a Pod."""
+        grace = {"grace_period_seconds": 0} if force else {}
+        with contextlib.suppress(NotFoundException):
+            self.core.delete_namespaced_pod(pod.metadata.name, self.namespace, **grace)
+
+    def bind_pod(self, pod: client.V1Pod) -> None:
+        """The scheduler gives the Pod to a node. Nothing asks whether there is such a node."""
+        target = {"apiVersion": "v1", "kind": "Node", "name": "node-1"}
+        body = {"metadata": {"name": pod.metadata.name}, "target": target}
+        # The client cannot read the answer, which is a Status.
+        self.core.create_namespaced_pod_binding(pod.metadata.name, self.namespace, body, _preload_content=False)
+
     def run_pod(self, pod: client.V1Pod) -> None:
-        """The container starts."""
+        """The container starts, on a node; or it is said once more that it runs."""
+        if self.core.read_namespaced_pod(pod.metadata.name, self.namespace).spec.node_name is None:
+            self.bind_pod(pod)
         self._set_pod(pod, "Running", {"running": {"startedAt": _now()}})
 
     def end_pod(self, pod: client.V1Pod, *, exit_code: int, message: str) -> None:

@@ -118,6 +118,22 @@ def pod_finished(play: Play) -> None:
     _end(play, finish=False)
 
 
+def end_stored(play: Play) -> None:
+    """The run's result is stored; its Pod is not let go."""
+    _begin(play)
+    pod = play.stage.wait_for_pod()
+    play.stage.run_pod(pod)
+    play.stage.wait(lambda: _phase(play) == "Running", "the run Running")
+    with play.rights.without("patch", "pods"):
+        play.stage.succeed(pod)
+        play.stage.wait(lambda: _phase(play) == "Succeeded", "the run Succeeded")
+        assert not _released(play)
+        play.kill()
+        assert all(pod.metadata.finalizers for pod in play.stage.pods())
+    play.start()
+    _end(play, finish=False)
+
+
 def status_written(play: Play) -> None:
     """The run's result is stored; the table's status does not have it."""
     _begin(play)
@@ -133,7 +149,7 @@ def status_written(play: Play) -> None:
     _end(play, finish=False)
 
 
-POINTS = [run_named, intent_written, pod_created, pod_running, pod_finished, status_written]
+POINTS = [run_named, intent_written, pod_created, pod_running, pod_finished, end_stored, status_written]
 
 
 @pytest.mark.parametrize("point", POINTS, ids=[point.__name__.replace("_", "-") for point in POINTS])
@@ -169,6 +185,7 @@ def _end(play: Play, *, finish: bool = True) -> None:
         play.stage.succeed(pod)
     play.stage.wait_for_condition(TABLES, "orders", "Ready", "True")
     play.stage.wait(lambda: _released(play), "the run without its finalizer", operator=play.operators[-1])
+    assert not any(pod.metadata.finalizers for pod in play.stage.pods()), "a run goes after its Pod was let go"
 
 
 def _attempts(play: Play) -> list[dict[str, object]]:

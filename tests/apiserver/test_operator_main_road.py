@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from kubernetes import client
 
+from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
 from tests.cluster.apiserver import ApiServer
@@ -181,10 +182,14 @@ def test_deleted_under_way_the_pod_is_gone_before_the_object(stage: Stage) -> No
     pod = stage.wait_for_pod(of="cancelled")
     stage.run_pod(pod)
     stage.core.patch_namespaced_pod(
-        pod.metadata.name, stage.namespace, {"metadata": {"finalizers": ["test.example/kubelet"]}}
+        pod.metadata.name, stage.namespace, {"metadata": {"finalizers": [FINALIZER, "test.example/kubelet"]}}
     )
     stage.delete(TABLES, "cancelled")
     stage.wait(lambda: _leaving(stage, pod), "the Pod asked to go")
+    assert stage.find(TABLES, "cancelled") is not None
+    stage.end_pod(pod, exit_code=143, message="")
+    stage.wait(lambda: not _guarded(stage, pod), "the Pod let go by us")
+    stage.delete_pod(pod, force=True)
     assert stage.find(TABLES, "cancelled") is not None
     stage.core.patch_namespaced_pod(pod.metadata.name, stage.namespace, {"metadata": {"finalizers": None}})
     stage.wait(lambda: stage.find(TABLES, "cancelled") is None, "the object gone")
@@ -218,6 +223,10 @@ def _age(item: Manifest) -> float:
 
 def _released(run: Manifest) -> Manifest | None:
     return None if run["metadata"].get("finalizers") else run
+
+
+def _guarded(stage: Stage, pod: client.V1Pod) -> bool:
+    return FINALIZER in stage.core.read_namespaced_pod(pod.metadata.name, stage.namespace).metadata.finalizers
 
 
 def _leaving(stage: Stage, pod: client.V1Pod) -> bool:

@@ -179,6 +179,54 @@ async def test_finalizers_come_and_go_only_on_the_object_as_it_was_read(kubeconf
         assert await api.store.set_finalizers(Kind.TABLE, leaving, []) is None
 
 
+def pod(name: str, *finalizers: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": "driver", "image": "example.test/none"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "finalizers": list(finalizers)}, "spec": spec}
+
+
+async def test_a_pod_is_let_go_while_its_kubelet_writes_its_status_and_only_by_us(
+    kubeconfig: str, core: official.CoreV1Api
+) -> None:
+    async with connected(kubeconfig) as api:
+        held = [FINALIZER, "test.example/hold"]
+        made = await api.store.create(Kind.POD, SPACE, pod("held", *held))
+        core.patch_namespaced_pod_status("held", SPACE, {"status": {"phase": "Failed"}})
+        await api.store.release(Kind.POD, SPACE, "held", uid=made["metadata"]["uid"], finalizers=held)
+        kept = await api.store.get(Kind.POD, SPACE, "held")
+        assert kept is not None
+        assert (kept["metadata"]["finalizers"], kept["status"]["phase"]) == (["test.example/hold"], "Failed")
+        with pytest.raises(StaleError):
+            await api.store.release(Kind.POD, SPACE, "held", uid=made["metadata"]["uid"], finalizers=held)
+        core.patch_namespaced_pod("held", SPACE, {"metadata": {"finalizers": None}})
+
+
+async def test_only_the_pod_that_is_meant_is_let_go(kubeconfig: str) -> None:
+    async with connected(kubeconfig) as api:
+        made = await api.store.create(Kind.POD, SPACE, pod("meant", FINALIZER))
+        uid = made["metadata"]["uid"]
+        with pytest.raises(StaleError):
+            await api.store.release(Kind.POD, SPACE, "meant", uid="uid-of-another", finalizers=[FINALIZER])
+        await api.store.delete(Kind.POD, SPACE, "meant", uid=uid, grace_seconds=0)
+        assert await api.store.get(Kind.POD, SPACE, "meant") is not None, "it is held"
+        await api.store.release(Kind.POD, SPACE, "meant", uid=uid, finalizers=[FINALIZER])
+        assert await api.store.get(Kind.POD, SPACE, "meant") is None
+        await api.store.release(Kind.POD, SPACE, "meant", uid=uid, finalizers=[FINALIZER])
+
+
+async def test_a_pod_that_is_being_deleted_is_given_to_no_node_any_more(
+    kubeconfig: str, core: official.CoreV1Api
+) -> None:
+    """What `PodObserved.ended` rests on: no kubelet will ever speak of it."""
+    async with connected(kubeconfig) as api:
+        made = await api.store.create(Kind.POD, SPACE, pod("unbound", FINALIZER))
+        await api.store.delete(Kind.POD, SPACE, "unbound", uid=made["metadata"]["uid"])
+        body = {"metadata": {"name": "unbound"}, "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"}}
+        with pytest.raises(official.ApiException, match="is being deleted, cannot be assigned to a host"):
+            core.create_namespaced_pod_binding("unbound", SPACE, body, _preload_content=False)
+        await api.store.release(Kind.POD, SPACE, "unbound", uid=made["metadata"]["uid"], finalizers=[FINALIZER])
+        assert await api.store.get(Kind.POD, SPACE, "unbound") is None
+
+
 async def test_a_namespace_that_goes_away_is_told_apart_from_missing_rights(
     api_server: ApiServer, core: official.CoreV1Api
 ) -> None:

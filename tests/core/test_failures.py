@@ -8,7 +8,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import FailureClass
-from paimon_operator.core.failures import Failure, Success, classify, lost
+from paimon_operator.core.failures import Failure, Success, classify, given_up, lost
 from tests.support import pods
 from tests.support.builders import run, table
 
@@ -127,7 +127,8 @@ INFRASTRUCTURE = FailureClass.INFRASTRUCTURE
         (pods.evicted(), {}, INFRASTRUCTURE, "Evicted", "exceeds the limit"),
         (pods.disrupted(143), {}, INFRASTRUCTURE, "Evicted", "Eviction API"),
         (pods.disrupted(137), {"deleting": True}, INFRASTRUCTURE, "Evicted", "Eviction API"),
-        ({"phase": "Failed", "reason": "NodeLost"}, {}, INFRASTRUCTURE, "PodLost", "NodeLost"),
+        ({"phase": "Failed", "reason": "NodeAffinity"}, {}, INFRASTRUCTURE, "PodLost", "NodeAffinity"),
+        (pods.unschedulable(), {"deleting": True}, INFRASTRUCTURE, "PodLost", "before a node took it"),
         ({"phase": "Failed"}, {}, INFRASTRUCTURE, "PodLost", "its node does not say why"),
         ({"phase": "Failed", "reason": "DeadlineExceeded"}, {}, FailureClass.DEADLINE, "DeadlineExceeded", "stopped"),
         (pods.ended(137) | {"reason": "DeadlineExceeded"}, {}, FailureClass.DEADLINE, "DeadlineExceeded", "stopped"),
@@ -158,6 +159,13 @@ def test_only_the_end_of_a_long_log_is_told() -> None:
     assert len(found.message) < 600
 
 
-def test_a_pod_that_has_not_ended_has_no_outcome() -> None:
+def test_a_pod_whose_node_never_spoke_is_lost() -> None:
+    found = given_up("orders-compact-1-1")
+    assert (found.failure_class, found.reason) == (INFRASTRUCTURE, Reason.POD_LOST)
+    assert found.message == "the node of pod orders-compact-1-1 never said how it ended"
+
+
+@pytest.mark.parametrize("status", [pods.running(), pods.collected(pods.running())])
+def test_a_pod_that_has_not_ended_has_no_outcome(status: pods.Json) -> None:
     with pytest.raises(ValueError, match="has not ended"):
-        meaning(pods.running())
+        meaning(status)

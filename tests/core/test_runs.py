@@ -15,7 +15,20 @@ from paimon_operator.core.decision import Decision
 from paimon_operator.core.observed import Refusal
 from tests.support import builders, pods
 from tests.support.pods import Json
-from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, at_work, created, deleted, launched, told
+from tests.support.run_story import (
+    MINUTES,
+    NOT_THERE,
+    POD_UID,
+    RUN_NAME,
+    Story,
+    at_work,
+    created,
+    deleted,
+    launched,
+    over,
+    released,
+    told,
+)
 
 # The good path
 
@@ -64,7 +77,7 @@ def test_the_cost_is_what_the_containers_used_over_all_attempts() -> None:
 def test_the_finalizer_of_an_ended_run_goes_once_its_last_status_is_stored() -> None:
     story = at_work()
     ended = story.look(pods.ended(0, pods.result(story.run)))
-    assert ended.finalizer == "keep"
+    assert (ended.finalizer, released(ended)) == ("keep", [POD_UID])
     assert ended.requeue_after == timedelta(0)
     decision = story.look(pods.ended(0, pods.result(story.run)))
     assert (decision.finalizer, decision.actions) == ("remove", ())
@@ -81,12 +94,11 @@ def test_a_run_without_our_finalizer_gets_it_before_anything_is_made() -> None:
 @pytest.mark.parametrize("phase", [Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN])
 @pytest.mark.parametrize("pod_status", [NOT_THERE, pods.running(), pods.ended(0)])
 def test_an_ended_run_never_changes_again(phase: Phase, pod_status: Json | None) -> None:
-    story = at_work()
-    story.run = story.run.model_copy(update={"status": story.run.status.model_copy(update={"phase": phase})})
+    story = over(at_work(), phase)
     before = story.run.status
     for _ in range(2):
         decision = story.look(pod_status, later=60 * MINUTES)
-        assert (decision.status, decision.actions, decision.events) == (before, (), ())
+        assert (decision.status, decision.events) == (before, ())
 
 
 # One mutating run per table

@@ -44,33 +44,63 @@ class RunLife(RuleBasedStateMachine):
         for _ in range(3):
             self.world.look()
 
-    @precondition(lambda self: self.world.alive())
+    def _heard_of(self) -> bool:
+        """Something may be at work, the API server still has its Pod, and the node answers."""
+        return bool(self.world.alive()) and not self.world.cut_off and self.world.alive()[0] in self.world.pods
+
+    @precondition(_heard_of)
     @rule(status=st.sampled_from([pods.waiting(), pods.waiting("CreateContainerConfigError", "secret"), "running"]))
     def the_kubelet_reports_progress(self, status: pods.Json | str) -> None:
         (name,) = self.world.alive()
         self.world.set_pod(name, pods.running(self.world.story.now) if isinstance(status, str) else status)
 
-    @precondition(lambda self: self.world.alive())
+    @precondition(_heard_of)
     @rule(exit_code=st.sampled_from(EXIT_CODES), with_result=st.booleans())
     def the_driver_ends(self, exit_code: int, with_result: bool) -> None:
         (name,) = self.world.alive()
         message = pods.result(self.world.story.run) if exit_code == 0 and with_result else ""
         self.world.set_pod(name, pods.ended(exit_code, message, finished=self.world.story.now))
 
-    @precondition(lambda self: self.world.alive())
+    @precondition(_heard_of)
     @rule()
     def the_pod_is_evicted(self) -> None:
         (name,) = self.world.alive()
         self.world.set_pod(name, pods.evicted())
 
     @precondition(lambda self: self.world.pods)
-    @rule()
-    def somebody_deletes_the_newest_pod(self) -> None:
-        self.world.delete_pod(list(self.world.pods)[-1])
+    @rule(force=st.booleans())
+    def somebody_deletes_the_newest_pod(self, force: bool) -> None:
+        self.world.delete_pod(list(self.world.pods)[-1], force=force)
 
+    @precondition(lambda self: not self.world.cut_off)
     @rule()
     def the_kubelet_finishes_deletions(self) -> None:
         self.world.finish_deletions()
+
+    @precondition(_heard_of)
+    @rule(collected=st.booleans())
+    def the_node_is_cut_off_and_the_control_plane_gives_its_pod_up(self, collected: bool) -> None:
+        (name,) = self.world.alive()
+        self.world.set_pod(name, pods.running(self.world.story.now))
+        self.world.cut_off = True
+        if collected:
+            self.world.collect(name)
+        else:
+            self.world.delete_pod(name)
+
+    @precondition(lambda self: self.world.cut_off)
+    @rule()
+    def the_node_comes_back(self) -> None:
+        self.world.cut_off = False
+
+    @precondition(lambda self: self.world.cut_off and self.world.pods)
+    @rule()
+    def somebody_knows_that_the_node_is_dead_and_takes_the_pod_away(self) -> None:
+        name = list(self.world.pods)[-1]
+        self.world.at_work.pop(name, None)
+        self.world.delete_pod(name, force=True)
+        if name in self.world.pods:
+            self.world.take_finalizer(name)
 
     @rule(named=st.sampled_from([True, True, True, False]))
     def the_table_names_the_run_or_another_one(self, named: bool) -> None:
@@ -98,6 +128,7 @@ class RunLife(RuleBasedStateMachine):
         if not hasattr(self, "world"):
             return
         self.world.story.name(RUN_NAME, self.world.story.run.metadata.uid)
+        self.world.cut_off = False
         for _ in range(8 * (LIMIT + 1)):
             self.world.look()
             for name in self.world.alive():
@@ -106,6 +137,7 @@ class RunLife(RuleBasedStateMachine):
             self.world.pass_time(timedelta(minutes=6))
         run = self.world.story.run
         assert self.world.gone or (run.status.phase in ENDED and not run.metadata.finalizers)
+        assert not [name for name, pod in self.world.pods.items() if pod["metadata"]["finalizers"]]
 
 
 TestRunLife = RunLife.TestCase

@@ -11,7 +11,7 @@ from paimon_operator.api.run_status import AttemptState, FailureClass, Phase
 from paimon_operator.core.decision import Create
 from tests.support import pods
 from tests.support.pods import Json
-from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, at_work, deleted, launched, told
+from tests.support.run_story import MINUTES, NOT_THERE, POD_UID, RUN_NAME, Story, at_work, deleted, launched, told
 
 # A Pod that waits
 
@@ -72,7 +72,6 @@ def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
     [
         (pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'), "SecretNotFound"),
         (pods.waiting(), "PodNotStarted"),
-        (pods.unschedulable(), "Unschedulable"),
     ],
 )
 def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundings(status: Json, reason: str) -> None:
@@ -87,6 +86,14 @@ def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundi
     assert story.condition(ConditionType.SUCCEEDED) == f"False {reason}"
     assert "did not start within 10 min" in story.message()
     assert len(story.run.status.attempts) == 1
+
+
+def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
+    story = launched()
+    assert deleted(story.look(pods.unschedulable(), later=10 * MINUTES)) == [POD_UID]
+    story.look(pods.unschedulable(), deleting=True)
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
+    assert story.condition(ConditionType.SUCCEEDED) == "False Unschedulable"
 
 
 # The deadline

@@ -6,7 +6,7 @@ import pytest
 
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind
-from paimon_operator.errors import NamespaceTerminatingError
+from paimon_operator.errors import NamespaceTerminatingError, RetryableError
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended, lake, orders, provisioned, shop
 from tests.support.manifests import edited, run
@@ -204,3 +204,58 @@ async def test_an_active_run_without_our_label_goes_on_though_the_cache_has_lost
     operator.queue.add(Key(Kind.TABLE, SHOP, "orders"))
     await operator.settle()
     assert operator.table()["status"]["activeRun"]["name"] == by_hand["metadata"]["name"]
+
+
+# Pods that are held
+
+
+async def test_a_run_s_pod_is_let_go_after_its_end_was_stored_and_the_run_after_its_pod(
+    operator: OperatorInMemory,
+) -> None:
+    await provisioned(operator)
+    writes = [(request.verb, request.kind) for request in operator.store.writes]
+    let_go = writes.index(("release", Kind.POD))
+    assert writes[let_go - 1] == ("apply_status", Kind.RUN)
+    assert ("set_finalizers", Kind.RUN) in writes[let_go:]
+    (pod,) = operator.store.names(Kind.POD)
+    assert (operator.store.peek(Kind.POD, SHOP, pod) or {})["metadata"]["finalizers"] == []
+
+
+async def test_a_run_whose_pod_cannot_be_let_go_yet_is_counted_once_and_tried_again(operator: OperatorInMemory) -> None:
+    operator.store.faults.append(Fault("release", Kind.POD, RetryableError("no answer")))
+    await provisioned(operator)
+    await operator.pass_time(minutes=1)
+    assert operator.store.faults == []
+    (pod,) = operator.store.names(Kind.POD)
+    assert (operator.store.peek(Kind.POD, SHOP, pod) or {})["metadata"]["finalizers"] == []
+    assert operator.finished == [("Provision", "Succeeded")]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("successor", [False, True])
+async def test_a_pod_whose_run_was_freed_by_hand_is_let_go_once_it_has_ended(
+    operator: OperatorInMemory, *, restarted: bool, successor: bool
+) -> None:
+    await operator.apply(lake(), orders())
+    (name,) = operator.store.names(Kind.RUN)
+    (pod,) = operator.store.names(Kind.POD)
+    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
+    operator.store.put(edited(body, spec__nodeName="node-1"))
+    run = operator.store.peek(Kind.RUN, SHOP, name) or {}
+    await operator.store.set_finalizers(Kind.RUN, run, [])
+    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    if successor:
+        operator.store.put({**run, "status": {}})
+    operator.store.user_deletes(Kind.POD, SHOP, pod)  # the garbage collector
+    await operator.settle()
+    now = await operator.kill() if restarted else operator
+    assert uid_of(now, pod) == body["metadata"]["uid"], "its kubelet has not spoken"
+    now.store.set_status(Kind.POD, SHOP, pod, {"phase": "Failed"})
+    await now.settle()
+    assert uid_of(now, pod) != body["metadata"]["uid"]
+    await now.kill()
+
+
+def uid_of(operator: OperatorInMemory, pod: str) -> str | None:
+    found = operator.store.peek(Kind.POD, SHOP, pod)
+    return None if found is None else found["metadata"]["uid"]

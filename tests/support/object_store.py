@@ -13,10 +13,11 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Clock, Kind, Manifest
 from paimon_operator.errors import AlreadyExistsError, KubernetesError, NotFoundError, StaleError
 
-Verb = Literal["get", "list", "create", "delete", "apply_status", "set_finalizers"]
+Verb = Literal["get", "list", "create", "delete", "apply_status", "set_finalizers", "release"]
 Json = dict[str, Any]
 _READS = frozenset({"get", "list"})
 
@@ -147,11 +148,24 @@ class ObjectStore:
             known = self._as_read("set_finalizers", kind, obj)
         except NotFoundError:
             return None
+        return self._after("set_finalizers", kind, self._with_finalizers(kind, known, finalizers))
+
+    async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
+        self._before("release", kind, name)
+        known = self._objects.get((kind, namespace, name))
+        if known is not None:
+            meta = known["metadata"]
+            if (meta["uid"], list(meta.get("finalizers") or ())) != (uid, list(finalizers)):
+                raise StaleError(f"{kind} {name} has changed", status=422)
+            self._with_finalizers(kind, known, [each for each in finalizers if each != FINALIZER])
+        self._after("release", kind, None)
+
+    def _with_finalizers(self, kind: Kind, known: Json, finalizers: Sequence[str]) -> Json:
         changed = {**known, "metadata": {**known["metadata"], "finalizers": list(finalizers)}}
         stored = self._stored(kind, changed)
         if not finalizers and "deletionTimestamp" in stored["metadata"]:
             self._drop((kind, stored["metadata"]["namespace"], stored["metadata"]["name"]))
-        return self._after("set_finalizers", kind, stored)
+        return stored
 
     def _as_read(self, verb: Verb, kind: Kind, obj: Manifest) -> Json:
         meta = obj["metadata"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.run import PaimonRun
-from paimon_operator.core.naming import owner_reference, pod_labels, pod_name
+from paimon_operator.core.naming import FINALIZER, owner_reference, pod_labels, pod_name
 from paimon_operator.core.pods import PodObserved, read_pod
 
 Json = dict[str, Any]
@@ -16,12 +16,22 @@ Json = dict[str, Any]
 MADE = datetime(2026, 11, 21, 8, 10, 0, tzinfo=UTC)
 STARTED = datetime(2026, 11, 21, 8, 10, 5, tzinfo=UTC)
 FINISHED = datetime(2026, 11, 21, 8, 10, 46, tzinfo=UTC)
+DEADLINE_S = 4500
 
 
 def pod(
-    run: PaimonRun, attempt: int = 1, *, owner_uid: str | None = None, deleting: bool = False, **status: Any
+    run: PaimonRun,
+    attempt: int = 1,
+    *,
+    owner_uid: str | None = None,
+    deleting: bool | datetime = False,
+    guarded: bool = True,
+    **status: Any,
 ) -> Json:
-    """The Pod of one attempt, Pending and not yet scheduled unless `status` says otherwise."""
+    """The Pod of one attempt, Pending and not yet scheduled unless `status` says otherwise.
+
+    `deleting` may be the end of its grace period, `guarded` says whether it still has our finalizer.
+    """
     name = pod_name(run.metadata.name, attempt)
     metadata: Json = {
         "name": name,
@@ -32,8 +42,14 @@ def pod(
         "ownerReferences": [owner_reference("PaimonRun", run.metadata.name, owner_uid or run.metadata.uid)],
     }
     if deleting:
-        metadata["deletionTimestamp"] = rfc3339(FINISHED)
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"phase": "Pending"} | status}
+        metadata["deletionTimestamp"] = rfc3339(deleting if isinstance(deleting, datetime) else FINISHED)
+    if guarded:
+        metadata["finalizers"] = [FINALIZER]
+    spec: Json = {"activeDeadlineSeconds": DEADLINE_S}
+    if "containerStatuses" in status or status.get("phase", "Pending") != "Pending":
+        spec["nodeName"] = "node-1"
+    whole = {"phase": "Pending"} | status
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": whole}
 
 
 def waiting(reason: str = "ContainerCreating", message: str = "") -> Json:
@@ -76,6 +92,12 @@ def disrupted(exit_code: int, by: str = "Eviction API: evicting") -> Json:
     """Status of a Pod that was pushed off its node."""
     condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": by}
     return ended(exit_code, conditions=[condition])
+
+
+def collected(last_seen: Json) -> Json:
+    """Status of a Pod that was last seen like this on a node that is no more: what the Pod garbage collector makes."""
+    why = {"reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"}
+    return last_seen | {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"} | why]}
 
 
 def observed(run: PaimonRun, attempt: int = 1, status: Json | None = None, **how: Any) -> PodObserved:

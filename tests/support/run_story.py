@@ -8,11 +8,11 @@ from typing import Any
 from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
 from paimon_operator.api.run import CompactStrategy, PaimonRun
-from paimon_operator.api.run_status import Attempt, RunStatus, RunType
+from paimon_operator.api.run_status import Attempt, Phase, RunStatus, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, TableStatus
 from paimon_operator.core.claims import Claim
-from paimon_operator.core.decision import Create, Decision, Delete
+from paimon_operator.core.decision import Create, Decision, Delete, Release
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.observed import Refusal
 from paimon_operator.core.pods import read_pod
@@ -23,6 +23,7 @@ from tests.support import builders, pods
 from tests.support.pods import Json
 
 RUN_NAME = "orders-compact-8f3a91c2"
+POD_UID = f"uid-of-{RUN_NAME}-1"
 MINUTES = timedelta(minutes=1)
 
 NOT_THERE = None
@@ -42,6 +43,7 @@ class Story:
         self.claimant: Claim | None = None
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"
+        self.released: set[str] = set()
         if named:
             self.name(RUN_NAME, run.metadata.uid)
 
@@ -59,7 +61,9 @@ class Story:
         self.now += later
         pod = None
         if pod_status is not None and current_pod(self.run) is not None:
-            pod = read_pod(pods.pod(self.run, len(self.run.status.attempts), **pod_status, **how))
+            guarded = f"uid-of-{current_pod(self.run)}" not in self.released
+            stored = pods.pod(self.run, len(self.run.status.attempts), **{"guarded": guarded} | pod_status | how)
+            pod = read_pod(stored)
         decision = step(
             RunObserved(
                 run=self.run,
@@ -110,7 +114,8 @@ class Story:
         )
 
     def carry_out(self, decision: Decision[RunStatus]) -> None:
-        """Store finalizers and status; actions are for the test to look at."""
+        """Store finalizers and status; actions are for the test to look at, but Pods are let go."""
+        self.released.update(released(decision))
         finalizers = {"keep": self.run.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
         metadata = self.run.metadata.model_copy(update={"finalizers": finalizers})
         update: dict[str, Any] = {"metadata": metadata}
@@ -150,12 +155,23 @@ def at_work(story: Story | None = None) -> Story:
     return story
 
 
+def over(story: Story, phase: Phase = Phase.FAILED) -> Story:
+    """The run has ended, and its Pod is not let go: the operator was killed in between."""
+    status = story.run.status.model_copy(update={"phase": phase})
+    story.run = story.run.model_copy(update={"status": status})
+    return story
+
+
 def created(decision: Decision[RunStatus]) -> list[str]:
     return [f"{each.kind} {each.body['metadata']['name']}" for each in decision.actions if isinstance(each, Create)]
 
 
 def deleted(decision: Decision[RunStatus]) -> list[str]:
     return [each.uid for each in decision.actions if isinstance(each, Delete)]
+
+
+def released(decision: Decision[RunStatus]) -> list[str]:
+    return [each.uid for each in decision.actions if isinstance(each, Release)]
 
 
 def told(decision: Decision[RunStatus]) -> list[str]:

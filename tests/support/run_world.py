@@ -1,7 +1,8 @@
 """A small world for one run: an API server that remembers, a kubelet that does anything, an operator that is killed.
 
-The rules of Kubernetes that count here are played by the book: one object per name, graceful deletion, UIDs. At every
-write it is checked that what must always hold does.
+The rules of Kubernetes that count here are played by the book: one object per name, graceful deletion, UIDs,
+finalizers, and that what runs on a node is not what the API server says of it. At every write it is checked that what
+must always hold does.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import AttemptState, Phase, RunStatus
-from paimon_operator.core.decision import Create, Decision, Delete
+from paimon_operator.core.decision import Action, Create, Decision, Delete
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.naming import controller_uid
 from paimon_operator.core.pods import PodObserved, read_pod
@@ -33,6 +34,10 @@ class World:
 
     story: Story
     pods: dict[str, Json] = field(default_factory=dict)
+    at_work: dict[str, datetime] = field(default_factory=dict)
+    """The truth: Pods in which something runs or may yet run, and when their kubelet stops them in any case."""
+    cut_off: bool = False
+    """The node works on, and nobody hears of it."""
     config_maps: set[str] = field(default_factory=set)
     gone: bool = False
     """The run object is deleted and finalised."""
@@ -95,15 +100,23 @@ class World:
         if new.phase is Phase.SUCCEEDED:
             assert self.said_ok, "success without a result"
 
-    def _act(self, action: Create | Delete) -> None:
-        if isinstance(action, Delete):
-            body = self.pods.get(action.name)
-            if body is not None and body["metadata"]["uid"] == action.uid:
-                self.delete_pod(action.name)
-        elif action.kind is Kind.CONFIG_MAP:
+    def _act(self, action: Action) -> None:
+        if isinstance(action, Create) and action.kind is Kind.CONFIG_MAP:
             self.config_maps.add(action.body["metadata"]["name"])
-        else:
+        elif isinstance(action, Create):
             self._create_pod(action)
+        elif self.pods.get(action.name, {}).get("metadata", {}).get("uid") != action.uid:
+            pass  # gone, or another Pod's name by now
+        elif isinstance(action, Delete):
+            self.delete_pod(action.name)
+        else:
+            self._let_go(action.name)
+
+    def _let_go(self, name: str) -> None:
+        attempt = self.story.run.status.attempts[-1]
+        cancelled = self.story.run.metadata.deletion_timestamp is not None
+        assert cancelled or attempt.state is AttemptState.ENDED, "a Pod was let go before its end was stored"
+        self.take_finalizer(name)
 
     def _create_pod(self, action: Create) -> None:
         name, run = action.body["metadata"]["name"], self.story.run
@@ -122,34 +135,68 @@ class World:
         body["metadata"]["uid"] = f"uid-{len(self.launches)}"
         body["metadata"]["creationTimestamp"] = self.story.now.isoformat()
         self.launches.append(body["metadata"]["uid"])
+        body["metadata"]["finalizers"] = list(action.body["metadata"].get("finalizers", ()))
+        seconds = body["spec"]["activeDeadlineSeconds"] = action.body["spec"]["activeDeadlineSeconds"]
         self.pods[name] = body
+        self.at_work[name] = self.story.now + timedelta(seconds=seconds)
 
     # The kubelet, and people
 
     def alive(self) -> list[str]:
         """Names of the Pods in which something runs or may yet run."""
+        return list(self.at_work)
+
+    def open(self) -> list[str]:
+        """Names of the Pods of which the API server knows no end."""
         return [name for name, body in self.pods.items() if body["status"]["phase"] not in ("Succeeded", "Failed")]
 
     def set_pod(self, name: str, status: Json) -> None:
         """The kubelet reports `status` of an own Pod."""
         self.pods[name]["status"] = status
+        self.pods[name]["spec"]["nodeName"] = "node-1"
+        if status["phase"] in ("Succeeded", "Failed"):
+            self.at_work.pop(name, None)
         for each in status.get("containerStatuses", ()):
             message = each["state"].get("terminated", {}).get("message", "")
             self.said_ok = self.said_ok or message == pods.result(self.story.run)
 
-    def delete_pod(self, name: str) -> None:
-        """Graceful: a Pod that has not ended stays until its kubelet is done with it."""
-        if name in self.alive():
-            self.pods[name]["metadata"]["deletionTimestamp"] = self.story.now.isoformat()
-        else:
-            del self.pods[name]
+    def delete_pod(self, name: str, *, force: bool = False) -> None:
+        """A Pod that may be at work stays until its kubelet is done with it, unless the deletion is forced."""
+        meta = self.pods[name]["metadata"]
+        bound = "nodeName" in self.pods[name]["spec"]
+        at_once = force or not bound or name not in self.open()
+        meta["grace"] = 0 if at_once else meta.get("grace", 30)
+        meta["deletionTimestamp"] = (self.story.now + timedelta(seconds=meta["grace"])).isoformat()
+        if not bound:
+            self.at_work.pop(name, None)  # no node can get it any more
+        self._remove_if_free(name)
+
+    def take_finalizer(self, name: str) -> None:
+        self.pods[name]["metadata"]["finalizers"] = []
+        self._remove_if_free(name)
+
+    def collect(self, name: str) -> None:
+        """The Pod's node is taken off the list: the garbage collector fails the Pod and forces its deletion."""
+        self.pods[name]["status"] = pods.collected(self.pods[name]["status"])
+        self.delete_pod(name, force=True)
 
     def finish_deletions(self) -> None:
-        """The kubelet is done with every Pod that was asked to go."""
-        for name in [name for name, body in self.pods.items() if "deletionTimestamp" in body["metadata"]]:
-            del self.pods[name]
+        """The kubelet is done with every Pod that was asked to go, and says so."""
+        for name, body in list(self.pods.items()):
+            if "deletionTimestamp" in body["metadata"]:
+                if name in self.at_work:
+                    self.set_pod(name, pods.ended(143, finished=self.story.now))
+                body["metadata"]["grace"] = 0
+                self._remove_if_free(name)
 
     def pass_time(self, delta: timedelta) -> datetime:
-        """Time goes by; returns the new time."""
+        """Time goes by, and a kubelet keeps deadlines even when it is cut off; returns the new time."""
         self.story.now += delta
+        for name in [name for name, end in self.at_work.items() if end <= self.story.now]:
+            self.at_work.pop(name)
         return self.story.now
+
+    def _remove_if_free(self, name: str) -> None:
+        meta = self.pods[name]["metadata"]
+        if "deletionTimestamp" in meta and meta["grace"] == 0 and not meta["finalizers"]:
+            del self.pods[name]

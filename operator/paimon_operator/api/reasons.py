@@ -57,6 +57,12 @@ class Reason(StrEnum):
         "Wait, or see the attempt's message.",
     )
     STOPPING = "Stopping", "The driver pod is being stopped.", "Wait."
+    NODE_SILENT = (
+        "NodeSilent",
+        "The driver pod was deleted or given up, and its node does not say whether the driver still works.",
+        "Wait: the run goes on when the node answers, or at the time that the message names. If you know that the node "
+        "is dead, do what the message says.",
+    )
     STORAGE_REACHED = "StorageReached", "A run has reached the catalog's storage.", "Nothing."
     STORAGE_NOT_TRIED = (
         "StorageNotTried",

@@ -1,8 +1,7 @@
 """What the pure side hands back: the whole desired status, and at most one thing to do about it.
 
-The runtime carries a decision out in a fixed order: finalizer, status, actions, events. An action that creates or
-deletes is only carried out once the status that names it is stored, so a process killed in between repeats it under
-the same name.
+The runtime carries a decision out in a fixed order: finalizer, status, actions, events. An action is only
+carried out once the status that names it is stored, so a process killed in between repeats it under the same name.
 """
 
 from __future__ import annotations
@@ -37,7 +36,17 @@ class Delete:
     grace_seconds: int | None = None
 
 
-Action = Create | Delete
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """Take our finalizer off the object of this UID, which carries `finalizers` now."""
+
+    kind: Kind
+    name: str
+    uid: str
+    finalizers: tuple[str, ...]
+
+
+Action = Create | Delete | Release
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,8 +56,8 @@ _BY_EXIT_CODE: Final = {
 
 
 def classify(pod: PodObserved, run: str) -> Success | Failure:
-    """What the end of this terminal Pod means for `run`. A Pod that is not terminal is a ValueError."""
-    if not pod.terminal:
+    """What the end of this Pod means for `run`. A Pod of whose end nothing was said is a ValueError."""
+    if not pod.spoken:
         raise ValueError(f"pod {pod.name} has not ended")
     result, why_none = _result(pod.terminated, run)
     code = None if pod.terminated is None else pod.terminated.exit_code
@@ -74,6 +74,11 @@ def classify(pod: PodObserved, run: str) -> Success | Failure:
 def lost(pod: str) -> Failure:
     """The Pod is gone (404) and nobody read its result."""
     return _infrastructure(Reason.POD_LOST, f"pod {pod} vanished before its result was read")
+
+
+def given_up(pod: str) -> Failure:
+    """Its kubelet's own deadline is over, and its node never said how it ended."""
+    return _infrastructure(Reason.POD_LOST, f"the node of pod {pod} never said how it ended")
 
 
 def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str]:
@@ -130,7 +135,8 @@ def _killed(pod: PodObserved) -> Failure:
         return _infrastructure(Reason.EVICTED, f"the pod was pushed off its node: {why}")
     ended = pod.terminated
     if ended is None or ended.reason == "ContainerStatusUnknown":
-        why = " ".join(part for part in (pod.reason, pod.message) if part) or "its node does not say why"
+        otherwise = "it was deleted before a node took it" if pod.node is None else "its node does not say why"
+        why = " ".join(part for part in (pod.reason, pod.message) if part) or otherwise
         return _infrastructure(Reason.POD_LOST, f"the pod failed without a word from its container: {why}")
     if pod.deleting:
         return _infrastructure(Reason.POD_LOST, f"the pod was deleted while it ran (exit code {ended.exit_code})")

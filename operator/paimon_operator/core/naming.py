@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from paimon_operator.core.ports import Manifest
+from paimon_operator.core.ports import Kind, Manifest
 
 GROUP: Final = "paimon-operator.dev"
 API_VERSION: Final = f"{GROUP}/v1alpha1"
@@ -96,8 +96,20 @@ def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
 
 def controller_uid(body: Manifest) -> str | None:
     """UID of what controls `body`, None when nothing does: tells an own object from a stranger's after a 409."""
+    owner = _controller(body)
+    return None if owner is None else str(owner["uid"])
+
+
+def controlling_run(body: Manifest) -> str | None:
+    """Name of the run that controls a Pod. Not by label: a label holds less than a run's name."""
+    owner = _controller(body)
+    is_run = owner is not None and (owner["kind"], owner["apiVersion"]) == (Kind.RUN, API_VERSION)
+    return str(owner["name"]) if owner is not None and is_run else None
+
+
+def _controller(body: Manifest) -> Mapping[str, Any] | None:
     references: Iterable[Mapping[str, Any]] = body.get("metadata", {}).get("ownerReferences") or ()
-    return next((str(reference["uid"]) for reference in references if reference.get("controller")), None)
+    return next((reference for reference in references if reference.get("controller")), None)
 
 
 def _slug(text: str, length: int) -> str:

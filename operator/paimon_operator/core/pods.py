@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from paimon_operator.core.naming import controller_uid
+from paimon_operator.core.naming import FINALIZER, controller_uid
 from paimon_operator.core.ports import Manifest
 
 CONTAINER: Final = "driver"
 """The one container whose end is the attempt's end; a sidecar that a cluster injects does not count."""
+_PATIENCE: Final = timedelta(minutes=1)
+"""What a kubelet may take, beyond a Pod's grace period, to say how a deleted Pod ended."""
+_LATE: Final = timedelta(minutes=2)
+"""How late a kubelet enforces a deadline: it looks now and then, what it kills has its grace period, clocks differ."""
+_COLLECTED: Final = "DeletionByPodGC"
 
 
 class PodPhase(StrEnum):
@@ -52,9 +57,15 @@ class PodObserved:
     name: str
     uid: str
     controller_uid: str | None
+    finalizers: tuple[str, ...]
     phase: PodPhase
     created: datetime
-    deleting: bool
+    gone_by: datetime | None
+    """When its grace period ends, once its deletion was asked for."""
+    node: str | None
+    """Who got it; the API server gives a Pod that is being deleted to nobody any more."""
+    stopped_by: datetime | None
+    """When even a kubelet that is cut off has stopped it, by activeDeadlineSeconds; None without such a deadline."""
     reason: str
     """The Pod's own reason (`Evicted`, `DeadlineExceeded`, `NodeLost`), empty mostly."""
     message: str
@@ -62,36 +73,81 @@ class PodObserved:
     """The scheduler's sentence while it finds no node."""
     disruption: str | None
     """The message of condition DisruptionTarget: who pushed the Pod off its node."""
+    failed_from_afar: bool
+    """The control plane gave the node up, and says so in the Pod; that stops no container."""
     waiting: Waiting | None
+    running: bool
+    """The container runs, as far as its kubelet has said."""
     started: datetime | None
     """When the driver container started, None while it never did."""
     terminated: Terminated | None
 
     @property
-    def terminal(self) -> bool:
-        """Nothing of this Pod runs any more, nor ever will. A Failed Pod without container statuses counts too."""
-        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+    def deleting(self) -> bool:
+        """Its deletion was asked for."""
+        return self.gone_by is not None
+
+    @property
+    def guarded(self) -> bool:
+        """It stays until we let it go."""
+        return FINALIZER in self.finalizers
+
+    @property
+    def ended(self) -> bool:
+        """Nothing of this Pod runs any more, nor ever will: its kubelet said so, or no kubelet ever gets it.
+
+        A Failed Pod without container statuses (evicted, refused by its node) counts; one that only the control plane
+        has failed does not, since its container may run on.
+        """
+        terminal = self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+        if self.node is None:
+            return terminal or self.deleting
+        return terminal and (self.terminated is not None or not (self.running or self.failed_from_afar))
+
+    @property
+    def spoken(self) -> bool:
+        """Something is known of its end."""
+        return self.ended or self.terminated is not None
+
+    def silent(self, now: datetime) -> bool:
+        """Its kubelet should have said how it ended, and has not: the node is dead, or cut off and at work."""
+        if self.ended:
+            return False
+        overdue = self.gone_by is not None and now >= self.gone_by + _PATIENCE
+        return overdue or self.phase is PodPhase.FAILED
+
+    def settled(self, now: datetime) -> bool:
+        """No driver of this Pod is at work any more: it has ended, or has been silent beyond its kubelet's deadline."""
+        if not self.silent(now):
+            return self.ended
+        return self.spoken or (self.stopped_by is not None and now >= self.stopped_by)
 
 
 def read_pod(body: Manifest) -> PodObserved:
     """The facts in a Pod's JSON. Absent parts are normal: an evicted Pod has no container statuses at all."""
-    metadata, status = body["metadata"], body.get("status") or {}
+    metadata, spec, status = body["metadata"], body.get("spec") or {}, body.get("status") or {}
     state = _container_state(status)
     terminated = _terminated(state.get("terminated"))
-    running = state.get("running") or {}
+    running = state.get("running")
+    reason = status.get("reason") or ""
     return PodObserved(
         name=metadata["name"],
         uid=metadata["uid"],
         controller_uid=controller_uid(body),
+        finalizers=tuple(metadata.get("finalizers") or ()),
         phase=PodPhase(status.get("phase") or PodPhase.PENDING),
         created=_time(metadata["creationTimestamp"]),
-        deleting="deletionTimestamp" in metadata,
-        reason=status.get("reason") or "",
+        gone_by=_optional_time(metadata.get("deletionTimestamp")),
+        node=spec.get("nodeName"),
+        stopped_by=_stopped_by(metadata, spec, status),
+        reason=reason,
         message=status.get("message") or "",
         unschedulable=_condition(status, "PodScheduled", "False"),
         disruption=_condition(status, "DisruptionTarget", "True"),
+        failed_from_afar=reason == "NodeLost" or _found(status, "DisruptionTarget", "True").get("reason") == _COLLECTED,
         waiting=_waiting(state.get("waiting")),
-        started=terminated.started if terminated else _optional_time(running.get("startedAt")),
+        running=running is not None,
+        started=terminated.started if terminated else _optional_time((running or {}).get("startedAt")),
         terminated=terminated,
     )
 
@@ -121,10 +177,23 @@ def _waiting(state: Mapping[str, Any] | None) -> Waiting | None:
     return Waiting(reason=state.get("reason") or "", message=state.get("message") or "")
 
 
+def _stopped_by(metadata: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[str, Any]) -> datetime | None:
+    """The kubelet counts from when it first saw the Pod; if that never reached us, it was soon after it got it."""
+    seconds = spec.get("activeDeadlineSeconds")
+    bound = _found(status, "PodScheduled", "True").get("lastTransitionTime")
+    begun = _time(status.get("startTime") or bound or metadata["creationTimestamp"])
+    return None if seconds is None else begun + timedelta(seconds=seconds) + _LATE
+
+
 def _condition(status: Mapping[str, Any], type_: str, wanted: str) -> str | None:
+    found = _found(status, type_, wanted)
+    return (found.get("message") or found.get("reason") or type_) if found else None
+
+
+def _found(status: Mapping[str, Any], type_: str, wanted: str) -> Mapping[str, Any]:
+    """The condition if it has the wanted status, else an empty one."""
     conditions: Iterable[Mapping[str, Any]] = status.get("conditions") or ()
-    found = next((each for each in conditions if each.get("type") == type_ and each.get("status") == wanted), None)
-    return None if found is None else (found.get("message") or found.get("reason") or type_)
+    return next((each for each in conditions if each.get("type") == type_ and each.get("status") == wanted), {})
 
 
 def _optional_time(text: str | None) -> datetime | None:

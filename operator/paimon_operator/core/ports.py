@@ -59,6 +59,12 @@ class ObjectStore(Protocol):
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
         """Replaces metadata.finalizers if the object is still at its resourceVersion; raises StaleError otherwise."""
 
+    async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
+        """Takes our finalizer off exactly this object, whatever else changes in it meanwhile; one that is gone is fine.
+
+        Raises StaleError when the name is another object's now, or its finalizers are not `finalizers` any more.
+        """
+
 
 class EventSink(Protocol):
     """Posts Kubernetes Events; repeated ones are counted up, and a failure to post is logged, never raised."""

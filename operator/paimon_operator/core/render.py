@@ -81,6 +81,8 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
     name = naming.pod_name(run.metadata.name, attempt)
     labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
     metadata = _metadata(run, name, labels)
+    # Deleted by whomever, the Pod stays until its kubelet's last word: a name that is gone does not stop a container.
+    metadata["finalizers"] = [naming.FINALIZER]
     # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.
     metadata["annotations"] = {
         "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",

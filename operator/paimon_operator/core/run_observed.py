@@ -50,6 +50,11 @@ class RunObserved:
     """Why the API server refused this run's last create (403, 422, a name that is taken); it is tried again anyway."""
 
     @property
+    def own_pod(self) -> PodObserved | None:
+        """The Pod unless it is a stranger's who took the name."""
+        return self.pod if self.pod is not None and self.pod.controller_uid == self.run.metadata.uid else None
+
+    @property
     def active_deadline(self) -> timedelta:
         """How long a container of this run may run."""
         own = self.run.spec.active_deadline

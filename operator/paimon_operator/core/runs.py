@@ -5,24 +5,25 @@
 
 What makes it safe to be killed at any moment: an attempt is written down before its Pod is made, its Pod's name follows
 from it, stopping is written down before the Pod is deleted, and a new attempt begins only after a live read found the
-Pod of the last one ended or gone.
+Pod of the last one ended (its kubelet said so) and let go, or gone.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase, RunStatus
-from paimon_operator.core import attempts, failures, naming
-from paimon_operator.core.decision import Decision, Delete
+from paimon_operator.core import attempts, failures, letting_go
+from paimon_operator.core.conditions import Finding
+from paimon_operator.core.decision import Decision
 from paimon_operator.core.endings import ENDED, after_attempt
 from paimon_operator.core.failures import Failure, Success
 from paimon_operator.core.launching import launch, not_for_users, not_its_turn
 from paimon_operator.core.pods import PodObserved, PodPhase
-from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, last_attempt
 from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, held_up, in_phase, under_way, with_attempt
 
@@ -38,10 +39,10 @@ def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     """What to do about the run. A run that is over keeps its status for good; the same look gives the same status."""
     run = observed.run
     if run.metadata.deletion_timestamp is not None:
-        return _deletion(observed, now)
+        return letting_go.before_deletion(observed, now)
     if run.status.phase in ENDED:
-        return Decision(status=run.status, finalizer="remove" if _has_finalizer(run) else "keep")
-    if not _has_finalizer(run):
+        return letting_go.after_end(observed, now)
+    if not letting_go.has_finalizer(run):
         return Decision(status=run.status, finalizer="add", requeue_after=timedelta(0))
     attempt = last_attempt(run)
     if attempt is None and observed.is_awaited:
@@ -58,18 +59,33 @@ def _until_answered(run: PaimonRun, now: datetime) -> timedelta:
 
 def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datetime) -> Step:
     """No attempt is under way: start the next one, unless something stands in the way."""
-    run, pod = observed.run, observed.pod
-    if attempt is not None and pod is not None and _is_own(pod, run) and not pod.terminal:
-        # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
-        findings = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
-        return Step(status=run.status, findings=findings, actions=_delete(pod))
+    run = observed.run
+    if attempt is not None and (unfinished := _last_pod(observed, attempt, now)):
+        return unfinished
     if blocked := not_for_users(run, now) or not_its_turn(observed):
         return blocked
     next_try = run.status.next_try
     if attempt is not None and next_try is not None and now < next_try:
-        findings = under_way(Reason.BACKING_OFF, f"attempt {attempt.number} failed: {attempt.message}")
-        return Step(status=run.status, findings=findings, requeue_after=next_try - now)
+        return Step(status=run.status, findings=_backing_off(attempt), requeue_after=next_try - now)
     return launch(observed, None, now)
+
+
+def _last_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step | None:
+    """What has to become of the ended attempt's Pod before anything else; None when it is let go."""
+    run, pod = observed.run, observed.own_pod
+    if pod is None:
+        return None
+    if not pod.settled(now):
+        # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
+        stopping = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
+        findings = letting_go.silence(observed, pod) if pod.silent(now) else stopping
+        return Step(status=run.status, findings=findings, actions=letting_go.delete(pod))
+    actions = letting_go.release(pod)
+    return Step(status=run.status, findings=_backing_off(attempt), actions=actions) if actions else None
+
+
+def _backing_off(attempt: Attempt) -> tuple[Finding, ...]:
+    return under_way(Reason.BACKING_OFF, f"attempt {attempt.number} failed: {attempt.message}")
 
 
 def _during_attempt(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
@@ -77,12 +93,12 @@ def _during_attempt(observed: RunObserved, attempt: Attempt, now: datetime) -> S
     run, pod = observed.run, observed.pod
     if pod is None:
         return _without_pod(observed, attempt, now)
-    if not _is_own(pod, run):
+    if observed.own_pod is None:
         message = f"pod {pod.name} belongs to another object; the run goes on once it is gone"
         return Step(status=run.status, findings=held_up(Reason.NAME_TAKEN, message))
     attempt = attempts.seen(attempt, pod)
-    if pod.terminal:
-        return _read_end(observed, attempt, pod, now)
+    if pod.silent(now) or pod.settled(now):
+        return _read_end(observed, attempt, pod, now) if pod.settled(now) else _wait(observed, attempt, pod)
     if attempt.state is AttemptState.STOPPING:
         return _stop(run, attempt, pod)
     if attempt.started is None:
@@ -99,12 +115,19 @@ def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step
     return not_its_turn(observed) or launch(observed, attempt, now)
 
 
+def _wait(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
+    """The phase stays: nobody knows better. A word of the node, or somebody's who takes the Pod away, ends the wait."""
+    return Step(status=with_attempt(observed.run.status, attempt), findings=letting_go.silence(observed, pod))
+
+
 def _read_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
-    outcome = failures.classify(pod, observed.run.metadata.name)
+    """The Pod is let go in the same step, once its end is stored."""
+    spoken, run = pod.spoken, observed.run.metadata.name
+    outcome = failures.classify(pod, run) if spoken else failures.given_up(pod.name)
     killed_by_us = attempt.state is AttemptState.STOPPING and isinstance(outcome, Failure)
     if killed_by_us and not _forbids_repetition(outcome):
         outcome = attempts.recorded(attempt)
-    return _close(observed, attempt, outcome, now)
+    return replace(_close(observed, attempt, outcome, now), actions=letting_go.release(pod))
 
 
 def _forbids_repetition(outcome: Success | Failure) -> bool:
@@ -126,7 +149,7 @@ def _pending(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: dat
         return _stop(observed.run, attempts.stopping(attempt, failure), pod)
     status = with_attempt(in_phase(observed.run.status, Phase.LAUNCHING), attempts.waiting(attempt, reason, message))
     found = held_up(reason, message) if reason in _HELD_UP_BY else under_way(reason, message)
-    return Step(status=status, findings=found, requeue_after=left)
+    return Step(status=status, findings=found, requeue_after=_again(pod, left))
 
 
 def _running(observed: RunObserved, attempt: Attempt, started: datetime, pod: PodObserved, now: datetime) -> Step:
@@ -138,26 +161,18 @@ def _running(observed: RunObserved, attempt: Attempt, started: datetime, pod: Po
         failure = Failure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
         return _stop(observed.run, attempts.stopping(attempt, failure), pod)
     status = with_attempt(in_phase(observed.run.status, Phase.RUNNING), attempts.waiting(attempt, None, None))
-    return Step(status=status, findings=under_way(Reason.RUNNING, _at_work(pod)), requeue_after=left)
+    return Step(status=status, findings=under_way(Reason.RUNNING, _at_work(pod)), requeue_after=_again(pod, left))
+
+
+def _again(pod: PodObserved, left: timedelta) -> timedelta:
+    """No event tells that a node has fallen silent over a deleted Pod."""
+    return min(left, LOOK_AGAIN) if pod.deleting else left
 
 
 def _stop(run: PaimonRun, attempt: Attempt, pod: PodObserved) -> Step:
     """The intent is written down; the Pod is asked to go, and what comes next waits until it has ended or is gone."""
     findings = under_way(Reason.STOPPING, f"pod {pod.name} is being stopped: {attempt.message}")
-    actions = () if pod.deleting else _delete(pod)
-    return Step(status=with_attempt(run.status, attempt), findings=findings, actions=actions)
-
-
-def _deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    """A deleted run is cancelled: its Pod goes first, and only a live 404 lets the run go."""
-    run, pod = observed.run, observed.pod
-    if not _has_finalizer(run):
-        return Decision(status=None)
-    if run.status.phase in ENDED or pod is None or not _is_own(pod, run):
-        return Decision(status=None, finalizer="remove")
-    findings = under_way(Reason.WAITING_FOR_POD, f"the run was cancelled and waits until pod {pod.name} is gone")
-    actions = () if pod.deleting else _delete(pod)
-    return decided(run, Step(status=run.status, findings=findings, actions=actions), now)
+    return Step(status=with_attempt(run.status, attempt), findings=findings, actions=letting_go.delete(pod))
 
 
 def _at_work(pod: PodObserved) -> str:
@@ -166,18 +181,6 @@ def _at_work(pod: PodObserved) -> str:
     if pod.phase is PodPhase.UNKNOWN:
         return f"the node of pod {pod.name} does not answer"
     return f"pod {pod.name} is at work"
-
-
-def _delete(pod: PodObserved) -> tuple[Delete, ...]:
-    return (Delete(kind=Kind.POD, name=pod.name, uid=pod.uid),)
-
-
-def _is_own(pod: PodObserved, run: PaimonRun) -> bool:
-    return pod.controller_uid == run.metadata.uid
-
-
-def _has_finalizer(run: PaimonRun) -> bool:
-    return naming.FINALIZER in run.metadata.finalizers
 
 
 def _duration(delta: timedelta) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from paimon_operator.core.naming import FIELD_MANAGER
+from paimon_operator.core.naming import FIELD_MANAGER, FINALIZER
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import InvalidObjectError, NotFoundError, StaleError
 from paimon_operator.kube.requests import ApiServer, Json
@@ -83,12 +83,22 @@ class KubeObjects:
 
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
         meta: Mapping[str, Any] = obj["metadata"]
-        patch = [
-            {"op": "test", "path": "/metadata/uid", "value": meta["uid"]},
-            {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]},
-            {"op": "add", "path": "/metadata/finalizers", "value": list(finalizers)},
-        ]
-        path = RESOURCES[kind].path(meta["namespace"], meta["name"])
+        as_read = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
+        return await self._patch_finalizers(kind, meta["namespace"], meta["name"], as_read, finalizers)
+
+    async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
+        # No test of the resourceVersion: a kubelet writes the status of a Pod that ends several times in a second.
+        as_read = {"uid": uid, "finalizers": list(finalizers)}
+        others = [each for each in finalizers if each != FINALIZER]
+        await self._patch_finalizers(kind, namespace, name, as_read, others)
+
+    async def _patch_finalizers(
+        self, kind: Kind, namespace: str, name: str, as_read: Json, finalizers: Sequence[str]
+    ) -> Json | None:
+        """None when the object is gone."""
+        tests = [{"op": "test", "path": f"/metadata/{key}", "value": value} for key, value in as_read.items()]
+        patch = [*tests, {"op": "add", "path": "/metadata/finalizers", "value": list(finalizers)}]
+        path = RESOURCES[kind].path(namespace, name)
         try:
             return await self._server.request(
                 "patch", path, kind=kind, query=(("fieldManager", FIELD_MANAGER),), body=patch

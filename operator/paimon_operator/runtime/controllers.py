@@ -1,4 +1,4 @@
-"""The three controllers behind one function: each kind to its own reconciler."""
+"""The controllers behind one function: each kind to its own reconciler."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.catalogs import Catalogs
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.launch import Launches
+from paimon_operator.runtime.orphans import Orphans
 from paimon_operator.runtime.runs import Runs
 from paimon_operator.runtime.tables import Tables
 from paimon_operator.runtime.workers import Reconcile
@@ -21,6 +22,7 @@ def controllers(world: World, launches: Launches, *, on_finished: Callable[[str,
         Kind.CATALOG: Catalogs(world).reconcile,
         Kind.TABLE: Tables(world).reconcile,
         Kind.RUN: Runs(world, launches, on_finished=on_finished).reconcile,
+        Kind.POD: Orphans(world).reconcile,
     }
 
     async def reconcile(key: Key) -> timedelta | None:

@@ -7,13 +7,14 @@ again under the same names, and a name that is taken by our own object counts as
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.reasons import Reason
-from paimon_operator.core.decision import Action, Create, Decision, Delete, EventNote
+from paimon_operator.core.decision import Action, Create, Decision, Delete, EventNote, Release
 from paimon_operator.core.naming import FINALIZER, controller_uid
 from paimon_operator.core.ports import EventSink, Kind, Manifest, ObjectStore
 from paimon_operator.errors import (
@@ -52,9 +53,17 @@ class Executor:
         self._store, self._events, self._notices = store, events, notices
 
     async def carry_out(
-        self, kind: Kind, body: Manifest, stored: StatusT, decision: Decision[StatusT]
+        self,
+        kind: Kind,
+        body: Manifest,
+        stored: StatusT,
+        decision: Decision[StatusT],
+        *,
+        on_stored: Callable[[], None] = lambda: None,
     ) -> timedelta | None:
         """Returns when to look again. `body` is the object as just read, `stored` its status as a model.
+
+        `on_stored` is called once the decision's status is stored, whatever becomes of its actions.
 
         Raises the KubernetesError tree, CreateRefusedError among it; whatever was not reached is then decided anew.
         """
@@ -64,6 +73,7 @@ class Executor:
         if step is None:
             return None
         current = await self._status(kind, step, stored, decision)
+        on_stored()
         try:
             for action in decision.actions:
                 await self._act(current, action)
@@ -100,12 +110,14 @@ class Executor:
         return changed
 
     async def _act(self, owner: Manifest, action: Action) -> None:
+        namespace = owner["metadata"]["namespace"]
         match action:
             case Create():
                 await self._create(owner, action)
-            case Delete():
-                namespace, grace = owner["metadata"]["namespace"], action.grace_seconds
-                await self._store.delete(action.kind, namespace, action.name, uid=action.uid, grace_seconds=grace)
+            case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
+                await self._store.delete(kind, namespace, name, uid=uid, grace_seconds=grace)
+            case Release(kind=kind, name=name, uid=uid, finalizers=finalizers):
+                await self._store.release(kind, namespace, name, uid=uid, finalizers=finalizers)
 
     async def _create(self, owner: Manifest, action: Create) -> None:
         namespace, name = owner["metadata"]["namespace"], action.body["metadata"]["name"]

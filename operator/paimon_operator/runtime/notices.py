@@ -18,7 +18,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
-from paimon_operator.core.naming import API_VERSION
+from paimon_operator.core.naming import FINALIZER, controller_uid, controlling_run
 from paimon_operator.core.outside import has_outside_writers
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.reach import unreached
@@ -66,7 +66,7 @@ class Notices:
     def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
         if kind is Kind.POD:
-            return self._wake(_runs_of_pod(body))
+            return self._wake(self._concerned_by_pod(event, body))
         key = key_of(kind, body)
         known = self._cache.get(*key)
         if event != _DELETED and known is not None and _version(known) == _version(body):
@@ -173,6 +173,16 @@ class Notices:
         concerned = {Key(Kind.TABLE, key.namespace, table) for table in tables}
         return concerned if over(body or known or {}) else concerned | {key}
 
+    def _concerned_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
+        """Its run, and the Pod itself if it is held and its run is not known: nobody else would let it go."""
+        namespace, run = body["metadata"]["namespace"], controlling_run(body)
+        if run is None:
+            return set()
+        known: Mapping[str, Any] = (self._cache.get(Kind.RUN, namespace, run) or {}).get("metadata", {})
+        held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
+        orphan = held and known.get("uid") != controller_uid(body)
+        return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
+
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
         affected: frozenset[ObjectKey] = frozenset()
         if body is None:
@@ -201,16 +211,6 @@ def _for_tables(catalog: Manifest | None) -> tuple[object, ...]:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
     return meta.get("uid"), meta.get("deletionTimestamp"), catalog["spec"]
-
-
-def _runs_of_pod(body: Manifest) -> set[Key]:
-    """The run that controls a Pod. Not by label: a label holds less than a run's name."""
-    meta: Mapping[str, Any] = body["metadata"]
-    return {
-        Key(Kind.RUN, meta["namespace"], owner["name"])
-        for owner in meta.get("ownerReferences") or ()
-        if owner.get("controller") and owner["kind"] == Kind.RUN and owner["apiVersion"] == API_VERSION
-    }
 
 
 def _active_run(table: Manifest | None) -> Mapping[str, Any]:

@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import RunStatus
 from paimon_operator.api.table import PaimonTable
+from paimon_operator.core.decision import Decision
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
@@ -52,16 +54,20 @@ class Runs:
         decision = step(await self._observe(key, run), self._world.clock.now())
         held_back = self._refusals.held_back(key, uid, decision)
         try:
-            again = await self._executor.carry_out(Kind.RUN, body, run.status, held_back or decision)
+            again = await self._executor.carry_out(
+                Kind.RUN, body, run.status, held_back or decision, on_stored=lambda: self._tell_end(run, decision)
+            )
         except NamespaceTerminatingError as error:
             return self._refusals.noted(key, uid, Reason.NOT_PERMITTED, f"the namespace is going away: {error}")
         except CreateRefusedError as error:
             return self._refusals.noted(key, uid, error.reason, str(error))
         if held_back is None:
             self._refusals.forget(key)
+        return again
+
+    def _tell_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
         if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:
             self._on_finished(run.spec.type, decision.status.phase)
-        return again
 
     async def _observe(self, key: Key, run: PaimonRun) -> RunObserved:
         namespace = run.metadata.namespace

@@ -1,0 +1,93 @@
+"""How a driver Pod is let go: never while something of it may still be at work.
+
+Our finalizer holds a deleted Pod until its kubelet has said how it ended, because a name that is gone from the API
+server stops no container. The finalizer goes once what was said is stored in the run's status, or nobody will ask for
+it any more.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import RunStatus
+from paimon_operator.core import naming
+from paimon_operator.core.conditions import Finding
+from paimon_operator.core.decision import Decision, Delete, Release
+from paimon_operator.core.endings import ENDED
+from paimon_operator.core.pods import PodObserved
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.run_observed import RunObserved
+from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, held_up, under_way
+
+_LET_GO: Final = '{"metadata":{"finalizers":null}}'
+
+
+def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """A run that is over: its Pod is let go, then the run. A Pod that came late (its create was lost) is stopped."""
+    run, pod = observed.run, observed.own_pod
+    if pod is not None and not pod.settled(now):
+        return Decision(status=run.status, actions=delete(pod), requeue_after=LOOK_AGAIN)
+    if pod is not None and pod.guarded:
+        return Decision(status=run.status, actions=release(pod), requeue_after=timedelta(0))
+    return Decision(status=run.status, finalizer="remove" if has_finalizer(run) else "keep")
+
+
+def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """A deleted run is cancelled: its Pod goes first, and only a live 404 lets the run go, or a node given up."""
+    run, pod = observed.run, observed.own_pod
+    if not has_finalizer(run):
+        return Decision(status=None)
+    if pod is None or (pod.settled(now) and not pod.guarded and (_over(run) or not pod.ended)):
+        return Decision(status=None, finalizer="remove")
+    actions = release(pod) if pod.settled(now) else ()
+    if _over(run):
+        stop = () if pod.settled(now) else delete(pod)
+        return Decision(status=None, actions=stop + actions, requeue_after=LOOK_AGAIN)
+    message = f"the run was cancelled and waits until pod {pod.name} is gone"
+    findings = silence(observed, pod) if pod.silent(now) else under_way(Reason.WAITING_FOR_POD, message)
+    return decided(run, Step(status=run.status, findings=findings, actions=delete(pod) + actions), now)
+
+
+def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
+    """A Pod whose run is gone: whatever it did, nobody asks for it any more."""
+    if pod.settled(now):
+        return Decision(status=None, actions=release(pod))
+    return Decision(status=None, actions=delete(pod), requeue_after=LOOK_AGAIN)
+
+
+def silence(observed: RunObserved, pod: PodObserved) -> tuple[Finding, ...]:
+    """What a Pod is waited for whose node says nothing, until when, and the way out for someone who knows more."""
+    where, by = f"pod {pod.name} -n {observed.run.metadata.namespace}", ""
+    if pod.stopped_by is not None:
+        by = f" until {rfc3339(pod.stopped_by)}, when its kubelet's own deadline has passed"
+    message = (
+        f"the node of pod {pod.name} is silent; a driver may still be at work there. The run waits{by}. "
+        f"If you know that the node is dead, do not wait: kubectl delete {where} --force --wait=false; "
+        f"kubectl patch {where} --type merge -p '{_LET_GO}'"
+    )
+    return held_up(Reason.NODE_SILENT, message)
+
+
+def delete(pod: PodObserved) -> tuple[Delete, ...]:
+    """Ask the Pod to go, once."""
+    return () if pod.deleting else (Delete(kind=Kind.POD, name=pod.name, uid=pod.uid),)
+
+
+def release(pod: PodObserved) -> tuple[Release, ...]:
+    """Let the Pod go: it stays as history, or is gone if its deletion was asked for."""
+    if not pod.guarded:
+        return ()
+    return (Release(kind=Kind.POD, name=pod.name, uid=pod.uid, finalizers=pod.finalizers),)
+
+
+def has_finalizer(run: PaimonRun) -> bool:
+    """Whether the run stays until we let it go."""
+    return naming.FINALIZER in run.metadata.finalizers
+
+
+def _over(run: PaimonRun) -> bool:
+    return run.status.phase in ENDED

@@ -1,0 +1,44 @@
+"""A driver Pod that somebody deletes while it works: the kubelet stops it before another one begins."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import pairwise
+
+import pytest
+
+from tests.e2e.lab import Lab, committed, once
+from tests.support.kubectl import Object
+
+COLUMNS = {"id": "BIGINT"}
+
+
+def write_pods(lab: Lab) -> list[Object]:
+    return [pod for pod in lab.pods("paimon-operator.dev/table=t") if "-write-" in pod["metadata"]["name"]]
+
+
+@pytest.mark.parametrize("force", [False, True], ids=["gracefully", "by force"])
+def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, force: bool) -> None:
+    lab.land("in/1.json", [{"id": n} for n in range(10)])
+    lab.kubectl.apply(lab.table("t", COLUMNS))
+    lab.ready("t")
+    lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
+    while not any(pod["status"]["phase"] == "Running" for pod in write_pods(lab)):
+        pass  # the suite's time-out ends a wait that never ends
+    (pod,) = write_pods(lab)
+
+    lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)
+
+    lab.kubectl.until(
+        "paimontable",
+        "t",
+        lambda o: o and committed(o) and not o["status"].get("activeRun"),
+        what="loaded and settled",
+        seconds=300,
+    )
+    (run,) = lab.runs("t", "Write")
+    attempts = run["status"]["attempts"]
+    for earlier, later in pairwise(attempts):
+        assert datetime.fromisoformat(earlier["finished"]) <= datetime.fromisoformat(later["launched"])
+    assert sorted(row["id"] for row in lab.rows("t")) == list(range(10))
+    assert not any(pod["metadata"].get("finalizers") for pod in write_pods(lab))
