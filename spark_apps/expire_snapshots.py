@@ -2,6 +2,8 @@
 
 Paimon's Java interface is the same in all engines and takes the whole retention, that of changelogs included, which
 the procedure of the same name ignores. Its result is computed against the clock of this moment.
+
+What expires may be the only witness of a write's commit, so the table's ledgers are settled first.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spark_apps.contract import Outcome
 from spark_apps.failures import root_message, spec_failure
 from spark_apps.measure import measure_table
+from spark_apps.settle import settle_all
 
 if TYPE_CHECKING:
     from spark_apps.contract import ExpireSnapshotsJob, Job
@@ -31,6 +34,7 @@ def run(job: Job, session: Session) -> Outcome:
     except Exception as error:
         said = f"Paimon refuses the retention: {root_message(error)}"
         raise spec_failure("InvalidSpec", said, "correct the retention", field="spec.retention.snapshots") from error
+    settle_all(job, session, table)
     expired = 0
     while count := int(table.newExpireSnapshots().config(retention).expire()):
         expired += count
