@@ -25,12 +25,15 @@ def expire_after_write(job: Job, session: Session, table: Any) -> None:
 
 def _expire(job: Job, session: Session, table: Any) -> None:
     options = table.coreOptions()
-    snapshots = table.snapshotManager()
-    count = int(snapshots.latestSnapshotId() or 0) - int(snapshots.earliestSnapshotId() or 0) + 1
-    if options.writeOnly() or count <= int(options.snapshotNumRetainMin()):
+    if options.writeOnly() or _snapshots(table) <= int(options.snapshotNumRetainMin()):
         return  # most writes end here, before anything is listed
     settle_all(job, session, table)
     config = options.expireConfig()
     table.newExpireSnapshots().config(config).expire()
     if options.changelogLifecycleDecoupled():
         table.newExpireChangelog().config(config).expire()
+
+
+def _snapshots(table: Any) -> int:
+    snapshots = table.snapshotManager()
+    return int(snapshots.latestSnapshotId() or 0) - int(snapshots.earliestSnapshotId() or 0) + 1
