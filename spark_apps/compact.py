@@ -1,7 +1,7 @@
 """Compacts the table by Paimon's own procedure, and measures before and after, since the procedure reports nothing.
 
-The commit of a compaction would expire snapshots by the way, even when there is nothing to compact; an option forbids
-it, because expiry is a run of its own.
+The commit of a compaction would expire snapshots by the way, even when there is nothing to compact; the session
+forbids it (session.py), because expiry is a run of its own.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from spark_apps.identifiers import SqlValue
     from spark_apps.session import Session
 
-OPTIONS = "snapshot.expire.limit=0,compaction.min.file-num=2"
-"""The second: without it a call never merges fewer than five small files of an append table."""
+OPTIONS = "compaction.min.file-num=2"
+"""Without it a call never merges fewer than five small files of an append table."""
 
 
 def run(job: Job, session: Session) -> Outcome:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_apps.contract import Outcome
 from spark_apps.failures import spec_failure
+from spark_apps.ledger import ledgers_of
 from spark_apps.ownership import own_location, owner_of, refuse_other_places
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ DROPPING = "dropping"
 def run(job: Job, session: Session) -> Outcome:
     """Removes data and ledgers; the database stays."""
     table = session.find_table()
-    ours = session.path(f"{job.catalog.warehouse.rstrip('/')}/.paimon-operator/{job.table}")
+    ours = session.path(ledgers_of(job))
     files = session.file_io(ours)
     note = session.path(f"{ours.toString()}/{DROPPING}")
     if table is not None:

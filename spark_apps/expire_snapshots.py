@@ -2,6 +2,8 @@
 
 Paimon's Java interface is the same in all engines and takes the whole retention, that of changelogs included, which
 the procedure of the same name ignores. Its result is computed against the clock of this moment.
+
+What expires may be the only witness of a write's commit, so the table's ledgers are settled first.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from spark_apps.blame import blamed
 from spark_apps.contract import Outcome
 from spark_apps.failures import RunError, root_message, spec_failure
 from spark_apps.measure import measure_table
+from spark_apps.settle import settle_all
 
 if TYPE_CHECKING:
     from spark_apps.contract import ExpireSnapshotsJob, Job
@@ -35,6 +38,7 @@ def run(job: Job, session: Session) -> Outcome:
     assert expire is not None  # noqa: S101  (contract.read_job saw to it)
     table = session.table()
     retention = _checked(expire, table, session)
+    settle_all(job, session, table)
     expired = 0
     while count := int(table.newExpireSnapshots().config(retention).expire()):
         expired += count

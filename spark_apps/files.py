@@ -34,7 +34,7 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
     path = session.jvm.org.apache.hadoop.fs.Path(base)
     try:
         file_system = path.getFileSystem(session.hadoop_configuration)
-        root = file_system.getFileStatus(path).getPath().toString()
+        root = file_system.getFileStatus(path).getPath()
         statuses = list(_each(file_system.listFiles(path, True)))
     except Exception as error:
         if caused_by(error, "FileNotFoundException"):
@@ -48,8 +48,10 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
                 field=f"spec.writes[{write.name}].from.files.path",
             ) from error
         raise
-    found = (_input_file(status) for status in statuses)
-    return sorted(each for each in found if not _hidden(each.path.removeprefix(root)))
+    on_s3 = root.toUri().getScheme() in ("s3", "s3a")  # asked once: every call into the JVM counts in a large folder
+    found = (_input_file(status, on_s3) for status in statuses)
+    above = root.toString()
+    return sorted(each for each in found if not _hidden(each.path.removeprefix(above)))
 
 
 LOOKS = 3
@@ -96,12 +98,10 @@ def input_uri(write: WriteJob) -> str:
     return "/".join([write.location.rstrip("/"), *parts])
 
 
-def _input_file(status: Any) -> InputFile:
-    path = status.getPath()
-    on_s3 = path.toUri().getScheme() in ("s3", "s3a")
+def _input_file(status: Any, on_s3: bool) -> InputFile:
     # Some servers leave the ETag out of listings; without a version a replaced file would never be new.
     version = (status.getEtag() if on_s3 else None) or str(status.getModificationTime())
-    return InputFile(path.toString(), int(status.getLen()), version)
+    return InputFile(status.getPath().toString(), int(status.getLen()), version)
 
 
 def _each(iterator: Any) -> Iterator[Any]:

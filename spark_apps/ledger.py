@@ -6,20 +6,23 @@
   folded-<n>.json             many committed entries in one file, or reading the ledger would take ever longer
 
 Nothing is ever overwritten, so a crash leaves at worst an entry without a marker. Such an entry is resolved by asking
-Paimon (write.py). Entries of a table that was dropped and made again carry another `table` and do not count.
+Paimon (settle.py). Entries of a table that was dropped and made again carry another `table` and do not count.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from spark_apps.failures import caused_by
 from spark_apps.files import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from spark_apps.contract import Job
     from spark_apps.session import Session
 
 FOLD_AFTER = 50
@@ -28,9 +31,17 @@ FOLD_AFTER = 50
 COMMITTED, ABANDONED = ".committed", ".abandoned"
 
 
+def ledgers_of(job: Job) -> str:
+    """The directory that holds the ledgers of all writes of the job's table, each in a directory of its own."""
+    return f"{job.catalog.warehouse.rstrip('/')}/.paimon-operator/{job.table}"
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One attempt at loading `files`. `table` is the creation time of the table in ms, `snapshot_before` 0 for none."""
+    """One attempt at loading `files`. `table` is the creation time of the table in ms, `snapshot_before` 0 for none.
+
+    `once` says whether the hash counts as done. Entries without it are from before it was there, when every hash did.
+    """
 
     name: str
     table: int
@@ -38,7 +49,13 @@ class Entry:
     commit_user: str
     snapshot_before: int
     files: tuple[InputFile, ...]
+    once: bool = True
     snapshot: int | None = None
+
+    @property
+    def run(self) -> str:
+        """Name and UID of the run, which all its attempts share."""
+        return self.name.rpartition("-")[0]
 
 
 class Ledger:
@@ -50,7 +67,7 @@ class Ledger:
         self._table = table
         self._files = session.file_io(session.path(self._directory))
         self._names = self._list()
-        self._folded = [self._read(name) for name in self._names if name.startswith("folded-")]
+        self._entry = functools.cache(self._read_entry)  # an entry never changes
 
     @property
     def open_entries(self) -> list[Entry]:
@@ -60,8 +77,13 @@ class Ledger:
     @property
     def committed_entries(self) -> list[Entry]:
         """Entries of this table that are in it and not folded."""
-        names = [name.removesuffix(COMMITTED) for name in self._names if name.endswith(COMMITTED)]
-        entries = [self._entry(name) for name in names if name + ".json" in self._names]
+        entries = [self._entry(name) for name in sorted(self._marked(COMMITTED)) if name + ".json" in self._names]
+        return [entry for entry in entries if entry.table == self._table]
+
+    def attempts(self, run: str) -> list[Entry]:
+        """The entries of `run`, whatever became of them."""
+        names = (name.removesuffix(".json") for name in self._names if name.endswith(".json"))
+        entries = [self._entry(name) for name in names if name.rpartition("-")[0] == run]
         return [entry for entry in entries if entry.table == self._table]
 
     def loaded(self) -> set[InputFile]:
@@ -70,16 +92,20 @@ class Ledger:
         return {file for entry in self.committed_entries for file in entry.files} | set(folded)
 
     def loaded_hashes(self) -> set[str]:
-        """The hashes of the writes that have committed."""
+        """The hashes of the writes of type Once that have committed."""
         folded = {each for document in self._current_folded() for each in document["hashes"]}
-        return {entry.hash for entry in self.committed_entries} | folded
+        return {entry.hash for entry in self.committed_entries if entry.once} | folded
 
-    def begin(self, run: str, entry_hash: str, commit_user: str, before: int, files: Iterable[InputFile]) -> Entry:
+    def begin(self, job: Job, before: int, files: Iterable[InputFile]) -> Entry:
         """Records the intent to load `files`; must be called before the commit."""
-        number = 1
+        write = job.write
+        assert write is not None  # noqa: S101  (contract.read_job saw to it)
+        run, number = f"{job.run.name}-{job.run.uid}", 1
         while f"{run}-{number}.json" in self._names:
             number += 1
-        entry = Entry(f"{run}-{number}", self._table, entry_hash, commit_user, before, tuple(files))
+        entry = Entry(
+            f"{run}-{number}", self._table, write.hash, job.commit_user, before, tuple(files), once=write.once
+        )
         document = {**asdict(entry), "files": [[f.path, f.size, f.version] for f in entry.files]}
         self._write(entry.name + ".json", document)
         return entry
@@ -93,11 +119,11 @@ class Ledger:
         self._write(entry.name + ABANDONED, {})
 
     def fold(self, keep: Entry) -> None:
-        """Puts committed entries into one file, then removes them; entry before marker, lest one look unmarked.
+        """Puts committed entries into one file, then removes them, and abandoned ones without more ado.
 
-        `keep` stays, so that a retry of its run finds that it has committed.
+        The run of `keep` keeps its entries, so that a retry finds that it has committed.
         """
-        entries = [entry for entry in self.committed_entries if entry.name != keep.name]
+        entries = [entry for entry in self.committed_entries if entry.run != keep.run]
         if len(entries) < FOLD_AFTER:
             return
         old = [name for name in self._names if name.startswith("folded-")]
@@ -111,8 +137,10 @@ class Ledger:
                 "hashes": sorted(self.loaded_hashes()),
             },
         )
-        for name in [*(e.name + ".json" for e in entries), *(e.name + COMMITTED for e in entries), *old]:
-            self._files.delete(self._path(name), False)
+        committed = {entry.name for entry in entries}
+        abandoned = {name for name in self._marked(ABANDONED) if name.rpartition("-")[0] != keep.run}
+        self._remove([*old, *self._files_of(committed, COMMITTED)])
+        self._remove(self._files_of(abandoned - self._marked(COMMITTED), ABANDONED))
 
     def marker_paths(self, entry: Entry) -> tuple[str, str]:
         """Where a person may put the marker that this code could not decide on: (committed, abandoned)."""
@@ -120,24 +148,36 @@ class Ledger:
 
     def _unmarked(self) -> list[str]:
         names = (name.removesuffix(".json") for name in self._names if name.endswith(".json"))
-        marked = {
-            name.removesuffix(end) for name in self._names for end in (COMMITTED, ABANDONED) if name.endswith(end)
-        }
+        marked = self._marked(COMMITTED) | self._marked(ABANDONED)
         return sorted(name for name in names if not name.startswith("folded-") and name not in marked)
+
+    def _marked(self, how: str) -> set[str]:
+        return {name.removesuffix(how) for name in self._names if name.endswith(how)}
+
+    def _files_of(self, entries: set[str], marker: str) -> list[str]:
+        """Entries before markers, lest one that is half removed look unmarked."""
+        return [*(name + ".json" for name in entries), *(name + marker for name in entries)]
 
     def _current_folded(self) -> list[dict[str, Any]]:
         return [document for document in self._folded if document["table"] == self._table]
 
-    def _entry(self, name: str) -> Entry:
+    @functools.cached_property
+    def _folded(self) -> list[dict[str, Any]]:
+        return [self._read(name) for name in self._names if name.startswith("folded-")]
+
+    def _read_entry(self, name: str) -> Entry:
         document = self._read(name + ".json")
         files = tuple(InputFile(*each) for each in document.pop("files"))
         return Entry(files=files, **document)
 
     def _list(self) -> set[str]:
-        directory = self._session.path(self._directory)
-        if not self._files.exists(directory):
-            return set()
-        return {status.getPath().getName() for status in self._files.listStatus(directory)}
+        try:
+            statuses = self._files.listStatus(self._session.path(self._directory))
+        except Exception as error:
+            if caused_by(error, "FileNotFoundException"):
+                return set()
+            raise
+        return {status.getPath().getName() for status in statuses}
 
     def _read(self, name: str) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(self._files.readFileUtf8(self._path(name)))
@@ -148,6 +188,10 @@ class Ledger:
         if not self._files.tryToWriteAtomic(self._path(name), text):
             raise FileExistsError(f"{self._directory}/{name} exists already: is another run of this table active?")
         self._names.add(name)
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._files.delete(self._path(name), False)
 
     def _path(self, name: str) -> Any:
         return self._session.path(f"{self._directory}/{name}")

@@ -134,6 +134,7 @@ class Session:
             **{f"spark.hadoop.{key}": value for key, value in self.hadoop_options.items()},
             **{f"spark.paimon.{key}": value for key, value in write_options.items()},
             "spark.paimon.commit.user-prefix": self.job.commit_user,
+            "spark.paimon.snapshot.expire.limit": "0",  # no commit expires the snapshots that tell of it
             **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",

@@ -1,6 +1,6 @@
 """Loads files into the table, each exactly once, in one commit.
 
-Order: resolve what earlier attempts left open, choose the files, record them in the ledger, commit, mark the record.
+Order: settle what earlier attempts left open, choose the files, record them in the ledger, commit, mark the record.
 A process that dies anywhere in between leaves either nothing, or a record whose commit Paimon can be asked for.
 """
 
@@ -8,20 +8,45 @@ from __future__ import annotations
 
 import functools
 import sys
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from spark_apps.commits import Commit, find_commit, latest_snapshot
+from spark_apps.commits import Commit, find_commit, find_commits, latest_snapshot
 from spark_apps.contract import Outcome, WriteResult
-from spark_apps.failures import INPUT_MALFORMED, RunError, classify, input_failure
+from spark_apps.doubts import commit_unknown, refuse_replaced_files, refuse_two_writers
+from spark_apps.failures import INPUT_MALFORMED, classify, input_failure
 from spark_apps.files import InputFile, find_files, input_uri, read_unchanged
 from spark_apps.identifiers import CATALOG, qualified
 from spark_apps.inputs import read_files
+from spark_apps.late_expiry import expire_after_write
 from spark_apps.ledger import Entry, Ledger
 from spark_apps.measure import measure_table
+from spark_apps.settle import open_ledger, settle
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job, WriteJob
     from spark_apps.session import Session
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An entry that is in the table, and all that its run has committed."""
+
+    entry: Entry
+    commits: list[Commit]
+
+    @property
+    def commit(self) -> Commit | None:
+        """The entry's own; None when its files held no row, or when it has expired."""
+        after = (commit for commit in self.commits if commit.snapshot > self.entry.snapshot_before)
+        return next(after, None)
+
+    @property
+    def result(self) -> WriteResult:
+        """The same for the report."""
+        commit = self.commit
+        rows, snapshot = (commit.rows, commit.snapshot) if commit else (0, None)
+        return WriteResult(files=len(self.entry.files), rows=rows, committed_snapshot=snapshot)
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -29,80 +54,69 @@ def run(job: Job, session: Session) -> Outcome:
     write = job.write
     assert write is not None  # noqa: S101  (contract.read_job saw to it)
     table = session.table()
-    ledger = Ledger(session, write.ledger, table_created(table))
-    earlier = _resolve(ledger, table, job.commit_user)
-    if earlier is not None:
-        result = earlier
-    elif write.once and write.hash in ledger.loaded_hashes():
+    ledger = open_ledger(session, write.ledger, table)
+    unknown = settle(ledger, table)
+    own = _own_commit(ledger, table, job)
+    if own is None and unknown:
+        raise commit_unknown(ledger, unknown[0])
+    if own is None and write.once and write.hash in ledger.loaded_hashes():
         result = WriteResult(already_committed=True)
     else:
-        result = _load(job, write, session, ledger, table)
-    if result.skipped:
-        return Outcome(write=result)  # nothing to measure, so Spark SQL need not even start
-    return Outcome(write=result, table=measure_table(session, session.table()).table)
+        loaded = own or _load(job, write, session, ledger, table)
+        if loaded is None:
+            return Outcome(write=WriteResult(skipped=True))  # nothing to measure, so Spark SQL need not even start
+        _doubt(loaded, write, session, table)
+        result = replace(loaded.result, already_committed=own is not None)
+    table = session.table()
+    expire_after_write(job, session, table)
+    return Outcome(write=result, table=measure_table(session, table).table)
 
 
-def table_created(table: Any) -> int:
-    """When the table's first schema was written, in ms: it tells a table from a later one of the same name."""
-    return int(table.schemaManager().schema(0).timeMillis())
+def _own_commit(ledger: Ledger, table: Any, job: Job) -> Loaded | None:
+    """What an earlier attempt of this run has loaded."""
+    entry = next((each for each in ledger.committed_entries if each.commit_user == job.commit_user), None)
+    return None if entry is None else Loaded(entry, _commits_of_run(ledger, table, entry))
 
 
-def _resolve(ledger: Ledger, table: Any, own_user: str) -> WriteResult | None:
-    """Marks every open entry by what Paimon says; returns the result of this run's own entry if it has committed."""
-    for entry in ledger.open_entries:
-        answer = find_commit(table, entry.commit_user, entry.snapshot_before)
-        if answer.commit is not None:
-            ledger.mark_committed(entry, answer.commit.snapshot)
-        elif answer.expired:
-            raise _result_unknown(ledger, entry)
-        else:
-            ledger.mark_abandoned(entry)
-    own = [entry for entry in ledger.committed_entries if entry.commit_user == own_user]
-    if not own:
-        return None
-    commit = find_commit(table, own_user, own[0].snapshot_before).commit
-    return WriteResult(
-        files=len(own[0].files),
-        rows=commit.rows if commit else 0,
-        committed_snapshot=commit.snapshot if commit else None,
-        already_committed=True,
-    )
+def _commits_of_run(ledger: Ledger, table: Any, entry: Entry) -> list[Commit]:
+    """Every data commit of the run since its first attempt: one, unless a driver was given up for dead and was not."""
+    first = min(attempt.snapshot_before for attempt in ledger.attempts(entry.run))
+    return find_commits(table, entry.commit_user, first)
 
 
-def _result_unknown(ledger: Ledger, entry: Entry) -> RunError:
-    committed, abandoned = ledger.marker_paths(entry)
-    count, example = len(entry.files), entry.files[0].path
-    return RunError(
-        "ResultUnknown",
-        "ResultUnknown",
-        f"an earlier attempt to load {count} files may have committed; the snapshots that would tell have expired",
-        f"look for rows of {example} in the table: if they are there create the file {committed}, else {abandoned}",
-    )
+def _doubt(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+    """Raises RunError when the rows are in the table and yet nobody can say which.
+
+    Asked of a repeated attempt too: the first may have died before it could tell.
+    """
+    refuse_two_writers(loaded.commits)
+    if loaded.commit is not None:
+        refuse_replaced_files(loaded.entry, loaded.commit.snapshot, write, session, table)
 
 
-def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> WriteResult:
-    loaded = ledger.loaded() if write.select == "New" else set()
+def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> Loaded | None:
+    already = ledger.loaded() if write.select == "New" else set()
 
     def chosen(found: list[InputFile]) -> list[InputFile]:
         if write.once and not found:
             # The folder is there and its files are on their way: ticked off now, they would never be loaded.
             raise input_failure("InputNotFound", f"{input_uri(write)} holds no file yet", "put the files there")
-        return [file for file in found if file not in loaded]
+        return [file for file in found if file not in already]
 
     # Read before the ledger: a wrong column leaves no entry.
     listed = functools.partial(find_files, write, session)
     files, rows = read_unchanged(listed, chosen, lambda files: read_files(write, files, session))
     if not files:
-        return WriteResult(skipped=True)
-    before = latest_snapshot(table)
-    entry = ledger.begin(f"{job.run.name}-{job.run.uid}", write.hash, job.commit_user, before, files)
-    commit = _append(job, session, ledger, entry, rows)
-    ledger.mark_committed(entry, commit.snapshot if commit else None)
+        return None
+    entry = ledger.begin(job, latest_snapshot(table), files)
+    _append(job, session, ledger, entry, rows)
+    loaded = Loaded(entry, _commits_of_run(ledger, session.table(), entry))
+    ledger.mark_committed(entry, loaded.commit.snapshot if loaded.commit else None)
     ledger.fold(keep=entry)
-    return _written(files, commit)
+    return loaded
 
 
-def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any) -> Commit | None:
+def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any) -> None:
     """Commits. A writer may have committed its rows and fail after that, so an error is not believed unasked."""
     try:
         rows.writeTo(qualified(CATALOG, job.table.database, job.table.name)).append()
@@ -110,14 +124,7 @@ def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any)
         commit = find_commit(session.table(), entry.commit_user, entry.snapshot_before).commit
         if commit is not None:
             sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; what failed came after: {error}\n")
-            return commit
+            return
         if classify(error).reason == INPUT_MALFORMED:  # the input is wrong: nothing can be on its way any more
             ledger.mark_abandoned(entry)
         raise
-    return find_commit(session.table(), entry.commit_user, entry.snapshot_before).commit
-
-
-def _written(files: list[InputFile], commit: Commit | None) -> WriteResult:
-    return WriteResult(
-        files=len(files), rows=commit.rows if commit else 0, committed_snapshot=commit.snapshot if commit else None
-    )

@@ -33,6 +33,13 @@ class Ended:
         assert self.code == 0, self.result
         return self.result
 
+    def unknown(self) -> tuple[str, str]:
+        """Message and remedy of a run that must have left the decision to a person."""
+        assert (self.code, self.error.get("class"), self.error.get("reason")) == (40, *["ResultUnknown"] * 2), (
+            self.result
+        )
+        return str(self.error["message"]), str(self.error["remedy"])
+
     def refused(self, reason: str) -> str:
         """The message of a run that must have failed for this reason, as the user's to mend: manifest or input file."""
         return self.held_up(reason) if reason.startswith("Input") else self._failed(20, "Spec", reason)
@@ -70,6 +77,10 @@ class Lake:
     @property
     def ledger_directory(self) -> Path:
         return self.directory / "warehouse" / ".paimon-operator" / f"{self.database}.orders" / "import"
+
+    def ledger_of(self, write: str) -> Path:
+        """Where the write of that name keeps its ledger."""
+        return self.ledger_directory.with_name(write)
 
     def schemas(self) -> int:
         """How many schema files the table has."""
@@ -121,7 +132,7 @@ class Lake:
             "select": "New",
             "once": False,
             "options": {},
-            "ledger": self.ledger_directory.as_uri(),
+            "ledger": self.ledger_of(more.get("name", "import")).as_uri(),
             **more,
         }
         return self.job("Write", run=run, write=body)
@@ -155,9 +166,9 @@ class Lake:
         """Runs SQL as somebody who is not the operator; the catalog is called `outside`."""
         self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
 
-    def perform(self, job: dict[str, Any]) -> Ended:
-        """Lets the worker do the job."""
-        result, code = self.worker.ask(job=str(self.save(job)))
+    def perform(self, job: dict[str, Any], **more: str) -> Ended:
+        """Lets the worker do the job; `more` is explained in spark_worker."""
+        result, code = self.worker.ask(job=str(self.save(job)), **more)
         return Ended(result, code)
 
     def drive(self, job: dict[str, Any], **env: str) -> Exited:

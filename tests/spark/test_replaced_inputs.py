@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from spark_apps.doubts import replaced_files
 from spark_apps.failures import RunError
 from spark_apps.files import InputFile, read_unchanged
+from tests.spark.lake import Ended, Lake
+from tests.support.spark_process import kill_driver_at
 
 OLD, NEW, OTHER = (InputFile("orders/1.csv", 10, v) for v in ("old", "new", "other"))
 LATER = InputFile("orders/2.csv", 10, "x")
@@ -40,3 +45,85 @@ def test_nothing_left_is_nothing_to_load() -> None:
 def test_a_file_that_never_rests_is_told_by_its_name() -> None:
     with pytest.raises(RunError, match=r"orders/1\.csv"):
         read_through([OLD], [NEW], [OTHER], [OLD])
+
+
+def test_only_what_is_there_in_another_version_was_replaced() -> None:
+    assert replaced_files([OLD, LATER], [NEW, LATER]) == [OLD]
+    assert replaced_files([OLD, LATER], [LATER]) == [], "files that are loaded are often tidied away"
+
+
+def write_while_replaced(lake: Lake, by: str, **more: Any) -> Ended:
+    """A write whose file is replaced between its last listing and the moment when Spark opens it."""
+    file = lake.land("orders/1.csv", "id,n\n1,10\n")
+    return lake.perform(lake.write_job(**more), replace=str(file), by=by)
+
+
+@pytest.mark.parametrize(
+    ("table", "mode"),
+    [
+        ({"options": {"bucket": "-1"}}, "Append"),
+        (
+            {
+                "keys": ["id"],
+                "options": {"bucket": "1", "merge-engine": "aggregation", "fields.n.aggregate-function": "sum"},
+            },
+            "Upsert",
+        ),
+    ],
+)
+def test_rows_that_nobody_knows_the_version_of_are_left_to_a_person(
+    lake: Lake, table: dict[str, Any], mode: str
+) -> None:
+    lake.provision({"id": "BIGINT", "n": "BIGINT"}, **table).ok()
+
+    message, remedy = write_while_replaced(lake, "id,n\n1,500\n", mode=mode).unknown()
+
+    assert "orders/1.csv" in message
+    assert "snapshot 1 " in message
+    assert "the newer one is loaded when you delete the run" in remedy
+    assert list(lake.ledger_directory.glob("*.committed")), "the rows are in the table"
+    assert lake.write(mode=mode).ok()["write"]["files"] == 1, "as the remedy says"
+
+
+def test_a_write_of_type_once_does_not_load_the_newer_one_and_says_so(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT", "n": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+
+    _, remedy = write_while_replaced(lake, "id,n\n1,500\n", once=True).unknown()
+
+    assert "give that to a write of another name" in remedy
+    assert lake.write(once=True).ok()["write"]["alreadyCommitted"] is True
+    assert lake.write(once=True, name="other").ok()["write"]["files"] == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"merge-engine": "partial-update"}, {"merge-engine": "first-row", "changelog-producer": "lookup"}],
+)
+def test_a_table_that_takes_rows_twice_is_corrected_by_the_next_run(lake: Lake, options: dict[str, str]) -> None:
+    lake.provision({"id": "BIGINT", "n": "BIGINT"}, keys=["id"], options={"bucket": "1", **options}).ok()
+
+    write_while_replaced(lake, "id,n\n1,500\n").ok()
+
+    assert lake.write().ok()["write"]["files"] == 1
+    assert [row["n"] for row in lake.rows()] == [500]
+
+
+def test_a_file_that_is_tidied_away_after_it_was_loaded_is_no_problem(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
+    file = lake.land("orders/1.csv", "id\n1\n")
+    job = lake.save(lake.write_job(run="lost", mode="Append"))
+    kill_driver_at("after the commit", lake.home, job, lake.directory)
+    file.unlink()
+    file.parent.rmdir()
+
+    assert lake.write(run="lost", mode="Append").ok()["write"]["alreadyCommitted"] is True
+
+
+def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
+    lake.land("orders/1.csv", "id\n1\n")
+    job = lake.save(lake.write_job(run="lost", mode="Append"))
+    kill_driver_at("after the commit", lake.home, job, lake.directory)
+    lake.land("orders/1.csv", "id\n500\n")
+
+    lake.write(run="lost", mode="Append").unknown()

@@ -2,6 +2,7 @@
 
 A request is one JSON line:
   {"job": path}                        performed by spark_apps.main, as a driver would
+  {"job": path, "replace": path, "by": text}   the same; that file is replaced once the ledger has its entry
   {"sql": statements, "warehouse": uri} run as somebody else would, in the catalog `outside`; ; between them
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
 Answers go to the file descriptor in argv, a line each.
@@ -9,9 +10,11 @@ Answers go to the file descriptor in argv, a line each.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from pyspark.sql import SparkSession
 
 from spark_apps.contract import JobError, read_job
 from spark_apps.identifiers import PARSER_OPTIONS
+from spark_apps.ledger import Ledger
 from spark_apps.main import perform
 from spark_apps.session import Session
 
@@ -31,7 +35,8 @@ def answer(request: dict[str, Any]) -> Any:
             job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
         except JobError as error:
             return [{"unreadable": str(error)}, -1]
-        return list(perform(job))
+        with _replacing(request):
+            return list(perform(job))
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
         return None
@@ -40,6 +45,26 @@ def answer(request: dict[str, Any]) -> Any:
         parts = parser.parseMultipartIdentifier(request["identifier"])
         return [parts.apply(index) for index in range(parts.size())]
     return parser.parseExpression(request["literal"]).value().toString()
+
+
+@contextlib.contextmanager
+def _replacing(request: dict[str, Any]) -> Iterator[None]:
+    begin = Ledger.begin
+
+    def replacing(*args: Any, **kwargs: Any) -> Any:
+        entry = begin(*args, **kwargs)
+        if "replace" in request:
+            file = Path(request["replace"])
+            file.unlink()
+            if request["by"]:
+                file.write_text(request["by"])
+        return entry
+
+    Ledger.begin = replacing  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Ledger.begin = begin  # type: ignore[method-assign]
 
 
 def _session() -> SparkSession:

@@ -181,9 +181,9 @@ class Reason(StrEnum):
     WRITE_NOT_FOUND = "WriteNotFound", "The table has no write of this name.", "Use one of the table's writes."
     RESULT_UNKNOWN = (
         "ResultUnknown",
-        "Whether a commit happened cannot be found out any more, so it is not repeated.",
-        "If a file is to be put somewhere, put it there; then delete the PaimonRun to go on: the write is tried again "
-        "and asks its list of loaded files first.",
+        "What a write has put into the table cannot be found out by itself, so nothing is repeated.",
+        "Do what the message asks: look at the snapshots that it names, or put the file where it says. Then delete the "
+        "PaimonRun to go on: the write is tried again and asks its list of loaded files first.",
     )
 
     # The surroundings must be mended; tried again by itself

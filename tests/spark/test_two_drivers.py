@@ -1,0 +1,84 @@
+"""A driver that was given up for dead may live on and commit, behind the back of the attempt that took its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_apps.commits import Commit
+from spark_apps.doubts import refuse_two_writers
+from spark_apps.failures import RunError
+from tests.spark.lake import Lake
+from tests.support.spark_process import kill_driver_at
+
+KINDS: dict[str, dict[str, Any]] = {
+    "append, unaware": {"options": {"bucket": "-1"}},
+    "append, fixed": {"options": {"bucket": "2", "bucket-key": "id"}},
+    "key, fixed": {"keys": ["id"], "options": {"bucket": "2", "num-sorted-run.compaction-trigger": "1"}},
+    "key, dynamic": {"keys": ["id"], "options": {"bucket": "-1", "dynamic-bucket.target-row-num": "2"}},
+    "key, dynamic over partitions": {"keys": ["id"], "partitions": ["dt"], "options": {"bucket": "-1"}},
+    "key, compacts at every commit": {"keys": ["id"], "options": {"bucket": "1", "changelog-producer": "lookup"}},
+}
+
+
+def commit_behind_our_back(lake: Lake, run: str) -> None:
+    """What the driver of an earlier attempt of `run` does that is still alive."""
+    prefix = f"{run}-uid-{run}"
+    lake.outside(f"SET `spark.paimon.commit.user-prefix`={prefix}", "INSERT INTO outside.shop.orders VALUES (1)")
+
+
+@pytest.fixture
+def given_up(lake: Lake) -> Lake:
+    """The first attempt of run `import-1` was taken for dead: its entry is marked as abandoned."""
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
+    lake.land("orders/1.csv", "id\n1\n")
+    job = lake.write_job(run="import-1", mode="Append")
+    kill_driver_at("after the ledger", lake.home, lake.save(job), lake.directory)
+    (entry,) = lake.ledger_directory.glob("*.json")
+    entry.with_suffix(".abandoned").write_text("{}")
+    return lake
+
+
+def test_both_commits_are_named_and_the_load_is_not_repeated(given_up: Lake) -> None:
+    commit_behind_our_back(given_up, "import-1")
+
+    message, remedy = given_up.write(run="import-1", mode="Append").unknown()
+
+    assert "1 and 2" in message
+    assert "1 and 2" in remedy
+    given_up.write(run="import-1", mode="Append").unknown()
+    assert given_up.write(run="import-2", mode="Append").ok()["write"]["skipped"] is True
+    assert [row["id"] for row in given_up.rows()] == [1, 1]
+
+
+def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(given_up: Lake) -> None:
+    commit_behind_our_back(given_up, "import-1")
+    job = given_up.save(given_up.write_job(run="import-1", mode="Append"))
+    kill_driver_at("after the mark", given_up.home, job, given_up.directory)
+
+    given_up.write(run="import-1", mode="Append").unknown()
+
+
+def test_another_run_is_nobody_s_double(given_up: Lake) -> None:
+    commit_behind_our_back(given_up, "import-10")
+
+    given_up.write(run="import-1", mode="Append").ok()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_driver_makes_one_commit_with_data_whatever_the_table(lake: Lake, kind: str) -> None:
+    lake.provision({"id": "BIGINT", "dt": "STRING"}, **KINDS[kind]).ok()
+    for number in (1, 2):
+        lake.land(f"orders/{number}.csv", "id,dt\n" + "".join(f"{each},{each % 3}\n" for each in range(20)))
+        mode = "Upsert" if "keys" in KINDS[kind] else "Append"
+        lake.write(run=f"run-{number}", mode=mode).ok()
+
+    with_data = [each for each in lake.snapshots() if each["commit_kind"] != "COMPACT"]
+    assert [each["commit_user"].partition("_")[0] for each in with_data] == ["run-1-uid-run-1", "run-2-uid-run-2"]
+
+
+def test_two_snapshots_of_one_writer_are_no_second_driver() -> None:
+    refuse_two_writers([Commit(1, 5, "run_a"), Commit(2, 5, "run_a")])
+    with pytest.raises(RunError, match="snapshots 1 and 2 may hold"):
+        refuse_two_writers([Commit(1, 5, "run_a"), Commit(2, 5, "run_b")])

@@ -1,0 +1,116 @@
+"""Snapshots are the witnesses of commits, so none expires before the ledgers have asked it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.spark.lake import Lake
+from tests.support.spark_process import kill_driver_at
+
+KEEP_ONE = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
+COMPACTING = {"bucket": "1", "changelog-producer": "lookup", **KEEP_ONE}
+"""A commit makes two snapshots, of which the table keeps the second, which has no rows."""
+
+
+@pytest.fixture
+def compacting(lake: Lake) -> Lake:
+    lake.provision({"id": "BIGINT"}, keys=["id"], options=COMPACTING).ok()
+    return lake
+
+
+@pytest.fixture
+def appending(lake: Lake) -> Lake:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
+    return lake
+
+
+def lose(lake: Lake, number: int, moment: str = "after the commit", **more: Any) -> Path:
+    """A write of one file whose driver dies; returns its ledger."""
+    name = more.setdefault("name", "import")
+    lake.land(f"{name}/{number}.csv", f"id\n{number}\n")
+    job = lake.save(lake.write_job(path=f"{name}/", **more))
+    kill_driver_at(moment, lake.home, job, lake.directory)
+    return lake.ledger_of(name)
+
+
+def marks(ledger: Path) -> list[str]:
+    return sorted(path.suffix for path in ledger.iterdir() if path.suffix in (".committed", ".abandoned"))
+
+
+def numbers(lake: Lake) -> list[int]:
+    return [snapshot["snapshot_id"] for snapshot in lake.snapshots()]
+
+
+def test_a_commit_does_not_expire_its_own_witness(compacting: Lake) -> None:
+    lose(compacting, 1, run="lost")
+
+    again = compacting.write(run="lost", path="import/").ok()["write"]
+
+    assert (again["alreadyCommitted"], again["committedSnapshot"]) == (True, 1)
+
+
+def test_a_table_that_looks_after_itself_expires_once_the_entry_is_marked(compacting: Lake) -> None:
+    for number in (1, 2, 3):
+        compacting.land(f"orders/{number}.csv", f"id\n{number}\n")
+        written = compacting.write().ok()
+
+    assert numbers(compacting) == [6]
+    assert written["table"]["snapshotId"] == 6
+    options = json.loads(sorted((compacting.table_directory / "schema").glob("schema-*"))[-1].read_text())["options"]
+    assert "snapshot.expire.limit" not in options
+
+
+def test_an_expiry_that_fails_fails_no_load_and_is_made_up_for(compacting: Lake) -> None:
+    broken = compacting.ledger_of("other") / "run-1.json"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    compacting.land("orders/1.csv", "id\n1\n")
+
+    assert compacting.write().ok()["write"]["rows"] == 1
+
+    assert numbers(compacting) == [1, 2]
+    broken.unlink()
+    compacting.land("orders/2.csv", "id\n2\n")
+    compacting.write().ok()
+    assert numbers(compacting) == [4]
+
+
+def test_a_table_that_only_takes_writes_expires_nothing(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1", "write-only": "true", **KEEP_ONE}).ok()
+    for number in (1, 2):
+        lake.land(f"orders/{number}.csv", f"id\n{number}\n")
+        lake.write().ok()
+
+    assert numbers(lake) == [1, 2]
+
+
+def test_expiry_asks_for_every_ledger_before_it_expires_anything(appending: Lake) -> None:
+    """The write `gone` is in no manifest any more; its ledger is all that is left of it."""
+    committed = lose(appending, 1, run="lost-1")
+    elsewhere = lose(appending, 2, run="lost-2", name="gone")
+    never = lose(appending, 3, "after the ledger", run="lost-3", name="never")
+
+    assert appending.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 1
+
+    assert [marks(each) for each in (committed, elsewhere, never)] == [[".committed"], [".committed"], [".abandoned"]]
+    again = appending.write(run="lost-1", path="import/", mode="Append").ok()["write"]
+    assert again["alreadyCommitted"] is True
+    assert sorted(row["id"] for row in appending.rows()) == [1, 2]
+
+
+def test_an_entry_that_is_past_telling_stays_open_and_holds_up_no_expiry(appending: Lake) -> None:
+    ledger = lose(appending, 1, run="lost")
+    appending.outside(
+        "INSERT INTO outside.shop.orders VALUES (100)",
+        "CALL outside.sys.expire_snapshots(table => 'shop.orders', retain_min => 1, retain_max => 1)",
+        "INSERT INTO outside.shop.orders VALUES (101)",
+    )
+
+    assert appending.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 1
+
+    assert marks(ledger) == []
+    appending.write(path="import/", mode="Append").unknown()
