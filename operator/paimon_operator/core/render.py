@@ -23,6 +23,10 @@ MINIMUM_OVERHEAD_MIB: Final = 512
 OVERHEAD_SHARE: Final = 0.35
 """What a driver needs beside its heap: Python, metaspace, the class-data archive, direct buffers."""
 
+GRACE_S: Final = 10
+"""From SIGTERM to SIGKILL. A driver may be killed at any moment, so it gets less than the usual half minute: that of a
+JVM's start, in which SIGTERM to a container's first process is lost."""
+
 PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
 
@@ -92,6 +96,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "activeDeadlineSeconds": deadline_s,
+        "terminationGracePeriodSeconds": GRACE_S,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "securityContext": _pod_security(),
