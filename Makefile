@@ -51,7 +51,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$(BIN)/python -m spark_apps.generate
 
 unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
-	$(BIN)/python -m pytest -q $(UNIT)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
 
 test-apiserver: $(STAMP) ## The operator against a real API server; the tests decide what becomes of its Pods
 	$(BIN)/python -m pytest tests/apiserver

@@ -142,7 +142,7 @@ class RunLife(RuleBasedStateMachine):
 
 TestRunLife = RunLife.TestCase
 TestRunLife.settings = settings(
-    max_examples=60,
+    max_examples=40,
     stateful_step_count=40,
     derandomize=True,
     deadline=None,

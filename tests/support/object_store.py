@@ -7,9 +7,9 @@ name conflicts, UID preconditions. Whatever it says also holds on the real one: 
 from __future__ import annotations
 
 import itertools
+import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -86,13 +86,13 @@ class ObjectStore:
         if known is None:
             return self._new(kind, meta["namespace"], body)
         applied = {key: value for key, value in body.items() if key not in ("metadata", "status")}
-        changed = {**known, **deepcopy(applied)}
+        changed = {**known, **_copied(applied)}
         changed["metadata"] = {**known["metadata"], "generation": known["metadata"]["generation"] + 1}
         return self._stored(kind, changed)
 
     def set_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> None:
         """What another writer (the kubelet) does to a status."""
-        self._stored(kind, {**self._objects[kind, namespace, name], "status": deepcopy(dict(status))})
+        self._stored(kind, {**self._objects[kind, namespace, name], "status": _copied(dict(status))})
 
     def user_deletes(self, kind: Kind, namespace: str, name: str) -> None:
         """`kubectl delete`."""
@@ -100,7 +100,7 @@ class ObjectStore:
 
     def peek(self, kind: Kind, namespace: str, name: str) -> Json | None:
         """The object, without a request."""
-        return deepcopy(self._objects.get((kind, namespace, name)))
+        return _copied(self._objects.get((kind, namespace, name)))
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
         self._before("get", kind, name)
@@ -112,7 +112,7 @@ class ObjectStore:
         self._before("list", kind, "")
         wanted = (labels or {}).items()
         found = [
-            deepcopy(body)
+            _copied(body)
             for (each, space, _), body in sorted(self._objects.items())
             if each is kind and namespace in (None, space) and wanted <= body["metadata"].get("labels", {}).items()
         ]
@@ -141,7 +141,7 @@ class ObjectStore:
 
     async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
         known = self._as_read("apply_status", kind, obj)
-        return self._after("apply_status", kind, self._stored(kind, {**known, "status": deepcopy(dict(status))}))
+        return self._after("apply_status", kind, self._stored(kind, {**known, "status": _copied(dict(status))}))
 
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
         try:
@@ -178,7 +178,7 @@ class ObjectStore:
         return known
 
     def _new(self, kind: Kind, namespace: str, body: Manifest) -> Json:
-        made = deepcopy(dict(body))
+        made = _copied(dict(body))
         made["metadata"] = {
             **made["metadata"],
             "namespace": namespace,
@@ -193,8 +193,8 @@ class ObjectStore:
         place = (kind, body["metadata"]["namespace"], body["metadata"]["name"])
         event = "MODIFIED" if place in self._objects else "ADDED"
         self._objects[place] = body
-        self.watch(kind, event, deepcopy(body))
-        return deepcopy(body)
+        self.watch(kind, event, _copied(body))
+        return _copied(body)
 
     def _delete(self, place: tuple[Kind, str, str]) -> None:
         body = self._objects[place]
@@ -243,3 +243,8 @@ class Told:
 
     def reasons(self, name: str) -> list[str]:
         return [reason for _, reason, _ in self.events[name]]
+
+
+def _copied(document: Any) -> Any:
+    """A copy by way of JSON, as on the wire; several times faster than deepcopy."""
+    return json.loads(json.dumps(document))
