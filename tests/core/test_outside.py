@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -242,3 +243,44 @@ def test_a_catalog_counts_tables_that_others_commit_to(
 ) -> None:
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
     assert CatalogObserved.of([table]).outside_writers == counted, sentence
+
+
+def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:
+    """Two writers would put one key into two buckets."""
+    growing = {"bucket": {"type": "Dynamic"}}
+    seen = World(policy="AllowUnsafe", **growing).found()
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    assert not seen.starts_work
+    assert World(policy="AllowUnsafe").found().starts_work, "fixed buckets bear it, where losses may be risked"
+
+
+def test_a_verification_that_fails_again_and_again_changes_no_condition() -> None:
+    seen = World().found()
+    seen.edit(options={"file.compression": "zstd"})
+    told = set()
+    for _ in range(4):
+        seen.wait(minutes=20)
+        seen.settle()
+        seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+        for _ in range(3):
+            seen.look()
+            told.add((seen.says("Stalled"), seen.says("Reconciling")[0]))
+    assert told == {(("True", Reason.COMMIT_UNSAFE), "False")}
+
+
+@pytest.mark.parametrize("edit", [{"suspend": True}, {"externalWriters": "Active"}], ids=["suspended", "unsafe"])
+def test_a_run_that_was_only_named_is_not_made_after_an_edit_that_forbids_it(edit: dict[str, Any]) -> None:
+    """Its create was refused, or its answer lost; a name alone has done nothing yet."""
+    seen = World()
+    seen.wait(hours=1)
+    seen.carry_out(replace(seen.decide(), actions=()))
+    assert seen.table.status.active_run is not None
+    before = len(seen.created)
+    seen.edit(**edit)
+    seen.settle()
+    assert len(seen.created) == before
+    assert seen.table.status.active_run is None
+    seen.edit(suspend=False, externalWriters="None")
+    seen.wait(minutes=20)
+    seen.settle()
+    assert len(seen.created) == before + 1, "the tick is asked for again"

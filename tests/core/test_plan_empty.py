@@ -37,7 +37,7 @@ def decisions(seen: TableWorld) -> set[tuple[str, str]]:
 
 def test_its_ticks_are_skipped_with_a_reason_and_the_next_ones_stand() -> None:
     seen = empty()
-    seen.wait(days=2)
+    seen.wait(hours=22)
     decision = seen.settle()
     assert seen.started == [("Provision", "")]
     assert decisions(seen) == {("Skipped", Reason.NOT_NEEDED)}
@@ -47,6 +47,17 @@ def test_its_ticks_are_skipped_with_a_reason_and_the_next_ones_stand() -> None:
     assert compaction.next > seen.now
     assert decision.requeue_after is not None
     assert decision.requeue_after.total_seconds() <= 30 * 60
+
+
+def test_a_run_a_day_looks_because_only_a_run_finds_a_writer_whom_nobody_announced() -> None:
+    seen = empty()
+    for _ in range(10):
+        seen.wait(days=1)
+        seen.settle()
+        if seen.table.status.active_run:
+            seen.finish(after=EMPTY)
+            seen.settle()
+    assert 9 <= len(seen.started) - 1 <= 10
 
 
 def test_it_begins_with_the_first_snapshot() -> None:

@@ -372,3 +372,14 @@ def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() ->
     seen.settle()
     assert seen.says("Healthy")[0] == "True"
     assert seen.table.status.writes == ()
+
+
+def test_ticks_missed_while_the_table_waited_for_its_catalog_run_once() -> None:
+    """The schedule was in the manifest all the time, only nothing could be done about it."""
+    seen = TableWorld(table=builders.table(retention={"snapshots": {"schedule": "0 * * * *"}}), catalog=None)
+    seen.settle()
+    seen.wait(hours=5)
+    seen.catalog = builders.catalog()
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=True)
+    assert seen.work_off() == [("ExpireSnapshots", "")]

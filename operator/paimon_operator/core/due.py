@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
 
+from paimon_operator.api.base import rfc3339
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
@@ -15,6 +18,9 @@ from paimon_operator.core.observed import TableObserved
 from paimon_operator.core.operations import OPERATIONS, SCHEDULED
 from paimon_operator.core.operations.provision import memory
 from paimon_operator.core.operations.work import Work
+
+BELIEVED_EMPTY: Final = timedelta(days=1)
+"""How long a table that was found without a snapshot is taken to be without one."""
 
 
 def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work | None:
@@ -32,13 +38,14 @@ def next_work(look: Look, observed: TableObserved, status: TableStatus) -> Work 
 
 
 def spared(look: Look, status: TableStatus) -> TableStatus:
-    """Upkeep of a table that nothing was ever written to: its ticks are answered without a run.
+    """Upkeep of a table that nothing was written to yet: its ticks are answered without a run.
 
     Upkeep that has failed goes on all the same, or it would be called failing for ever.
     """
-    if memory(status).hash is None or not _is_empty(look, status):
+    seen = status.health.observed_at if status.health else None
+    if memory(status).hash is None or seen is None or not _is_empty(look, status, seen):
         return status
-    message = "nothing was written to the table yet: it has no snapshot"
+    message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
     decision = Decision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
     failing = {(each.type_, subject) for each in SCHEDULED for subject, _ in each.failures(status)}
     for work in list(_scheduled(look, status)):
@@ -48,16 +55,16 @@ def spared(look: Look, status: TableStatus) -> TableStatus:
     return status
 
 
-def _is_empty(look: Look, status: TableStatus) -> bool:
-    """Whether the table certainly has no snapshot: the last run saw none, and since then nobody else may have written.
+def _is_empty(look: Look, status: TableStatus, seen: datetime) -> bool:
+    """Whether the table has no snapshot: the last run saw none, and since then nobody else may have written.
 
-    A measure from before the end of outside writing (CommitSafe turned True then) says nothing.
+    A measure from before the end of outside writing (CommitSafe turned True then) says nothing, and no measure says it
+    for long: only a run finds a writer whom nobody announced.
     """
-    facts, health = status.table, status.health
-    if facts is None or facts.snapshot_id is not None or health is None or health.observed_at is None:
+    if status.table is None or status.table.snapshot_id is not None or look.now - seen >= BELIEVED_EMPTY:
         return False
     safe = find(look.table.status.conditions, ConditionType.COMMIT_SAFE)
-    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > health.observed_at:
+    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > seen:
         return False
     return look.spec.external_writers is not ExternalWriters.ACTIVE
 

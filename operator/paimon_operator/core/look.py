@@ -62,8 +62,11 @@ class Look:
 
     @property
     def is_first(self) -> bool:
-        """Whether nothing was ever stored about the object: what its manifest asks for, it has always asked for."""
-        return self.table.status.observed_generation < 0
+        """Whether no look was ever stored: what the manifest asks for, it has always asked for, and no tick passed.
+
+        A table that had to wait for its catalog first was looked at, but its schedules were not.
+        """
+        return self.table.status.effective is None
 
     @property
     def created(self) -> datetime:

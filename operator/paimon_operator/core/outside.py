@@ -66,12 +66,12 @@ def told(commit: OutsideCommit, spec: PaimonTableSpec) -> str:
     stated = spec.external_writers
     rests = ExternalWriters.NONE if stated is ExternalWriters.PAUSED else ExternalWriters.PAUSED
     ways = f"Stop that writer, then set externalWriters to {rests}"
-    if _may_be_active(spec):
+    if may_be_active(spec):
         ways += "; or, if it has to go on, to Active, and the catalog's commitPolicy to AllowUnsafe"
     return f"{what}, not by the operator, while externalWriters is {stated}: commits can get lost. {ways}."
 
 
-def _may_be_active(spec: PaimonTableSpec) -> bool:
-    """As in rules.buckets_of: buckets that grow with the keys allow one writer only."""
+def may_be_active(spec: PaimonTableSpec) -> bool:
+    """Whether the table bears outside writers, as in rules.buckets_of: none where buckets grow with the keys."""
     fixed = spec.bucket is not None and spec.bucket.type is BucketType.FIXED
     return fixed or not spec.table_schema.primary_keys

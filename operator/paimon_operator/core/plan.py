@@ -15,6 +15,8 @@ from typing import Final
 
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import TableStatus
 from paimon_operator.core import active, deletion, due, history, outside, verdict
@@ -111,9 +113,12 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed) -> Out
     if status.active_run is not None and followed.taken:
         findings = verdict.name_taken(look, status, status.active_run)
         return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
+    if followed.missing and (stopped := _stopped(look, status)):
+        table = look.table.model_copy(update={"status": status})
+        status = active.given_up(table, stopped.reason, stopped.message, look.now)
     if status.active_run is not None:
         return _wait_for_run(look, observed, followed, status)
-    suspended, making = look.spec.suspend or look.catalog.spec.suspend, next(iter(PROVISION.due(look, status)), None)
+    suspended, making = _is_suspended(look), next(iter(PROVISION.due(look, status)), None)
     if not verdict.may_commit(look, status) and (suspended or making is None or not verdict.may_verify(look, status)):
         return _unsafe(look, status)
     if suspended:
@@ -123,6 +128,30 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed) -> Out
     work = making or due.next_work(look, observed, status)
     status = due.held_writes(look, status)
     return _settle(look, status) if work is None else _start(look, status, work)
+
+
+def _stopped(look: Look, status: TableStatus) -> Obstacle | None:
+    """Why a run that was named and not made yet must not be made any more."""
+    if _is_suspended(look):
+        return Obstacle(Reason.SUSPENDED, Reason.SUSPENDED.means)
+    if verdict.may_commit(look, status) or (_verifies(status) and verdict.may_verify(look, status)):
+        return None
+    return Obstacle(Reason.COMMIT_UNSAFE, Reason.COMMIT_UNSAFE.means)
+
+
+def _is_suspended(look: Look) -> bool:
+    return look.spec.suspend or look.catalog.spec.suspend
+
+
+def _verifies(status: TableStatus) -> bool:
+    return status.active_run is not None and status.active_run.type is RunType.PROVISION
+
+
+def _at_work(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings:
+    """The usual case, while a run is under way; but a verification that is tried again leaves it unsafe to commit."""
+    if verdict.may_commit(look, status) or not _verifies(status) or verdict.held_up(run) is not None:
+        return verdict.standing(look, status, run)
+    return verdict.unsafe(look, status)
 
 
 def _unsafe(look: Look, status: TableStatus) -> Outcome:
@@ -138,7 +167,7 @@ def _wait_for_run(look: Look, observed: TableObserved, followed: Followed, statu
     named = status.active_run
     actions: tuple[Action, ...] = ()
     status = due.held_writes(look, due.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
-    findings = verdict.standing(look, status, followed.run)
+    findings = _at_work(look, status, followed.run)
     if followed.missing and named is not None:
         actions = (active.creation(look.table, named, _policy(look)),)
         if observed.refusal is not None:
@@ -154,7 +183,7 @@ def _start(look: Look, status: TableStatus, work: Work) -> Outcome:
     actions = () if work.run is not None else (active.creation(look.table, named, _policy(look)),)
     return Outcome(
         status=status,
-        findings=verdict.standing(look, status, None),
+        findings=_at_work(look, status, None),
         actions=actions,
         events=(active.start_note(named),),
         requeue_after=WHILE_A_RUN_IS_ACTIVE,

@@ -47,7 +47,7 @@ def refused(status: TableStatus, obstacle: Obstacle) -> Findings:
 
 
 def unsafe(look: Look, status: TableStatus) -> Findings:
-    """Commits could get lost, and the catalog's commitPolicy forbids to risk it."""
+    """Commits could get lost, and that is not to be risked."""
     commit = outside.unannounced(look.spec, status)
     announced = f"{Reason.COMMIT_UNSAFE.means} {Reason.COMMIT_UNSAFE.remedy}"
     message = outside.told(commit, look.spec) if commit else announced
@@ -120,7 +120,12 @@ def commit_safe(spec: PaimonTableSpec, status: TableStatus) -> Finding:
 
 
 def may_commit(look: Look, status: TableStatus) -> bool:
-    """Whether runs that commit to the table may start, as far as lost commits go."""
+    """Whether runs that commit to the table may start, as far as lost commits go.
+
+    Where buckets grow with the keys a second writer is not to be risked: it puts a key into two of them.
+    """
+    if outside.unannounced(look.spec, status) is not None and not outside.may_be_active(look.spec):
+        return False
     safe = commit_safe(look.spec, status).status is ConditionStatus.TRUE
     return safe or look.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
 
