@@ -56,6 +56,8 @@ def test_what_cannot_be_written_is_refused_by_the_option_that_says_so(
         {"file.format": "parquet", "file.compression": "snappy", "manifest.compression": "zstd"},
         {"file.format.per.level": "0:avro, 5:orc", "file.compression.per.level": "5:zlib"},
         {"spill-compression": "lz4", "metadata.stats-mode": "truncate(32)"},
+        {"file.format": "Orc", "file.compression": "ZLIB", "spill-compression": "LZ4"},
+        {"file.format": "PARQUET", "file.compression": "ZSTD", "file.compression.per.level": "0:LZ4"},
     ],
 )
 def test_what_can_be_written_is_accepted(engine: str, options: dict[str, str]) -> None:

@@ -60,6 +60,16 @@ def test_a_run_a_day_looks_because_only_a_run_finds_a_writer_whom_nobody_announc
     assert 9 <= len(seen.started) - 1 <= 10
 
 
+def test_a_snapshot_that_a_run_saw_without_measuring_counts() -> None:
+    """A write whose first result got lost finds nothing new the next time, and does not measure."""
+    seen = empty(writes=[builders.write(schedule="5 * * * *")])
+    seen.wait(hours=1)
+    seen.settle()
+    seen.finish(RunType.WRITE, write={"skipped": True}, seenSnapshot=1)
+    seen.wait(hours=1)
+    assert ("Compact", "Minor") in seen.work_off()
+
+
 def test_it_begins_with_the_first_snapshot() -> None:
     seen = empty(writes=[builders.write(schedule="5 * * * *")])
     seen.wait(hours=1)

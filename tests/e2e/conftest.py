@@ -17,8 +17,8 @@ from tests.e2e.outages import S3Door
 from tests.e2e.soak import Soak
 from tests.support.kubectl import Kubectl
 
-DOORS = 20000
-"""Where the ports of S3 servers for single tests begin, and how many there are."""
+DOORS = range(20000, 30000)
+"""Ports of S3 servers for single tests, below those that the kernel gives to clients."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -62,7 +62,7 @@ def door(cluster_env: Mapping[str, str], lab: Lab) -> Iterator[S3Door]:
 
 @contextmanager
 def _door_of(lab: Lab) -> Iterator[S3Door]:
-    opened = S3Door(port=DOORS + zlib.crc32(lab.namespace.encode()) % DOORS)
+    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)])
     opened.open()
     try:
         lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))

@@ -28,6 +28,7 @@ class Soak:
     door: S3Door
     operator_kills: int = 0
     driver_kills: int = 0
+    outages: int = 0
 
     @staticmethod
     def expected_ids() -> list[int]:
@@ -53,25 +54,37 @@ class Soak:
         for moment in sorted(dice.uniform(0, 55) for _ in range(1 if outage else 2)):
             time.sleep(max(0.0, end - 60 + moment - time.monotonic()))  # the random moment is the point
             if outage:
-                with self.door.closed():
-                    time.sleep(OUTAGE_S)  # how long it lasts is the point
+                self.outages += self._shut_the_storage()
             elif dice.random() < 0.4:
                 self.operator_kills += kill_operator(self.lab.kubectl) > 0
             else:
                 self.driver_kills += self._kill_next_driver(dice)
         time.sleep(max(0.0, end - time.monotonic()))  # to the next tick
 
+    def _shut_the_storage(self) -> bool:
+        """For the next run, whose driver needs seconds to get that far. Returns whether it met the outage."""
+        name = self._next_run()
+        with self.door.closed():
+            time.sleep(OUTAGE_S)  # how long it lasts is the point
+        attempts = (self.lab.kubectl.get("paimonrun", name) or {}).get("status", {}).get("attempts") or []
+        return any(each.get("reason") == "StorageUnreachable" for each in attempts)
+
     def _kill_next_driver(self, dice: random.Random) -> bool:
-        """Waits for a driver, at most to the next tick, and kills it at a random moment of its short life."""
+        """Kills the next driver at a random moment of its short life."""
+        name = self._next_run()
+        time.sleep(dice.uniform(0, 8))  # the random moment is the point
+        return name != "" and kill_driver(name) > 0
+
+    def _next_run(self) -> str:
+        """Waits for a run, at most to the next tick; empty when there is none."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             table = self.lab.kubectl.get("paimontable", "soak") or {}
-            active = table.get("status", {}).get("activeRun") or {}
+            active: dict[str, str] = table.get("status", {}).get("activeRun") or {}
             if active:
-                time.sleep(dice.uniform(0, 8))  # the random moment is the point
-                return kill_driver(active["name"]) > 0
+                return active["name"]
             time.sleep(0.5)  # polling a live server
-        return False
+        return ""
 
     def _wait_until_all_is_loaded(self) -> None:
         """No kills any more: what is left must come in by itself."""

@@ -11,6 +11,8 @@ from tests.e2e.lab import Lab, committed, once
 from tests.support.kubectl import Object
 
 COLUMNS = {"id": "BIGINT"}
+ROWS = 1_000_000
+"""More than a driver loads in its grace period."""
 
 
 def write_pods(lab: Lab) -> list[Object]:
@@ -19,7 +21,7 @@ def write_pods(lab: Lab) -> list[Object]:
 
 @pytest.mark.parametrize("force", [False, True], ids=["gracefully", "by force"])
 def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, force: bool) -> None:
-    lab.land("in/1.json", [{"id": n} for n in range(10)])
+    lab.land("in/1.json", [{"id": n} for n in range(ROWS)])
     lab.kubectl.apply(lab.table("t", COLUMNS))
     lab.ready("t")
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
@@ -38,7 +40,8 @@ def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, f
     )
     (run,) = lab.runs("t", "Write")
     attempts = run["status"]["attempts"]
+    assert len(attempts) == 2
     for earlier, later in pairwise(attempts):
         assert datetime.fromisoformat(earlier["finished"]) <= datetime.fromisoformat(later["launched"])
-    assert sorted(row["id"] for row in lab.rows("t")) == list(range(10))
+    assert sorted(row["id"] for row in lab.rows("t")) == list(range(ROWS))
     assert not any(pod["metadata"].get("finalizers") for pod in write_pods(lab))

@@ -63,6 +63,8 @@ def _is_empty(look: Look, status: TableStatus, seen: datetime) -> bool:
     """
     if status.table is None or status.table.snapshot_id is not None or look.now - seen >= BELIEVED_EMPTY:
         return False
+    if status.outside_writers is not None and status.outside_writers.seen_snapshot:
+        return False  # a run that had nothing to load saw a snapshot and did not measure
     safe = find(look.table.status.conditions, ConditionType.COMMIT_SAFE)
     if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > seen:
         return False

@@ -35,6 +35,8 @@ _SPILLED: Final = ("spill-compression", "lookup.cache-spill-compression")
 _STATS_MODES: Final = ("metadata.stats-mode", "changelog-file.stats-mode")
 _PER_LEVEL: Final = ".per.level"
 _LEVEL: Final = re.compile(r"\s*([0-9]{1,9})\s*:(.*)", re.DOTALL)
+_AVRO: Final = "avro"
+"""Avro looks its codecs up as they are spelled; to everything else PARQUET and ZSTD are as good as parquet and zstd."""
 _NUMBER: Final = re.compile(r"\([0-9]{1,9}\)")
 
 
@@ -53,7 +55,7 @@ def _problems(engine: Engine, options: Options, given: Options, path: str) -> It
     for level, key, word in _levels(given, "file.format"):
         yield from _unknown(word, engine.file_formats, f"{path}[{key}]", f"level {level}: ")
     for level, key, word in _levels(given, "file.compression"):
-        written = _format_of_level(engine, options, level)
+        written = _format_of_level(engine, options, level).lower()
         yield from _unknown(word, engine.file_formats.get(written, ()), f"{path}[{key}]", f"level {level}: ", written)
     for key in _SPILLED:
         if key in given:
@@ -65,15 +67,16 @@ def _problems(engine: Engine, options: Options, given: Options, path: str) -> It
 
 def _of_files(engine: Engine, options: Options, given: Options, path: str, files: _Files) -> Iterator[SpecError]:
     """One error at most: a compression is looked at once its format is a good one."""
-    format_key, written = _effective(engine, options, files.formats)
+    format_key, spelled = _effective(engine, options, files.formats)
+    written = spelled.lower()
     compression_key, compression = _effective(engine, options, files.compressions)
     own = {files.formats[0], files.compressions[0]}
     if not own & given.keys():
         return
     if written not in engine.file_formats:
         if format_key in own & given.keys():
-            yield _error(f"{path}[{format_key}]", repr(written), engine.file_formats)
-    elif compression not in engine.file_formats[written]:
+            yield _error(f"{path}[{format_key}]", repr(spelled), engine.file_formats)
+    elif not _is_one_of(compression, engine.file_formats[written], written):
         key = files.compressions[0] if files.compressions[0] in given else files.formats[0]
         what = repr(compression) if key == compression_key else f"with {compression_key} {compression!r}"
         yield _error(f"{path}[{key}]", what, engine.file_formats[written], written)
@@ -102,8 +105,12 @@ def _levels(options: Options, key: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _unknown(word: str, known: Iterable[str], place: str, where: str = "", of: str = "") -> Iterator[SpecError]:
-    if word not in known:
+    if not _is_one_of(word, known, of):
         yield _error(place, where + repr(word), known, of)
+
+
+def _is_one_of(word: str, known: Iterable[str], of: str) -> bool:
+    return (word if of == _AVRO else word.lower()) in known
 
 
 def _error(place: str, what: str, known: Iterable[str], of: str = "") -> SpecError:
