@@ -1,6 +1,7 @@
 #!/bin/sh
 # Entry of the Spark image.
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
+#   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
 # TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
@@ -30,13 +31,38 @@ done
 
 # A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
 export SPARK_USER="${SPARK_USER:-spark}" HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
-# One process does everything, so the pod's own name need not resolve.
-export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}" SPARK_LOCAL_DIRS="$tmp"
+export SPARK_LOCAL_DIRS="${SPARK_LOCAL_DIRS:-$tmp}"
 # With SPARK_HOME set, Python would import pyspark from a zip file, without compiled modules.
 unset SPARK_HOME SPARK_CONF_DIR
 export PYSPARK_PYTHON="$python" PYTHONPATH="$(dirname "$SPARK_APPS_DIR")${PYTHONPATH:+:$PYTHONPATH}"
 
+# What Spark's own launcher opens for Java 17 (org.apache.spark.launcher.JavaModuleOptions).
+opens=
+for package in java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent \
+  java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar; do
+  opens="$opens --add-opens=java.base/$package=ALL-UNNAMED"
+done
+opens="$opens --add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED"
+fixed="-XX:+ExitOnOutOfMemoryError -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true
+  -Duser.timezone=UTC"
+
 case ${1:-} in
+  executor)
+    # As in org.apache.spark.deploy.k8s.features.BasicExecutorFeatureStep; java options are numbered from 0.
+    shift $#
+    number=0
+    while eval "option=\${SPARK_JAVA_OPT_$number-}" && [ -n "$option" ]; do
+      set -- "$@" "$option"
+      number=$((number + 1))
+    done
+    # shellcheck disable=SC2086  # the lists are meant to fall apart into words
+    exec java "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
+      -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
+      -cp "${class_path#:}" org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend \
+      --driver-url "$SPARK_DRIVER_URL" --executor-id "$SPARK_EXECUTOR_ID" --cores "$SPARK_EXECUTOR_CORES" \
+      --app-id "$SPARK_APPLICATION_ID" --hostname "$SPARK_EXECUTOR_POD_IP" \
+      --resourceProfileId "$SPARK_RESOURCE_PROFILE_ID" --podName "$SPARK_EXECUTOR_POD_NAME"
+    ;;
   driver)
     program=${SPARK_APPS_MAIN:-$SPARK_APPS_DIR/main.py}
     cds="-XX:SharedArchiveFile=$archive"
@@ -47,7 +73,7 @@ case ${1:-} in
     cds="-XX:ArchiveClassesAtExit=$archive"
     ;;
   *)
-    echo "usage: entrypoint.sh driver JOB.json | train" >&2
+    echo "usage: entrypoint.sh driver JOB.json | executor | train" >&2
     exit 64
     ;;
 esac
@@ -57,19 +83,12 @@ case ${DRIVER_JIT:-c1} in
   c1) jit=-XX:TieredStopAtLevel=1 ;;
   *) jit=-XX:+TieredCompilation ;;
 esac
-
-# What Spark's own launcher opens for Java 17 (org.apache.spark.launcher.JavaModuleOptions).
-opens=
-for package in java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent \
-  java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar; do
-  opens="$opens --add-opens=java.base/$package=ALL-UNNAMED"
-done
+# One process does everything, so the pod's own name need not resolve.
+export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
 
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words
-exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off \
-  -XX:+ExitOnOutOfMemoryError $opens --add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED \
-  -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true \
-  -Duser.timezone=UTC -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
+exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \
+  -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
   -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
   -cp "${class_path#:}" org.apache.spark.deploy.SparkSubmit \
   --master "local[${DRIVER_CORES:-1}]" --conf "spark.jars.ivy=$tmp/.ivy2" \
