@@ -7,7 +7,9 @@ from datetime import timedelta
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import Phase
+from paimon_operator.core.observed import Refusal
 from paimon_operator.errors import SpecError
 from tests.support import pods
 from tests.support.pods import Json
@@ -162,6 +164,55 @@ def test_an_ended_run_leaves_a_stranger_s_pod_alone() -> None:
     story = over(at_work())
     decision = story.look(pods.running(), owner_uid="uid-of-somebody-else")
     assert (decision.actions, decision.finalizer) == ((), "remove")
+
+
+def failed_once() -> Story:
+    story = at_work()
+    story.look(pods.ended(1))
+    return story
+
+
+# What the API server refuses
+
+DENIED = Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no")
+
+
+def test_a_refused_release_or_deletion_is_told_on_the_run_until_it_is_done() -> None:
+    story = failed_once()
+    story.released.clear()
+    story.refusal = DENIED
+    assert released(story.look(pods.ended(1))) == [POD_UID]
+    assert story.condition(ConditionType.STALLED) == "True NotPermitted"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be let go, and it is being tried again: a webhook said no"
+    story.refusal = None
+    story.look(pods.ended(1))
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_pod_that_may_not_be_stopped_is_told_of_as_long_as_it_is_not_being_deleted(*, cancelled: bool) -> None:
+    story = at_work()
+    if cancelled:
+        story.cancel()
+    story.refusal = DENIED
+    assert deleted(story.look(pods.running(), later=60 * MINUTES)) == [POD_UID]
+    assert story.condition(ConditionType.STALLED) == "True NotPermitted"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be stopped, and it is being tried again: a webhook said no"
+    story.look(pods.running(), deleting=story.now + 1 * MINUTES)
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_of_a_run_that_is_over_a_refused_release_is_told_by_an_event_because_its_status_is_final(
+    *, cancelled: bool
+) -> None:
+    story = over(at_work())
+    if cancelled:
+        story.cancel()
+    story.refusal = DENIED
+    before = story.run.status
+    assert told(story.look(pods.ended(0))) == ["Warning NotPermitted"]
+    assert story.run.status == before
 
 
 # Cancelled

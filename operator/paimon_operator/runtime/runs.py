@@ -8,7 +8,6 @@ from datetime import timedelta
 
 from pydantic import ValidationError
 
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunStatus
 from paimon_operator.api.table import PaimonTable
@@ -18,8 +17,7 @@ from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, current_pod
 from paimon_operator.core.runs import step
-from paimon_operator.errors import NamespaceTerminatingError
-from paimon_operator.runtime.execute import CreateRefusedError
+from paimon_operator.runtime.execute import RefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.refusals import Refusals
@@ -57,12 +55,9 @@ class Runs:
             again = await self._executor.carry_out(
                 Kind.RUN, body, run.status, held_back or decision, on_stored=lambda: self._tell_end(run, decision)
             )
-        except NamespaceTerminatingError as error:
-            return self._refusals.noted(key, uid, Reason.NOT_PERMITTED, f"the namespace is going away: {error}")
-        except CreateRefusedError as error:
-            return self._refusals.noted(key, uid, error.reason, str(error))
-        if held_back is None:
-            self._refusals.forget(key)
+        except RefusedError as error:
+            return self._refusals.noted(key, uid, error)
+        self._refusals.carried_out(key, decision, held_back)
         return again
 
     def _tell_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
@@ -80,7 +75,7 @@ class Runs:
             limits=self._launches.limits_of(table, catalog),
             claimant=self._world.claims.holder(table, catalog) if table is not None else None,
             launch=lambda: self._launches.launch_of(run, table, catalog),
-            refusal=self._refusals.of(key, run.metadata.uid),
+            refusal=self._refusals.of(key, run.metadata.uid, {run.metadata.name, current_pod(run)}),
         )
 
     async def _table(self, namespace: str, name: str) -> PaimonTable | None:
