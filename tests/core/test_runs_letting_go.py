@@ -11,7 +11,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import Phase
 from paimon_operator.core.observed import Refusal
 from paimon_operator.errors import SpecError
-from tests.support import pods
+from tests.support import builders, pods
 from tests.support.pods import Json
 from tests.support.run_story import (
     MINUTES,
@@ -78,7 +78,8 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
     assert told(decision) == ["Warning NodeSilent"]
     assert story.message() == (
         f"the node of pod {RUN_NAME}-1 is silent; a driver may still be at work there. The run waits until "
-        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. If you know that the node is dead, do not "
+        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. Never take the finalizer off the run: "
+        "that stops no driver. If you know that the node is dead, do not "
         f"wait: kubectl delete pod {RUN_NAME}-1 -n shop --force --wait=false; "
         f'kubectl patch pod {RUN_NAME}-1 -n shop --type merge -p \'{{"metadata":{{"finalizers":null}}}}\''
     )
@@ -164,6 +165,41 @@ def test_an_ended_run_leaves_a_stranger_s_pod_alone() -> None:
     story = over(at_work())
     decision = story.look(pods.running(), owner_uid="uid-of-somebody-else")
     assert (decision.actions, decision.finalizer) == ((), "remove")
+
+
+# Pods of other runs, which are over or gone
+
+OTHER = builders.run("orders-write-11111111", table=builders.table())
+SILENT = "True NodeSilent"
+
+
+@pytest.mark.parametrize("attempts", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("status", "how", "stalled"),
+    [
+        (pods.running(), {}, "False Stopping"),
+        (pods.unschedulable(), {}, "False Stopping"),
+        (pods.running(), {"deleting": pods.FINISHED}, SILENT),
+        (pods.collected(pods.running()), {"guarded": False}, SILENT),
+    ],
+)
+def test_no_pod_is_made_while_the_pod_of_another_run_may_be_at_work(
+    attempts: int, status: Json, how: Json, stalled: str
+) -> None:
+    story = [begun, launched, failed_once][attempts]()
+    story.others = (pods.observed(OTHER, status=status, **how),)
+    decision = story.look(NOT_THERE, later=20 * MINUTES)
+    assert (decision.actions, decision.requeue_after) == ((), timedelta(seconds=30))
+    assert story.condition(ConditionType.STALLED) == stalled.replace("False Stopping", "False AsExpected")
+    assert "orders-write-11111111-1" in story.message()
+    story.others = (pods.observed(OTHER, status=pods.ended(0)), pods.observed(OTHER, status=pods.evicted()))
+    assert created(story.look(NOT_THERE))[1:] == [f"Pod {RUN_NAME}-{max(1, attempts)}"]
+
+
+def begun() -> Story:
+    story = Story()
+    story.look()
+    return story
 
 
 def failed_once() -> Story:

@@ -93,6 +93,7 @@ def silence(observed: RunObserved, pod: PodObserved) -> tuple[Finding, ...]:
         by = f" until {rfc3339(pod.stopped_by)}, when its kubelet's own deadline has passed"
     message = (
         f"the node of pod {pod.name} is silent; a driver may still be at work there. The run waits{by}. "
+        "Never take the finalizer off the run: that stops no driver. "
         f"If you know that the node is dead, do not wait: kubectl delete {where} --force --wait=false; "
         f"kubectl patch {where} --type merge -p '{_LET_GO}'"
     )

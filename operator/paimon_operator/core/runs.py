@@ -62,7 +62,7 @@ def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datet
     run = observed.run
     if attempt is not None and (unfinished := _last_pod(observed, attempt, now)):
         return unfinished
-    if blocked := not_for_users(run, now) or not_its_turn(observed):
+    if blocked := not_for_users(run, now) or not_its_turn(observed, now):
         return blocked
     next_try = run.status.next_try
     if attempt is not None and next_try is not None and now < next_try:
@@ -114,7 +114,7 @@ def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step
         return _close(observed, attempt, attempts.recorded(attempt), now)
     if attempt.pod_uid is not None:
         return _close(observed, attempt, failures.lost(attempt.pod), now)
-    return not_its_turn(observed) or launch(observed, attempt, now)
+    return not_its_turn(observed, now) or launch(observed, attempt, now)
 
 
 def _wait(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
