@@ -186,6 +186,25 @@ def test_a_pod_whose_run_was_freed_by_hand_is_let_go_when_it_has_ended(stage: St
     stage.core.patch_namespaced_pod(pod.metadata.name, stage.namespace, {"metadata": {"finalizers": None}})
 
 
+def test_no_other_run_makes_a_pod_while_the_driver_of_a_run_that_was_freed_by_hand_is_at_work(stage: Stage) -> None:
+    pod = at_work(stage, "freed")
+    run = stage.run_of(pod)[0]
+    stage.delete(RUNS, run)
+    stage.patch(RUNS, run, {"metadata": {"finalizers": None}})
+
+    stage.wait(lambda: stage.find(RUNS, run) is None, "the run gone")
+    stage.patch(TABLES, "freed", {"spec": {"options": {"file.compression": "lz4"}}})  # does not wait for the next try
+
+    words = f"pod {pod.metadata.name} of another run of the table must end first"
+    stage.wait(lambda: [each for each in stage.all(RUNS) if words in str(each.get("status"))], "a run that waits")
+    assert pods_of(stage, pod) == [pod.metadata.name]
+
+    stage.end_pod(pod, exit_code=143, message="")
+    stage.delete_pod(pod, force=True)
+    following = stage.wait(lambda: [name for name in pods_of(stage, pod) if name != pod.metadata.name], "the next Pod")
+    assert pods_of(stage, pod) == following
+
+
 def test_a_namespace_with_a_driver_at_work_goes_once_the_driver_has_ended(
     api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -12,7 +12,7 @@ from paimon_operator.api.run_status import FailureClass, RunType
 from paimon_operator.core.claims import claim_of
 from paimon_operator.core.decision import Delete
 from paimon_operator.core.deletion import SKIP_DROP
-from paimon_operator.core.observed import TableObserved
+from paimon_operator.core.observed import Refusal, TableObserved
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -89,6 +89,41 @@ def test_the_active_run_is_asked_to_go_once_and_waited_for() -> None:
     assert [type(action) for action in first.actions] == [Delete]
     assert second.actions == ()
     assert seen.says("Reconciling") == ("True", Reason.WAITING_FOR_POD)
+
+
+def test_a_node_that_is_silent_over_a_run_that_is_being_stopped_is_told_on_the_table() -> None:
+    seen = world("Retain", busy=True)
+    seen.delete()
+    seen.settle()
+    seen.hold_up(Reason.NODE_SILENT, "the node of pod p is silent")
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.NODE_SILENT)
+    assert seen.says("Ready") == ("False", Reason.DELETING)
+    assert seen.condition("Ready").message == f"run {seen.active.metadata.name}: the node of pod p is silent"
+
+
+def test_a_run_that_may_not_be_deleted_is_told_of_and_tried_again() -> None:
+    seen = world("Retain", busy=True)
+    seen.delete()
+    seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no"))
+    decision = seen.decide()
+    assert [type(action) for action in decision.actions] == [Delete]
+    seen.look()
+    assert seen.says("Stalled") == ("True", Reason.NOT_PERMITTED)
+    assert "cannot be deleted, and it is being tried again: a webhook said no" in seen.condition("Stalled").message
+
+
+def test_what_was_refused_to_the_run_before_is_not_told_of_the_drop() -> None:
+    seen = world("Delete", busy=True)
+    seen.vanish(seen.active)
+    named = seen.table.status.active_run
+    assert named is not None
+    never_made = seen.table.status.model_copy(update={"active_run": named.model_copy(update={"uid": None})})
+    seen.table = seen.table.model_copy(update={"status": never_made})
+    seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="exceeded quota"))
+    seen.delete()
+    seen.look()
+    assert seen.says("Reconciling") == ("True", Reason.DROPPING)
 
 
 def test_a_suspended_table_is_deleted_all_the_same() -> None:

@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import Phase
+from paimon_operator.core.observed import Refusal
 from paimon_operator.errors import SpecError
-from tests.support import pods
+from tests.support import builders, pods
 from tests.support.pods import Json
 from tests.support.run_story import (
     MINUTES,
@@ -76,7 +78,8 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
     assert told(decision) == ["Warning NodeSilent"]
     assert story.message() == (
         f"the node of pod {RUN_NAME}-1 is silent; a driver may still be at work there. The run waits until "
-        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. If you know that the node is dead, do not "
+        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. Never take the finalizer off the run: "
+        "that stops no driver. If you know that the node is dead, do not "
         f"wait: kubectl delete pod {RUN_NAME}-1 -n shop --force --wait=false; "
         f'kubectl patch pod {RUN_NAME}-1 -n shop --type merge -p \'{{"metadata":{{"finalizers":null}}}}\''
     )
@@ -162,6 +165,90 @@ def test_an_ended_run_leaves_a_stranger_s_pod_alone() -> None:
     story = over(at_work())
     decision = story.look(pods.running(), owner_uid="uid-of-somebody-else")
     assert (decision.actions, decision.finalizer) == ((), "remove")
+
+
+# Pods of other runs, which are over or gone
+
+OTHER = builders.run("orders-write-11111111", table=builders.table())
+SILENT = "True NodeSilent"
+
+
+@pytest.mark.parametrize("attempts", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("status", "how", "stalled"),
+    [
+        (pods.running(), {}, "False Stopping"),
+        (pods.unschedulable(), {}, "False Stopping"),
+        (pods.running(), {"deleting": pods.FINISHED}, SILENT),
+        (pods.collected(pods.running()), {"guarded": False}, SILENT),
+    ],
+)
+def test_no_pod_is_made_while_the_pod_of_another_run_may_be_at_work(
+    attempts: int, status: Json, how: Json, stalled: str
+) -> None:
+    story = [begun, launched, failed_once][attempts]()
+    story.others = (pods.observed(OTHER, status=status, **how),)
+    decision = story.look(NOT_THERE, later=20 * MINUTES)
+    assert (decision.actions, decision.requeue_after) == ((), timedelta(seconds=30))
+    assert story.condition(ConditionType.STALLED) == stalled.replace("False Stopping", "False AsExpected")
+    assert "orders-write-11111111-1" in story.message()
+    story.others = (pods.observed(OTHER, status=pods.ended(0)), pods.observed(OTHER, status=pods.evicted()))
+    assert created(story.look(NOT_THERE))[1:] == [f"Pod {RUN_NAME}-{max(1, attempts)}"]
+
+
+def begun() -> Story:
+    story = Story()
+    story.look()
+    return story
+
+
+def failed_once() -> Story:
+    story = at_work()
+    story.look(pods.ended(1))
+    return story
+
+
+# What the API server refuses
+
+DENIED = Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no")
+
+
+def test_a_refused_release_or_deletion_is_told_on_the_run_until_it_is_done() -> None:
+    story = failed_once()
+    story.released.clear()
+    story.refusal = DENIED
+    assert released(story.look(pods.ended(1))) == [POD_UID]
+    assert story.condition(ConditionType.STALLED) == "True NotPermitted"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be let go, and it is being tried again: a webhook said no"
+    story.refusal = None
+    story.look(pods.ended(1))
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_pod_that_may_not_be_stopped_is_told_of_as_long_as_it_is_not_being_deleted(*, cancelled: bool) -> None:
+    story = at_work()
+    if cancelled:
+        story.cancel()
+    story.refusal = DENIED
+    assert deleted(story.look(pods.running(), later=60 * MINUTES)) == [POD_UID]
+    assert story.condition(ConditionType.STALLED) == "True NotPermitted"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be stopped, and it is being tried again: a webhook said no"
+    story.look(pods.running(), deleting=story.now + 1 * MINUTES)
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_of_a_run_that_is_over_a_refused_release_is_told_by_an_event_because_its_status_is_final(
+    *, cancelled: bool
+) -> None:
+    story = over(at_work())
+    if cancelled:
+        story.cancel()
+    story.refusal = DENIED
+    before = story.run.status
+    assert told(story.look(pods.ended(0))) == ["Warning NotPermitted"]
+    assert story.run.status == before
 
 
 # Cancelled

@@ -25,7 +25,7 @@ class World:
     """Notices on an empty cache."""
 
     def __init__(self) -> None:
-        time = VirtualTime()
+        self.time = time = VirtualTime()
         self.canaries: list[str] = []
         self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
         self.cache = Cache()
@@ -96,15 +96,35 @@ async def test_a_table_whose_first_run_ended_wakes_its_catalog_which_has_been_re
     assert LAKE in await world.seen(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
 
 
-async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_once_for_each_reason(world: World) -> None:
+async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_soon_once_for_each_reason(
+    world: World,
+) -> None:
     def failing(version: int, reason: str, minute: int) -> Manifest:
         failure = {"reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
         return stored(orders(), version, status={"provision": {"failure": failure}})
 
-    assert await world.seen(Kind.TABLE, "MODIFIED", failing(3, "StorageUnreachable", 1)) == {ORDERS, LAKE}
-    assert await world.seen(Kind.TABLE, "MODIFIED", failing(4, "StorageUnreachable", 5)) == {ORDERS}
-    assert await world.seen(Kind.TABLE, "MODIFIED", failing(5, "BucketNotFound", 9)) == {ORDERS, LAKE}
-    assert await world.seen(Kind.TABLE, "MODIFIED", stored(orders(), 6, status={"provision": {}})) == {ORDERS, LAKE}
+    recovered = stored(orders(), 6, status={"provision": {}})
+    first, again = failing(3, "StorageUnreachable", 1), failing(4, "StorageUnreachable", 5)
+    woken = []
+    for body in [first, again, failing(5, "BucketNotFound", 9), recovered]:
+        assert await world.seen(Kind.TABLE, "MODIFIED", body) == {ORDERS}
+        world.time.advance(5)
+        woken.append(await world.woken())
+    assert woken == [{LAKE}, set(), {LAKE}, {LAKE}]
+
+
+async def test_of_many_tables_that_fail_together_the_catalog_is_looked_at_once(world: World) -> None:
+    failure = {"reason": "StorageUnreachable", "time": "2026-11-21T08:01:00Z"}
+    for number in range(20):
+        await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name=f"t-{number}"), 10 + number))
+    looks = 0
+    for number in range(20):
+        body = stored(orders(metadata__name=f"t-{number}"), 40 + number, status={"provision": {"failure": failure}})
+        looks += LAKE in await world.seen(Kind.TABLE, "MODIFIED", body)
+        world.time.advance(0.2)
+        looks += LAKE in await world.woken()
+    world.time.advance(5)
+    assert (looks, await world.woken()) == (0, {LAKE})
 
 
 async def test_a_table_that_names_another_run_wakes_both_runs(world: World) -> None:
@@ -169,6 +189,17 @@ async def test_a_run_that_is_over_is_not_looked_at_again_but_its_table_is(
     woken = await world.seen(Kind.RUN, "MODIFIED", body)
     assert ORDERS in woken
     assert (RUN in woken) == looked_at
+
+
+async def test_a_run_that_is_gone_or_replaced_wakes_its_pods_which_nobody_else_would_let_go(world: World) -> None:
+    attempts = [{"number": number, "state": "Ended", "pod": f"p-{number}"} for number in (1, 2)]
+    pods = {Key(Kind.POD, "shop", "p-1"), Key(Kind.POD, "shop", "p-2")}
+    known = stored(run(), 3, status={"attempts": attempts})
+    assert await world.seen(Kind.RUN, "ADDED", known) == {RUN, ORDERS}
+    assert await world.seen(Kind.RUN, "MODIFIED", stored(run(), 4, metadata={"uid": "other"})) == {RUN, ORDERS} | pods
+    await world.seen(Kind.RUN, "MODIFIED", stored(run(), 5, metadata={"uid": "other"}, status={"attempts": attempts}))
+    gone = stored(run(), 6, metadata={"uid": "other"}, status={"attempts": attempts})
+    assert await world.seen(Kind.RUN, "DELETED", gone) == {RUN, ORDERS} | pods
 
 
 RUN_OWNER = {"apiVersion": "paimon-operator.dev/v1alpha1", "kind": "PaimonRun", "name": "r", "controller": True}

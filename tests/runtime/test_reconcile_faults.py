@@ -191,3 +191,68 @@ async def test_a_successor_of_the_same_name_does_not_wait_for_what_was_refused_b
     operator.store.faults.clear()
     await operator.apply(orders())
     assert len(operator.store.names(Kind.POD)) == 1
+
+
+DENIED = ForbiddenError("admission webhook denied the request", status=403)
+
+
+async def test_a_pod_that_may_not_be_let_go_is_told_on_run_and_table_and_tried_again_ever_more_rarely(
+    operator: OperatorInMemory,
+) -> None:
+    operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
+    await operator.apply(lake(), orders())
+    (pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(pod, exit_code=30, error=BROKEN)
+    assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
+    assert f"pod {pod} cannot be let go" in operator.condition("Stalled")[2]
+    assert "admission webhook denied the request" in operator.condition("Stalled")[2]
+    for _ in range(60):
+        await operator.pass_time(minutes=1)
+    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    operator.store.faults.clear()
+    await operator.pass_time(minutes=6)
+    assert len(operator.store.names(Kind.POD)) == 2
+    assert operator.condition("Stalled")[0] == "False"
+
+
+BROKEN = {"class": "Infrastructure", "reason": "DriverFailed", "message": "s3 is down"}
+
+
+async def test_of_a_run_that_is_over_the_refused_release_is_told_by_events(operator: OperatorInMemory) -> None:
+    operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
+    await operator.apply(lake(), orders())
+    (run,) = operator.store.names(Kind.RUN)
+    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
+    assert operator.condition("Ready")[0] == "True"
+    assert operator.told.reasons(run).count("NotPermitted") == 1
+    for _ in range(60):
+        await operator.pass_time(minutes=1)
+    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+
+
+async def test_a_run_that_may_not_be_deleted_is_told_on_its_deleted_table(operator: OperatorInMemory) -> None:
+    await operator.apply(lake(), orders())
+    operator.store.faults.extend(Fault("delete", Kind.RUN, DENIED) for _ in range(1000))
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
+    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
+
+
+async def test_what_was_refused_to_one_run_neither_delays_the_next_one_nor_is_told_of_it(
+    operator: OperatorInMemory,
+) -> None:
+    fixed = {"spec__bucket": {"type": "Fixed", "fixed": {"count": 1}}, "spec__compaction": {"mode": "Dedicated"}}
+    await operator.apply(lake(), orders(spec__deletionPolicy="Delete", **fixed))
+    await operator.end_pod(*operator.store.names(Kind.POD), created=True, table={"snapshotId": 1})
+    quota = ForbiddenError("exceeded quota: compactions", status=403)
+    operator.store.faults.extend(Fault("create", Kind.RUN, quota) for _ in range(1000))
+    for _ in range(60):
+        await operator.pass_time(minutes=6)
+    assert "exceeded quota: compactions" in operator.condition("Healthy")[2]
+    operator.store.faults.clear()
+    operator.told.events.clear()
+    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    assert any("-drop-" in name for name in operator.store.names(Kind.RUN))
+    assert "exceeded quota" not in str(operator.told.events)

@@ -15,7 +15,7 @@ from paimon_operator.core.claims import Claim
 from paimon_operator.core.decision import Create, Decision, Delete, Release
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.observed import Refusal
-from paimon_operator.core.pods import read_pod
+from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.render import Launch
 from paimon_operator.core.run_observed import RunLimits, RunObserved, current_pod
 from paimon_operator.core.runs import step
@@ -41,6 +41,7 @@ class Story:
         self.limits = RunLimits()
         self.refusal: Refusal | None = None
         self.claimant: Claim | None = None
+        self.others: tuple[PodObserved, ...] = ()
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"
         self.released: set[str] = set()
@@ -73,6 +74,7 @@ class Story:
                 launch=self.launch,
                 refusal=self.refusal,
                 claimant=self.claimant,
+                others=self.others,
             ),
             self.now,
         )

@@ -25,6 +25,11 @@ class Create:
     body: Manifest
     owner_uid: str
 
+    @property
+    def name(self) -> str:
+        """Of the object."""
+        return str(self.body["metadata"]["name"])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Delete:

@@ -30,7 +30,7 @@ from paimon_operator.core.conditions import Finding, fails, reconciling, replace
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote
 from paimon_operator.core.effective import run_policy
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.observed import TableObserved, Wanted
+from paimon_operator.core.observed import Refusal, TableObserved, Wanted
 from paimon_operator.core.operations import drop
 from paimon_operator.core.operations.provision import ever_ready
 from paimon_operator.core.ports import Kind
@@ -51,7 +51,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     terminating, run = observed.namespace_terminating, followed.run
     drops = must_drop(table, observed) and not terminating
     if run is not None and not (drops and run.spec.type is RunType.DROP):
-        return _cancelling(table, followed.status, run, now)
+        return _cancelling(table, followed.status, run, observed.refusal, now)
     if terminating:
         return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
     if not drops:
@@ -66,11 +66,18 @@ def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
     return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
 
 
-def _cancelling(table: PaimonTable, status: TableStatus, run: PaimonRun, now: datetime) -> Decision[TableStatus]:
+def _cancelling(
+    table: PaimonTable, status: TableStatus, run: PaimonRun, refusal: Refusal | None, now: datetime
+) -> Decision[TableStatus]:
     """The run's own finalizer holds it until its Pod is gone; then the LIST no longer has it."""
-    asked = run.metadata.deletion_timestamp is not None
-    actions = () if asked else (Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid),)
-    findings = reconciling(Reason.WAITING_FOR_POD, f"run {run.metadata.name} is being stopped")
+    name, asked = run.metadata.name, run.metadata.deletion_timestamp is not None
+    actions = () if asked else (Delete(kind=Kind.RUN, name=name, uid=run.metadata.uid),)
+    findings = reconciling(Reason.WAITING_FOR_POD, f"run {name} is being stopped")
+    if refusal is not None and not asked:
+        message = f"run {name} cannot be deleted, and it is being tried again: {refusal.message}"
+        findings = stalled(refusal.reason, message)
+    elif (held := held_up(run)) is not None:
+        findings = stalled(held.reason, held.message)
     return _decided(table, status, findings, now, actions=actions)
 
 
@@ -91,7 +98,7 @@ def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: 
         return _decided(table, status, taken, now, events=events)
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     actions = (active.creation(table, named, policy),) if followed.run is None else ()
-    refusal = observed.refusal if followed.missing else None
+    refusal = observed.refusal if followed.missing and named == status.active_run else None
     held = refused_creation(named, refusal) if refusal is not None else held_up(followed.run)
     status = status.model_copy(update={"active_run": named})
     return _decided(table, status, _drop_under_way(status, held), now, actions=actions, events=events)

@@ -8,11 +8,11 @@ from paimon_operator.api import units
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import ON_DEMAND, PaimonRun
-from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase
+from paimon_operator.api.run_status import Attempt, AttemptState, FailureClass, Phase, RunStatus
 from paimon_operator.api.table import PaimonTable
-from paimon_operator.core import attempts, naming, render
+from paimon_operator.core import attempts, letting_go, naming, render
 from paimon_operator.core.conditions import Finding
-from paimon_operator.core.decision import Action, Create
+from paimon_operator.core.decision import Action, Create, Decision
 from paimon_operator.core.endings import failed
 from paimon_operator.core.failures import Failure, known_reason
 from paimon_operator.core.observed import Refusal
@@ -22,10 +22,15 @@ from paimon_operator.core.steps import Step, held_up, in_phase, under_way, with_
 from paimon_operator.errors import SpecError, SurroundingsError
 
 
-def not_its_turn(observed: RunObserved) -> Step | None:
+def makes_pod(decision: Decision[RunStatus]) -> bool:
+    """Whether the next Pod is about to be made: then, and only then, the Pods of other runs have to be looked up."""
+    return any(isinstance(action, Create) and action.kind is Kind.POD for action in decision.actions)
+
+
+def not_its_turn(observed: RunObserved, now: datetime) -> Step | None:
     """Why the run may not make a Pod: one mutating run per table, and the table says which. None when it may."""
     if observed.is_active:
-        return _not_its_claim(observed)
+        return _not_its_claim(observed) or _not_alone(observed, now)
     run, table = observed.run, observed.run.spec.table_ref.name
     if observed.table is None:
         findings = held_up(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
@@ -43,6 +48,17 @@ def _not_its_claim(observed: RunObserved) -> Step | None:
         return None
     other = f"PaimonTable {observed.claimant.namespace}/{observed.claimant.name}"
     findings = held_up(Reason.TABLE_CLAIMED, f"{other} has a run on the same table; this one starts after it")
+    return Step(status=in_phase(observed.run.status, Phase.PENDING), findings=findings)
+
+
+def _not_alone(observed: RunObserved, now: datetime) -> Step | None:
+    """One driver per table, whatever became of the other's run: a run that is gone stops no container."""
+    at_work = next((pod for pod in observed.others if not pod.settled(now)), None)
+    if at_work is None:
+        return None
+    message = f"pod {at_work.name} of another run of the table must end first"
+    stopping = under_way(Reason.STOPPING, message)
+    findings = letting_go.silence(observed, at_work) if at_work.silent(now) else stopping
     return Step(status=in_phase(observed.run.status, Phase.PENDING), findings=findings)
 
 

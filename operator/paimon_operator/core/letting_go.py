@@ -7,6 +7,7 @@ it any more.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,13 +17,15 @@ from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunStatus
 from paimon_operator.core import naming
 from paimon_operator.core.conditions import Finding
-from paimon_operator.core.decision import Decision, Delete, Release
+from paimon_operator.core.decision import Decision, Delete, EventNote, Release
 from paimon_operator.core.endings import ENDED
+from paimon_operator.core.observed import Refusal
 from paimon_operator.core.pods import PodObserved
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved
 from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, held_up, under_way
 
+Actions = tuple[Delete | Release, ...]
 _LET_GO: Final = '{"metadata":{"finalizers":null}}'
 
 
@@ -30,9 +33,9 @@ def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     """A run that is over: its Pod is let go, then the run. A Pod that came late (its create was lost) is stopped."""
     run, pod = observed.run, observed.own_pod
     if pod is not None and not pod.settled(now):
-        return Decision(status=run.status, actions=delete(pod), requeue_after=LOOK_AGAIN)
+        return _with_its_pod(observed, run.status, delete(pod), LOOK_AGAIN)
     if pod is not None and pod.guarded:
-        return Decision(status=run.status, actions=release(pod), requeue_after=timedelta(0))
+        return _with_its_pod(observed, run.status, release(pod), timedelta(0))
     return Decision(status=run.status, finalizer="remove" if has_finalizer(run) else "keep")
 
 
@@ -43,13 +46,37 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
         return Decision(status=None)
     if pod is None or (pod.settled(now) and not pod.guarded and (_over(run) or not pod.ended)):
         return Decision(status=None, finalizer="remove")
-    actions = release(pod) if pod.settled(now) else ()
+    last = release(pod) if pod.settled(now) else ()
     if _over(run):
         stop = () if pod.settled(now) else delete(pod)
-        return Decision(status=None, actions=stop + actions, requeue_after=LOOK_AGAIN)
+        return _with_its_pod(observed, None, stop + last, LOOK_AGAIN)
     message = f"the run was cancelled and waits until pod {pod.name} is gone"
     findings = silence(observed, pod) if pod.silent(now) else under_way(Reason.WAITING_FOR_POD, message)
-    return decided(run, Step(status=run.status, findings=findings, actions=delete(pod) + actions), now)
+    actions = delete(pod) + last
+    return decided(run, Step(status=run.status, findings=told(observed, findings, actions), actions=actions), now)
+
+
+def _with_its_pod(
+    observed: RunObserved, status: RunStatus | None, actions: Actions, again: timedelta
+) -> Decision[RunStatus]:
+    """For a run that is over. Its status is final, so a refusal is told by an Event."""
+    refusal, decision = observed.refusal, Decision(status=status, actions=actions, requeue_after=again)
+    if not actions or refusal is None:
+        return decision
+    note = EventNote(type_="Warning", reason=refusal.reason, note=_refused(refusal, actions))
+    return replace(decision, events=(note,))
+
+
+def told(observed: RunObserved, findings: tuple[Finding, ...], actions: Actions) -> tuple[Finding, ...]:
+    """`findings`, unless what has to be done about the Pod was refused: then a human is needed."""
+    if not actions or observed.refusal is None:
+        return findings
+    return held_up(observed.refusal.reason, _refused(observed.refusal, actions))
+
+
+def _refused(refusal: Refusal, actions: Actions) -> str:
+    what = "let go" if isinstance(actions[0], Release) else "stopped"
+    return f"pod {actions[0].name} cannot be {what}, and it is being tried again: {refusal.message}"
 
 
 def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
@@ -66,6 +93,7 @@ def silence(observed: RunObserved, pod: PodObserved) -> tuple[Finding, ...]:
         by = f" until {rfc3339(pod.stopped_by)}, when its kubelet's own deadline has passed"
     message = (
         f"the node of pod {pod.name} is silent; a driver may still be at work there. The run waits{by}. "
+        "Never take the finalizer off the run: that stops no driver. "
         f"If you know that the node is dead, do not wait: kubectl delete {where} --force --wait=false; "
         f"kubectl patch {where} --type merge -p '{_LET_GO}'"
     )

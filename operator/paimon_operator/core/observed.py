@@ -64,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """What the API server said when something was to be created; it is tried again anyway."""
+    """What the API server said when something was to be created, deleted or let go; it is tried again anyway."""
 
     reason: Reason
     message: str
@@ -81,6 +81,6 @@ class TableObserved:
     runs: tuple[PaimonRun, ...] = ()
     """All runs of this table, from a live LIST: a run that is not here does not exist."""
     refusal: Refusal | None = None
-    """Why the run that the status names could not be made the last time (403, 422, a name that is taken)."""
+    """Why the run that the status names could not be made, or deleted, the last time (403, 422, a taken name)."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

@@ -47,7 +47,12 @@ class RunObserved:
     claimant: Claim | None = None
     """The other object that holds the physical table now; None when the run's own table does."""
     refusal: Refusal | None = None
-    """Why the API server refused this run's last create (403, 422, a name that is taken); it is tried again anyway."""
+    """What the API server refused this run last (403, 422, a name that is taken); it is tried again anyway."""
+    others: tuple[PodObserved, ...] = ()
+    """Driver Pods of other runs of the table, from a LIST right before a Pod is made; not looked up for anything else.
+
+    Their runs are over, or gone: a finalizer that was taken off by hand, a create that arrived late.
+    """
 
     @property
     def own_pod(self) -> PodObserved | None:

@@ -62,7 +62,7 @@ def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datet
     run = observed.run
     if attempt is not None and (unfinished := _last_pod(observed, attempt, now)):
         return unfinished
-    if blocked := not_for_users(run, now) or not_its_turn(observed):
+    if blocked := not_for_users(run, now) or not_its_turn(observed, now):
         return blocked
     next_try = run.status.next_try
     if attempt is not None and next_try is not None and now < next_try:
@@ -79,9 +79,11 @@ def _last_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step | 
         # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
         stopping = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
         findings = letting_go.silence(observed, pod) if pod.silent(now) else stopping
-        return Step(status=run.status, findings=findings, actions=letting_go.delete(pod))
+        stop = letting_go.delete(pod)
+        return Step(status=run.status, findings=letting_go.told(observed, findings, stop), actions=stop)
     actions = letting_go.release(pod)
-    return Step(status=run.status, findings=_backing_off(attempt), actions=actions) if actions else None
+    findings = letting_go.told(observed, _backing_off(attempt), actions)
+    return Step(status=run.status, findings=findings, actions=actions) if actions else None
 
 
 def _backing_off(attempt: Attempt) -> tuple[Finding, ...]:
@@ -100,7 +102,7 @@ def _during_attempt(observed: RunObserved, attempt: Attempt, now: datetime) -> S
     if pod.silent(now) or pod.settled(now):
         return _read_end(observed, attempt, pod, now) if pod.settled(now) else _wait(observed, attempt, pod)
     if attempt.state is AttemptState.STOPPING:
-        return _stop(run, attempt, pod)
+        return _stop(observed, attempt, pod)
     if attempt.started is None:
         return _pending(observed, attempt, pod, now)
     return _running(observed, attempt, attempt.started, pod, now)
@@ -112,7 +114,7 @@ def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step
         return _close(observed, attempt, attempts.recorded(attempt), now)
     if attempt.pod_uid is not None:
         return _close(observed, attempt, failures.lost(attempt.pod), now)
-    return not_its_turn(observed) or launch(observed, attempt, now)
+    return not_its_turn(observed, now) or launch(observed, attempt, now)
 
 
 def _wait(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
@@ -146,7 +148,7 @@ def _pending(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: dat
         told = f"the Pod did not start within {_duration(observed.limits.pending_timeout)}: {message}"
         why = Reason.POD_NOT_STARTED if reason is Reason.POD_PENDING else reason
         failure = Failure(failure_class=FailureClass.SURROUNDINGS, reason=why, message=told)
-        return _stop(observed.run, attempts.stopping(attempt, failure), pod)
+        return _stop(observed, attempts.stopping(attempt, failure), pod)
     status = with_attempt(in_phase(observed.run.status, Phase.LAUNCHING), attempts.waiting(attempt, reason, message))
     found = held_up(reason, message) if reason in _HELD_UP_BY else under_way(reason, message)
     return Step(status=status, findings=found, requeue_after=_again(pod, left))
@@ -159,7 +161,7 @@ def _running(observed: RunObserved, attempt: Attempt, started: datetime, pod: Po
             f"the container ran longer than activeDeadline, {_duration(observed.active_deadline)}, and was stopped"
         )
         failure = Failure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
-        return _stop(observed.run, attempts.stopping(attempt, failure), pod)
+        return _stop(observed, attempts.stopping(attempt, failure), pod)
     status = with_attempt(in_phase(observed.run.status, Phase.RUNNING), attempts.waiting(attempt, None, None))
     return Step(status=status, findings=under_way(Reason.RUNNING, _at_work(pod)), requeue_after=_again(pod, left))
 
@@ -169,10 +171,12 @@ def _again(pod: PodObserved, left: timedelta) -> timedelta:
     return min(left, LOOK_AGAIN) if pod.deleting else left
 
 
-def _stop(run: PaimonRun, attempt: Attempt, pod: PodObserved) -> Step:
+def _stop(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
     """The intent is written down; the Pod is asked to go, and what comes next waits until it has ended or is gone."""
     findings = under_way(Reason.STOPPING, f"pod {pod.name} is being stopped: {attempt.message}")
-    return Step(status=with_attempt(run.status, attempt), findings=findings, actions=letting_go.delete(pod))
+    stop = letting_go.delete(pod)
+    status = with_attempt(observed.run.status, attempt)
+    return Step(status=status, findings=letting_go.told(observed, findings, stop), actions=stop)
 
 
 def _at_work(pod: PodObserved) -> str:

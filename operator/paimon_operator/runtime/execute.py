@@ -34,15 +34,20 @@ AT_ONCE: Final = timedelta(0)
 _log = logging.getLogger(__name__)
 
 
-class CreateRefusedError(KubernetesError):
-    """The API server did not let us create something: rights, a quota, an admission rule, or a stranger has the name.
+class RefusedError(KubernetesError):
+    """The API server did not let us do `action`: rights, a quota, an admission rule, or a stranger has the name.
 
-    Trying again may help, but only after somebody did something; the message says what.
+    Trying again may help, but only after somebody did something; the message says what. In a namespace that is
+    `terminating` nothing will be made any more.
     """
+
+    def __init__(self, message: str, *, status: int, action: Action, terminating: bool = False) -> None:
+        super().__init__(f"the namespace is going away: {message}" if terminating else message, status=status)
+        self.action, self.terminating = action, terminating
 
     @property
     def reason(self) -> Reason:
-        """Whether it was the name or the right to make it."""
+        """Whether it was the name or the right."""
         return Reason.NAME_TAKEN if self.status == HTTPStatus.CONFLICT else Reason.NOT_PERMITTED
 
 
@@ -65,7 +70,7 @@ class Executor:
 
         `on_stored` is called once the decision's status is stored, whatever becomes of its actions.
 
-        Raises the KubernetesError tree, CreateRefusedError among it; whatever was not reached is then decided anew.
+        Raises the KubernetesError tree, RefusedError among it; whatever was not reached is then decided anew.
         """
         for line in decision.log:
             _log.info("%s %s/%s: %s", kind, body["metadata"]["namespace"], body["metadata"]["name"], line)
@@ -110,25 +115,26 @@ class Executor:
         return changed
 
     async def _act(self, owner: Manifest, action: Action) -> None:
-        namespace = owner["metadata"]["namespace"]
+        try:
+            await self._ask(owner["metadata"]["namespace"], action)
+        except (ForbiddenError, InvalidObjectError) as error:
+            terminating = isinstance(error, NamespaceTerminatingError)
+            raise RefusedError(str(error), status=error.status, action=action, terminating=terminating) from error
+
+    async def _ask(self, namespace: str, action: Action) -> None:
         match action:
             case Create():
-                await self._create(owner, action)
+                await self._create(namespace, action)
             case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
                 await self._store.delete(kind, namespace, name, uid=uid, grace_seconds=grace)
             case Release(kind=kind, name=name, uid=uid, finalizers=finalizers):
                 await self._store.release(kind, namespace, name, uid=uid, finalizers=finalizers)
 
-    async def _create(self, owner: Manifest, action: Create) -> None:
-        namespace, name = owner["metadata"]["namespace"], action.body["metadata"]["name"]
+    async def _create(self, namespace: str, action: Create) -> None:
         try:
             created = await self._store.create(action.kind, namespace, action.body)
         except AlreadyExistsError:
-            created = await self._ours(namespace, name, action)
-        except NamespaceTerminatingError:
-            raise
-        except (ForbiddenError, InvalidObjectError) as error:
-            raise CreateRefusedError(str(error), status=error.status) from error
+            created = await self._ours(namespace, action.name, action)
         if action.kind in KEPT:
             self._notices.created(action.kind, created)
 
@@ -138,9 +144,10 @@ class Executor:
         if found is None:
             raise StaleError(f"{action.kind} {namespace}/{name} existed a moment ago and is gone")
         if controller_uid(found) != action.owner_uid:
-            raise CreateRefusedError(
+            raise RefusedError(
                 f"{action.kind} {namespace}/{name} exists and is not controlled by this object. Delete or rename it.",
                 status=HTTPStatus.CONFLICT,
+                action=action,
             )
         return found
 

@@ -27,6 +27,8 @@ from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
 
 _DELETED: Final = "DELETED"
+_TOGETHER: Final = 5.0
+"""Seconds in which failures of the tables of one catalog are gathered."""
 _OVER: Final = (Phase.SUCCEEDED, Phase.FAILED)
 ModelT = TypeVar("ModelT", bound=ApiModel)
 
@@ -52,6 +54,11 @@ class TableFacts:
             outside_writers=has_outside_writers(body),
             unreached=failing.reason if failing else None,
         )
+
+    @property
+    def but_for_failures(self) -> tuple[str, bool, bool]:
+        """What its catalog hears of at once."""
+        return self.catalog, self.reached, self.outside_writers
 
 
 class Notices:
@@ -150,8 +157,13 @@ class Notices:
         body = self._cache.get(*key)
         concerned = {key} | self._claim(key, body)
         before, after = (TableFacts.of(each) if each is not None else None for each in (known, body))
-        if before != after:  # a successor of the same name may name another catalog
-            concerned |= {Key(Kind.CATALOG, key.namespace, facts.catalog) for facts in (before, after) if facts}
+        # a successor of the same name may name another catalog
+        catalogs = {Key(Kind.CATALOG, key.namespace, facts.catalog) for facts in (before, after) if facts}
+        if before is not None and after is not None and before.but_for_failures == after.but_for_failures:
+            if before != after:
+                self._soon(catalogs)
+        else:
+            concerned |= catalogs
         was, named = (_active_run(each) for each in (known, body))
         if was != named:  # a run waits to be named, and one that is named no more must not go on
             concerned |= {Key(Kind.RUN, key.namespace, run["name"]) for run in (was, named) if run}
@@ -171,6 +183,9 @@ class Notices:
         body = self._cache.get(*key)
         tables = {table_of(each) for each in (known, body) if each is not None} - {""}
         concerned = {Key(Kind.TABLE, key.namespace, table) for table in tables}
+        if known is not None and (body is None or _uid(body) != _uid(known)):
+            # Its Pods may be held, with nobody left to let them go; the events that would tell may have come before.
+            concerned |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
         return concerned if over(body or known or {}) else concerned | {key}
 
     def _concerned_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
@@ -178,10 +193,15 @@ class Notices:
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
             return set()
-        known: Mapping[str, Any] = (self._cache.get(Kind.RUN, namespace, run) or {}).get("metadata", {})
+        known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
-        orphan = held and known.get("uid") != controller_uid(body)
+        orphan = held and (known is None or _uid(known) != controller_uid(body))
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
+
+    def _soon(self, catalogs: Iterable[Key]) -> None:
+        """When a storage goes, or comes back, all its tables say so within seconds: one look counts many of them."""
+        for catalog in sorted(catalogs):
+            self.later(catalog, _TOGETHER)
 
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
         affected: frozenset[ObjectKey] = frozenset()
@@ -222,9 +242,20 @@ def table_of(run: Manifest) -> str:
     return str(((run.get("spec") or {}).get("tableRef") or {}).get("name", ""))
 
 
+def _pods_of(run: Manifest) -> set[str]:
+    """Names of the Pods of all its attempts, as written down."""
+    attempts: Iterable[Mapping[str, Any]] = (run.get("status") or {}).get("attempts") or ()
+    return {str(attempt["pod"]) for attempt in attempts if attempt.get("pod")}
+
+
 def over(run: Manifest) -> bool:
     """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
     return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
+
+
+def _uid(body: Manifest) -> str | None:
+    uid: str | None = body["metadata"].get("uid")
+    return uid
 
 
 def _version(body: Manifest) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from pydantic import ValidationError
 
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunStatus
 from paimon_operator.api.table import PaimonTable
+from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.endings import ENDED
+from paimon_operator.core.launching import makes_pod
 from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run_observed import RunObserved, current_pod
 from paimon_operator.core.runs import step
-from paimon_operator.errors import NamespaceTerminatingError
-from paimon_operator.runtime.execute import CreateRefusedError
+from paimon_operator.runtime.execute import RefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.refusals import Refusals
@@ -50,20 +51,28 @@ class Runs:
         except ValidationError as error:
             await self._executor.stall(Kind.RUN, body, problem_of(error), self._world.clock.now())
             return None
-        uid = run.metadata.uid
-        decision = step(await self._observe(key, run), self._world.clock.now())
-        held_back = self._refusals.held_back(key, uid, decision)
+        uid, (decision, held_back) = run.metadata.uid, await self._decide(key, run)
         try:
             again = await self._executor.carry_out(
                 Kind.RUN, body, run.status, held_back or decision, on_stored=lambda: self._tell_end(run, decision)
             )
-        except NamespaceTerminatingError as error:
-            return self._refusals.noted(key, uid, Reason.NOT_PERMITTED, f"the namespace is going away: {error}")
-        except CreateRefusedError as error:
-            return self._refusals.noted(key, uid, error.reason, str(error))
-        if held_back is None:
-            self._refusals.forget(key)
+        except RefusedError as error:
+            return self._refusals.noted(key, uid, error)
+        self._refusals.carried_out(key, decision, held_back)
         return again
+
+    async def _decide(self, key: Key, run: PaimonRun) -> tuple[Decision[RunStatus], Decision[RunStatus] | None]:
+        """The decision, and what is left of it where something was refused.
+
+        Only a run that is about to make a Pod looks for the Pods of others, and decides again with them in sight.
+        """
+        uid, observed, now = run.metadata.uid, await self._observe(key, run), self._world.clock.now()
+        decision = step(observed, now)
+        held_back = self._refusals.held_back(key, uid, decision)
+        if makes_pod(held_back or decision):
+            decision = step(replace(observed, others=await self._pods_of_others(run)), now)
+            held_back = self._refusals.held_back(key, uid, decision)
+        return decision, held_back
 
     def _tell_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
         if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:
@@ -80,7 +89,7 @@ class Runs:
             limits=self._launches.limits_of(table, catalog),
             claimant=self._world.claims.holder(table, catalog) if table is not None else None,
             launch=lambda: self._launches.launch_of(run, table, catalog),
-            refusal=self._refusals.of(key, run.metadata.uid),
+            refusal=self._refusals.of(key, run.metadata.uid, {run.metadata.name, current_pod(run)}),
         )
 
     async def _table(self, namespace: str, name: str) -> PaimonTable | None:
@@ -96,3 +105,10 @@ class Runs:
         name = current_pod(run)
         body = await self._world.store.get(Kind.POD, run.metadata.namespace, name) if name is not None else None
         return read_pod(body) if body is not None else None
+
+    async def _pods_of_others(self, run: PaimonRun) -> tuple[PodObserved, ...]:
+        """Live: whether one of them is at work decides about a Pod."""
+        labels = {naming.TABLE_LABEL: naming.label_value(run.spec.table_ref.name)}
+        bodies = await self._world.store.list(Kind.POD, run.metadata.namespace, labels)
+        pods = (read_pod(body) for body in bodies if naming.controlling_run(body) is not None)
+        return tuple(pod for pod in pods if pod.controller_uid != run.metadata.uid)

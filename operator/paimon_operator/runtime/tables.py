@@ -15,8 +15,8 @@ from paimon_operator.core.decision import Decision
 from paimon_operator.core.observed import TableObserved, Wanted
 from paimon_operator.core.plan import plan
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.errors import NamespaceTerminatingError, StaleError
-from paimon_operator.runtime.execute import AT_ONCE, CreateRefusedError
+from paimon_operator.errors import StaleError
+from paimon_operator.runtime.execute import AT_ONCE, RefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.notices import over, table_of
 from paimon_operator.runtime.refusals import Refusals
@@ -64,12 +64,12 @@ class Tables:
         return None
 
     def _decide(self, key: Key, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
-        catalog = self._world.notices.catalog_of(table)
+        catalog, named = self._world.notices.catalog_of(table), table.status.active_run
         observed = TableObserved(
             catalog=catalog,
             claimant=self._world.claims.holder(table, catalog),
             runs=runs,
-            refusal=self._refusals.of(key, table.metadata.uid),
+            refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
             namespace_terminating=table.metadata.uid in self._doomed,
         )
         return plan(Wanted(table=table, operator=self._world.operator), observed, self._world.clock.now())
@@ -115,11 +115,10 @@ class Tables:
         held_back = self._refusals.held_back(key, uid, decision)
         try:
             again = await self._executor.carry_out(Kind.TABLE, body, stored, held_back or decision)
-        except NamespaceTerminatingError:
+        except RefusedError as error:
+            if not error.terminating:
+                return self._refusals.noted(key, uid, error)
             self._doomed.add(uid)
             return AT_ONCE
-        except CreateRefusedError as error:
-            return self._refusals.noted(key, uid, error.reason, str(error))
-        if held_back is None:
-            self._refusals.forget(key)
+        self._refusals.carried_out(key, decision, held_back)
         return again

@@ -1,0 +1,120 @@
+"""One driver per table though a run object is gone: freed by hand, or cancelled while a create was on its way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimon_operator.core.ports import Kind
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, provisioned
+from tests.support import pods
+from tests.support.manifests import edited
+from tests.support.object_store import Json
+
+LIST_PODS = ("list", Kind.POD)
+
+
+def at_work(operator: OperatorInMemory, pod: str) -> Json:
+    """A node has the Pod, and its driver runs."""
+    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
+    operator.store.put(edited(body, spec__nodeName="node-1"))
+    operator.store.set_status(Kind.POD, SHOP, pod, pods.running())
+    return operator.store.peek(Kind.POD, SHOP, pod) or {}
+
+
+async def freed_with_a_driver_on_a_silent_node(operator: OperatorInMemory) -> str:
+    """A user cancels the run, its node does not answer, and somebody takes the run's finalizer off. Returns the Pod."""
+    await operator.apply(lake(), orders())
+    (pod,), (name,) = operator.store.names(Kind.POD), operator.store.names(Kind.RUN)
+    at_work(operator, pod)
+    await operator.settle()
+    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    await operator.settle()
+    await operator.pass_time(minutes=3)
+    await operator.pass_time(minutes=1)
+    assert operator.condition("Stalled")[1] == "NodeSilent"
+    await operator.store.set_finalizers(Kind.RUN, operator.store.peek(Kind.RUN, SHOP, name) or {}, [])
+    await operator.settle()
+    return pod
+
+
+def waiting_run(operator: OperatorInMemory) -> dict[str, Any]:
+    """The conditions of the only run."""
+    (name,) = operator.store.names(Kind.RUN)
+    status = (operator.store.peek(Kind.RUN, SHOP, name) or {})["status"]
+    return {each["type"]: each for each in status["conditions"]}
+
+
+async def test_no_other_run_makes_a_pod_while_the_driver_of_a_freed_run_may_be_at_work(
+    operator: OperatorInMemory,
+) -> None:
+    pod = await freed_with_a_driver_on_a_silent_node(operator)
+    await operator.pass_time(minutes=20)
+    assert operator.store.names(Kind.POD) == [pod]
+    stalled = waiting_run(operator)["Stalled"]
+    assert (stalled["status"], stalled["reason"]) == ("True", "NodeSilent")
+    assert f"kubectl delete pod {pod} -n {SHOP} --force" in stalled["message"]
+    assert "Never take the finalizer off the run" in stalled["message"]
+    assert operator.condition("Stalled")[1] == "NodeSilent"
+
+    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
+    await operator.store.release(
+        Kind.POD, SHOP, pod, uid=body["metadata"]["uid"], finalizers=body["metadata"]["finalizers"]
+    )
+    await operator.pass_time(minutes=1)
+    (next_pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(next_pod, created=True)
+    assert operator.condition("Ready")[0] == "True"
+
+
+async def test_the_pod_of_a_freed_run_is_let_go_at_its_kubelet_s_deadline_and_the_next_run_starts(
+    operator: OperatorInMemory,
+) -> None:
+    """No event of the Pod comes any more: its deletion was asked for before the run was freed."""
+    pod = await freed_with_a_driver_on_a_silent_node(operator)
+    for _ in range(12):
+        await operator.pass_time(minutes=10)
+    assert operator.store.peek(Kind.POD, SHOP, pod) is None
+    (next_pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(next_pod, created=True)
+    assert operator.condition("Ready")[0] == "True"
+
+
+async def test_a_pod_of_a_cancelled_run_that_arrives_late_ends_before_the_next_run_makes_one(
+    operator: OperatorInMemory,
+) -> None:
+    await operator.apply(lake(), orders())
+    (pod,), (name,) = operator.store.names(Kind.POD), operator.store.names(Kind.RUN)
+    body = at_work(operator, pod)
+    operator.store.put(orders(spec__suspend=True))
+    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    await operator.settle()
+    await operator.end_pod(pod, exit_code=143)
+    await operator.pass_time(minutes=1)
+    assert (operator.store.names(Kind.RUN), operator.store.names(Kind.POD)) == ([], [])
+
+    operator.store.put({**body, "status": {}})
+    operator.store.set_status(Kind.POD, SHOP, pod, pods.running())
+    await operator.apply(orders())
+    await operator.pass_time(seconds=50)
+    assert operator.store.names(Kind.POD) == [pod]
+    told = waiting_run(operator)["Reconciling"]
+    assert (told["reason"], told["message"]) == ("Stopping", f"pod {pod} of another run of the table must end first")
+
+    operator.store.set_status(Kind.POD, SHOP, pod, pods.ended(143))
+    await operator.pass_time(minutes=1)
+    (next_pod,) = operator.store.names(Kind.POD)
+    assert next_pod != pod
+
+
+async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_made(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    await operator.resync.look()
+    await operator.pass_time(minutes=10)
+    asked = [(request.verb, request.kind) for request in operator.store.requests]
+    assert (asked.count(LIST_PODS), asked.count(("create", Kind.POD))) == (1, 1)
+    assert asked.index(LIST_PODS) < asked.index(("create", Kind.POD))
+
+
+async def test_another_table_s_driver_is_none_of_its_business(operator: OperatorInMemory) -> None:
+    await operator.apply(lake(), orders(), orders(metadata__name="clicks"))
+    assert len(operator.store.names(Kind.POD)) == 2

@@ -1,0 +1,108 @@
+"""What was refused is known by what it was: nothing else of the same object waits for it, or is told of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from paimon_operator.core.decision import Action, Create, Decision, Delete
+from paimon_operator.core.ports import Kind
+from paimon_operator.runtime.execute import RefusedError
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.refusals import Refusals
+from tests.support.virtual_time import VirtualTime
+
+ORDERS, UID = Key(Kind.TABLE, "shop", "orders"), "uid-orders"
+
+
+def create(name: str, kind: Kind = Kind.RUN) -> Create:
+    return Create(kind=kind, body={"metadata": {"name": name}}, owner_uid=UID)
+
+
+def delete(name: str) -> Delete:
+    return Delete(kind=Kind.RUN, name=name, uid=f"uid-{name}")
+
+
+def asked(*actions: Action) -> Decision[str]:
+    return Decision(status="", actions=actions, requeue_after=timedelta(0))
+
+
+def refused(action: Action) -> RefusedError:
+    return RefusedError(f"no {action.name}", status=403, action=action)
+
+
+@pytest.fixture
+def time() -> VirtualTime:
+    return VirtualTime()
+
+
+@pytest.fixture
+def refusals(time: VirtualTime) -> Refusals:
+    return Refusals(time)
+
+
+def kept_from(refusals: Refusals, *actions: Action) -> None:
+    """Refused twice: the second time it has to wait."""
+    for action in actions * 2:
+        refusals.noted(ORDERS, UID, refused(action))
+
+
+def carried_out(refusals: Refusals, *actions: Action) -> tuple[Action, ...]:
+    decision = asked(*actions)
+    held_back = refusals.held_back(ORDERS, UID, decision)
+    refusals.carried_out(ORDERS, decision, held_back)
+    return (held_back or decision).actions
+
+
+def told_of(refusals: Refusals, name: str) -> str | None:
+    refusal = refusals.of(ORDERS, UID, {name})
+    return None if refusal is None else refusal.message
+
+
+def test_a_refusal_is_told_of_the_run_that_was_refused_only(refusals: Refusals) -> None:
+    kept_from(refusals, create("compact"))
+    assert (told_of(refusals, "compact"), told_of(refusals, "drop")) == ("no compact", None)
+
+
+def test_a_refusal_delays_the_run_that_was_refused_only(refusals: Refusals) -> None:
+    kept_from(refusals, create("compact"))
+    assert carried_out(refusals, create("compact")) == ()
+    assert carried_out(refusals, create("drop")) == (create("drop"),)
+    assert told_of(refusals, "compact") is None, "nobody asks for it any more"
+
+
+def test_a_deletion_that_was_refused_holds_nothing_else_back(refusals: Refusals) -> None:
+    kept_from(refusals, delete("old"))
+    assert carried_out(refusals, delete("old"), delete("older"), create("old")) == (delete("older"), create("old"))
+    assert told_of(refusals, "old") == "no old"
+
+
+def test_with_a_refused_config_map_its_pod_waits_too(refusals: Refusals) -> None:
+    config_map, pod = create("r", Kind.CONFIG_MAP), create("r-1", Kind.POD)
+    kept_from(refusals, config_map)
+    assert carried_out(refusals, config_map, pod) == ()
+
+
+def test_each_of_two_refused_deletions_is_tried_ever_more_rarely(refusals: Refusals, time: VirtualTime) -> None:
+    decision = asked(delete("old"), delete("older"))
+    tries = 0
+    for _ in range(3600):
+        while True:
+            actions = (refusals.held_back(ORDERS, UID, decision) or decision).actions
+            if not actions:
+                break
+            tries += 1
+            refusals.noted(ORDERS, UID, refused(actions[0]))
+        time.advance(1)
+    assert 30 < tries < 60, "tries of both within an hour"
+
+
+def test_the_next_look_is_when_the_first_of_them_may_be_tried_again(refusals: Refusals, time: VirtualTime) -> None:
+    kept_from(refusals, delete("old"))
+    time.advance(2)
+    kept_from(refusals, delete("older"))
+    held_back = refusals.held_back(ORDERS, UID, asked(delete("old"), delete("older")))
+    assert held_back is not None
+    assert held_back.requeue_after is not None
+    assert timedelta(0) < held_back.requeue_after <= timedelta(seconds=3)
