@@ -24,7 +24,9 @@ JOB = Job(
     commit_user="c",
 )
 SEEN = to_json(Seen(5, OutsideCommit(5, "u" * 100, "APPEND", "2026-01-01T00:00:00Z")))
-ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=3000)
+ANY_TEXT = st.builds(
+    lambda piece, times: piece * times, st.text(st.characters(exclude_categories=()), max_size=20), st.integers(0, 500)
+)
 
 
 def reported(message: str, remedy: str = "correct the files") -> str:
