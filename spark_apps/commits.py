@@ -14,11 +14,15 @@ DATA_KINDS = frozenset({"APPEND", "OVERWRITE"})
 
 @dataclass(frozen=True)
 class Commit:
-    """A snapshot with data; `rows` is what it added to the table's files. Every writer has a `user` of its own."""
+    """A snapshot with data; `rows` is what it added to the table's files. Every writer has a `user` of its own.
+
+    `time` is when it was made, in ms by the clock of the driver that made it.
+    """
 
     snapshot: int
     rows: int
     user: str
+    time: int
 
 
 @dataclass(frozen=True)
@@ -69,5 +73,5 @@ def _snapshots(table: Any, after: int) -> Iterator[tuple[int, Any | None]]:
 def _commit_of(commit_user: str, snapshot_id: int, snapshot: Any) -> Commit | None:
     user = str(snapshot.commitUser())
     if user.startswith(commit_user + "_") and str(snapshot.commitKind().toString()) in DATA_KINDS:
-        return Commit(snapshot_id, int(snapshot.deltaRecordCount()), user)
+        return Commit(snapshot_id, int(snapshot.deltaRecordCount()), user, int(snapshot.timeMillis()))
     return None

@@ -12,6 +12,11 @@ from spark_apps.storage import Storage
 
 MAX_MESSAGE = 700
 """Characters of a message: the whole result must stay below 3 KB."""
+MAX_REMEDY = 3000
+"""Characters of what to do, which may name two files in full."""
+
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+"""Six bytes each in JSON, or nothing that UTF-8 can hold; a broken file is full of them."""
 
 
 class RunError(Exception):
@@ -31,9 +36,8 @@ class RunError(Exception):
 
     def as_result(self) -> ResultError:
         """The part of the result document that describes it."""
-        message = str(self)
-        shortened = message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
-        return ResultError(self.kind, self.reason, shortened, self.remedy, self.field)
+        message, remedy = _line(str(self), MAX_MESSAGE), _line(self.remedy, MAX_REMEDY)
+        return ResultError(self.kind, self.reason, message, remedy, self.field)
 
 
 def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:
@@ -191,6 +195,11 @@ def _detail(chain: list[str]) -> str:
 def _java_exception(error: BaseException) -> Any:
     """py4j and pyspark each hide the Java exception in another attribute."""
     return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+
+
+def _line(text: str, limit: int) -> str:
+    line = _NO_TEXT.sub(" ", text)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def _first_line(text: str) -> str:

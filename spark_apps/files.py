@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,11 +18,15 @@ RowsT = TypeVar("RowsT")
 
 @dataclass(frozen=True, order=True)
 class InputFile:
-    """A file; `version` is its ETag on S3, elsewhere its modification time in milliseconds."""
+    """A file; `version` is its ETag on S3, elsewhere its modification time in milliseconds.
+
+    `modified` is that time everywhere. It tells how old a version is, not which one it is, so it stands in no ledger.
+    """
 
     path: str
     size: int
     version: str
+    modified: int = dataclasses.field(default=0, compare=False)
 
 
 def find_files(write: WriteJob, session: Session) -> list[InputFile]:
@@ -45,7 +50,7 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
                 "InputNotFound",
                 f"{base} does not exist",
                 "put the files there, or correct the path",
-                field=f"spec.writes[{write.name}].from.files.path",
+                field=path_field(write),
             ) from error
         raise
     on_s3 = root.toUri().getScheme() in ("s3", "s3a")  # asked once: every call into the JVM counts in a large folder
@@ -62,12 +67,14 @@ def read_unchanged(
     listed: Callable[[], list[InputFile]],
     chosen: Callable[[list[InputFile]], list[InputFile]],
     read: Callable[[list[InputFile]], RowsT],
+    *,
+    field: str,
 ) -> tuple[list[InputFile], RowsT | None]:
     """The chosen files and what `read` makes of them, once a second listing has found the same versions of them.
 
     Spark opens a file several times, and says nothing of versions: a file that was replaced in between would go into
     the ledger as the old one. Files that only came along are for the next run. None when there is nothing to read.
-    Raises RunError when files keep changing.
+    Raises RunError, which names `field`, when files keep changing.
     """
     found = listed()
     for _ in range(LOOKS):
@@ -82,7 +89,13 @@ def read_unchanged(
         "InputMalformed",
         f"{files[0].path} or another input file is replaced again and again while it is read",
         "write files elsewhere and move them to where they are loaded from",
+        field=field,
     )
+
+
+def path_field(write: WriteJob) -> str:
+    """The field of the manifest that says which files the write loads."""
+    return f"spec.writes[{write.name}].from.files.path"
 
 
 def input_uri(write: WriteJob) -> str:
@@ -93,15 +106,16 @@ def input_uri(write: WriteJob) -> str:
             "InvalidSpec",
             f"path {write.path!r} leads out of its location",
             "name a folder or file below the location, without ..",
-            field=f"spec.writes[{write.name}].from.files.path",
+            field=path_field(write),
         )
     return "/".join([write.location.rstrip("/"), *parts])
 
 
 def _input_file(status: Any, on_s3: bool) -> InputFile:
     # Some servers leave the ETag out of listings; without a version a replaced file would never be new.
-    version = (status.getEtag() if on_s3 else None) or str(status.getModificationTime())
-    return InputFile(status.getPath().toString(), int(status.getLen()), version)
+    modified = int(status.getModificationTime())
+    version = (status.getEtag() if on_s3 else None) or str(modified)
+    return InputFile(status.getPath().toString(), int(status.getLen()), version, modified)
 
 
 def _each(iterator: Any) -> Iterator[Any]:

@@ -99,7 +99,7 @@ def _read_csv(write: WriteJob, paths: list[str], schema: StructType, session: Se
     """Each header decides for its own file: files with the same header are read together."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
-        groups.setdefault(tuple(_csv_header(path, session)), []).append(path)
+        groups.setdefault(tuple(_csv_header(write, path, session)), []).append(path)
     groups.pop((), None)  # empty files
     frames = []
     for header, group in groups.items():
@@ -116,7 +116,7 @@ def _csv_reader(session: Session, schema: StructType) -> DataFrameReader:
     return reader.options(escape='"', nullValue="", emptyValue="")
 
 
-def _csv_header(path: str, session: Session) -> list[str]:
+def _csv_header(write: WriteJob, path: str, session: Session) -> list[str]:
     """The names in a file's first line; none for an empty file."""
     jvm = session.jvm
     hadoop_path = jvm.org.apache.hadoop.fs.Path(path)
@@ -130,7 +130,8 @@ def _csv_header(path: str, session: Session) -> list[str]:
         stream.close()
     names = next(csv.reader([line.removeprefix("\ufeff")])) if line else []
     if len(set(names)) < len(names):
-        raise input_failure("InputSchemaMismatch", f"{path} names a column twice", "correct its header")
+        field = f"spec.writes[{write.name}].from.files"
+        raise input_failure("InputSchemaMismatch", f"{path} names a column twice", "correct its header", field=field)
     return names
 
 

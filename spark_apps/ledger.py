@@ -1,21 +1,23 @@
 """What a write has loaded: a directory with one entry per attempt, so that no file is loaded twice or forgotten.
 
   <run>-<uid>-<n>.json        written before the commit: the files, and the latest snapshot at that moment
-  <run>-<uid>-<n>.committed   beside it once the commit is known to be in the table
+  <run>-<uid>-<n>.committed   beside it once the commit is known to be in the table, with what is told of it
   <run>-<uid>-<n>.abandoned   beside it once the commit is known not to be there
   folded-<n>.json             many committed entries in one file, or reading the ledger would take ever longer
 
 Nothing is ever overwritten, so a crash leaves at worst an entry without a marker. Such an entry is resolved by asking
 Paimon (settle.py). Entries of a table that was dropped and made again carry another `table` and do not count.
+Keys that this image does not know are a newer one's, which was here before a downgrade: they are passed over.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from spark_apps.commits import Commit
 from spark_apps.failures import caused_by
 from spark_apps.files import InputFile
 
@@ -50,7 +52,6 @@ class Entry:
     snapshot_before: int
     files: tuple[InputFile, ...]
     once: bool = True
-    snapshot: int | None = None
 
     @property
     def run(self) -> str:
@@ -88,7 +89,7 @@ class Ledger:
 
     def loaded(self) -> set[InputFile]:
         """Every file, in every version, that is in the table."""
-        folded = (InputFile(*each) for document in self._current_folded() for each in document["files"])
+        folded = (_file(each) for document in self._current_folded() for each in document["files"])
         return {file for entry in self.committed_entries for file in entry.files} | set(folded)
 
     def loaded_hashes(self) -> set[str]:
@@ -110,9 +111,22 @@ class Ledger:
         self._write(entry.name + ".json", document)
         return entry
 
-    def mark_committed(self, entry: Entry, snapshot: int | None) -> None:
-        """Records that the entry's rows are in the table; None when its files held no row."""
-        self._write(entry.name + COMMITTED, {"snapshot": snapshot})
+    def mark_committed(self, entry: Entry, commits: Iterable[Commit]) -> None:
+        """Records that the entry's rows are in the table, by these commits: none when its files held no row.
+
+        The snapshots may expire before a repeated attempt asks for them.
+        """
+        self._write(entry.name + COMMITTED, {"commits": [asdict(commit) for commit in commits]})
+
+    def commits(self, entry: Entry) -> list[Commit]:
+        """What the entry's marker tells; one that a person put there, or an older image, tells nothing."""
+        if entry.name + COMMITTED not in self._names:
+            return []
+        try:
+            document = self._read(entry.name + COMMITTED)
+            return [Commit(**_known(Commit, each)) for each in document["commits"]]
+        except (ValueError, TypeError, KeyError):
+            return []
 
     def mark_abandoned(self, entry: Entry) -> None:
         """Records that the entry's rows are not in the table and never will be by this entry."""
@@ -167,8 +181,7 @@ class Ledger:
 
     def _read_entry(self, name: str) -> Entry:
         document = self._read(name + ".json")
-        files = tuple(InputFile(*each) for each in document.pop("files"))
-        return Entry(files=files, **document)
+        return Entry(**{**_known(Entry, document), "files": tuple(_file(each) for each in document["files"])})
 
     def _list(self) -> set[str]:
         try:
@@ -195,3 +208,13 @@ class Ledger:
 
     def _path(self, name: str) -> Any:
         return self._session.path(f"{self._directory}/{name}")
+
+
+def _file(listed: list[Any]) -> InputFile:
+    path, size, version, *_ = listed
+    return InputFile(path, size, version)
+
+
+def _known(form: Any, document: dict[str, Any]) -> dict[str, Any]:
+    """What of the document the dataclass `form` knows."""
+    return {each.name: document[each.name] for each in fields(form) if each.name in document}

@@ -7,7 +7,6 @@ The exit code says the class of the failure (contract.EXIT_CODES); a JVM out of 
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
 import time
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from spark_apps import outside
-from spark_apps.contract import MAX_RESULT_BYTES, MEMBERS, VERSION, Job, JobError, Outcome, Seen, read_job, to_json
+from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.failures import RunError, classify
+from spark_apps.report import document_of, text_of
 from spark_apps.session import Session
 from spark_apps.storage import Storage
 
@@ -41,7 +41,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         _close(session)
     elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
     told = {**to_json(seen), **to_json(outcome)}
-    return _document(job, told, failure, elapsed), failure.exit_code if failure else 0
+    return document_of(job, told, failure, elapsed), failure.exit_code if failure else 0
 
 
 def _close(session: Session | None) -> None:
@@ -51,26 +51,6 @@ def _close(session: Session | None) -> None:
             session.close()
     except Exception:  # noqa: BLE001
         traceback.print_exc()
-
-
-def _document(job: Job, told: dict[str, Any], failure: RunError | None, elapsed: dict[str, int]) -> dict[str, Any]:
-    document = {
-        "version": VERSION,
-        "run": job.run.name,
-        "operation": job.operation,
-        "ok": failure is None,
-        **told,
-        "ms": elapsed,
-    }
-    if failure:
-        document["error"] = to_json(failure.as_result())
-    while len(_text(document).encode()) > MAX_RESULT_BYTES and document.get("differences"):
-        document["differences"] = document["differences"][:-1]  # the log has them all
-    return document
-
-
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def _milliseconds(seconds: float) -> int:
@@ -85,7 +65,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"cannot read the job: {error}\n")
         return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code
     document, code = perform(job)
-    text = _text(document)
+    text = text_of(document)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
     Path(os.environ.get("TERMINATION_LOG", "/dev/termination-log")).write_text(text, encoding="utf-8")

@@ -25,7 +25,7 @@ def settle(ledger: Ledger, table: Any) -> list[Entry]:
     for entry in ledger.open_entries:
         answer = find_commit(table, entry.commit_user, entry.snapshot_before)
         if answer.commit is not None:
-            ledger.mark_committed(entry, answer.commit.snapshot)
+            ledger.mark_committed(entry, [answer.commit])
         elif answer.expired:
             unknown.append(entry)
         else:

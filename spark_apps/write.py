@@ -8,45 +8,25 @@ from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from spark_apps.commits import Commit, find_commit, find_commits, latest_snapshot
+from spark_apps.commits import find_commit, latest_snapshot
 from spark_apps.contract import Outcome, WriteResult
-from spark_apps.doubts import commit_unknown, refuse_replaced_files, refuse_two_writers
+from spark_apps.doubts import commit_unknown, refuse_doubtful
 from spark_apps.failures import INPUT_MALFORMED, classify, input_failure
-from spark_apps.files import InputFile, find_files, input_uri, read_unchanged
+from spark_apps.files import InputFile, find_files, input_uri, path_field, read_unchanged
 from spark_apps.identifiers import CATALOG, qualified
 from spark_apps.inputs import read_files
 from spark_apps.late_expiry import expire_after_write
 from spark_apps.ledger import Entry, Ledger
+from spark_apps.loaded import Loaded, loaded_with
 from spark_apps.measure import measure_table
 from spark_apps.settle import open_ledger, settle
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job, WriteJob
     from spark_apps.session import Session
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """An entry that is in the table, and all that its run has committed."""
-
-    entry: Entry
-    commits: list[Commit]
-
-    @property
-    def commit(self) -> Commit | None:
-        """The entry's own; None when its files held no row, or when it has expired."""
-        after = (commit for commit in self.commits if commit.snapshot > self.entry.snapshot_before)
-        return next(after, None)
-
-    @property
-    def result(self) -> WriteResult:
-        """The same for the report."""
-        commit = self.commit
-        rows, snapshot = (commit.rows, commit.snapshot) if commit else (0, None)
-        return WriteResult(files=len(self.entry.files), rows=rows, committed_snapshot=snapshot)
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -65,7 +45,8 @@ def run(job: Job, session: Session) -> Outcome:
         loaded = own or _load(job, write, session, ledger, table)
         if loaded is None:
             return Outcome(write=WriteResult(skipped=True))  # nothing to measure, so Spark SQL need not even start
-        _doubt(loaded, write, session, table)
+        # Asked of a repeated attempt too: the first may have died before it could tell.
+        refuse_doubtful(loaded, write, session, table)
         result = replace(loaded.result, already_committed=own is not None)
     table = session.table()
     expire_after_write(job, session, table)
@@ -75,23 +56,7 @@ def run(job: Job, session: Session) -> Outcome:
 def _own_commit(ledger: Ledger, table: Any, job: Job) -> Loaded | None:
     """What an earlier attempt of this run has loaded."""
     entry = next((each for each in ledger.committed_entries if each.commit_user == job.commit_user), None)
-    return None if entry is None else Loaded(entry, _commits_of_run(ledger, table, entry))
-
-
-def _commits_of_run(ledger: Ledger, table: Any, entry: Entry) -> list[Commit]:
-    """Every data commit of the run since its first attempt: one, unless a driver was given up for dead and was not."""
-    first = min(attempt.snapshot_before for attempt in ledger.attempts(entry.run))
-    return find_commits(table, entry.commit_user, first)
-
-
-def _doubt(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
-    """Raises RunError when the rows are in the table and yet nobody can say which.
-
-    Asked of a repeated attempt too: the first may have died before it could tell.
-    """
-    refuse_two_writers(loaded.commits)
-    if loaded.commit is not None:
-        refuse_replaced_files(loaded.entry, loaded.commit.snapshot, write, session, table)
+    return None if entry is None else loaded_with(entry, ledger, table)
 
 
 def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> Loaded | None:
@@ -100,18 +65,21 @@ def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: An
     def chosen(found: list[InputFile]) -> list[InputFile]:
         if write.once and not found:
             # The folder is there and its files are on their way: ticked off now, they would never be loaded.
-            raise input_failure("InputNotFound", f"{input_uri(write)} holds no file yet", "put the files there")
+            told = f"{input_uri(write)} holds no file yet"
+            raise input_failure("InputNotFound", told, "put the files there", field=path_field(write))
         return [file for file in found if file not in already]
 
     # Read before the ledger: a wrong column leaves no entry.
     listed = functools.partial(find_files, write, session)
-    files, rows = read_unchanged(listed, chosen, lambda files: read_files(write, files, session))
+    files, rows = read_unchanged(
+        listed, chosen, lambda files: read_files(write, files, session), field=path_field(write)
+    )
     if not files:
         return None
     entry = ledger.begin(job, latest_snapshot(table), files)
     _append(job, session, ledger, entry, rows)
-    loaded = Loaded(entry, _commits_of_run(ledger, session.table(), entry))
-    ledger.mark_committed(entry, loaded.commit.snapshot if loaded.commit else None)
+    loaded = loaded_with(entry, ledger, session.table())
+    ledger.mark_committed(entry, loaded.commits)
     ledger.fold(keep=entry)
     return loaded
 

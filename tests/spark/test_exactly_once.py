@@ -86,6 +86,7 @@ def test_an_answer_that_has_expired_is_unknown_and_nothing_is_repeated(appending
     assert ids(appending) == [1, 100]
     decision = next(word for word in remedy.split() if word.endswith(".committed,"))
     Path(decision.removeprefix("file:").rstrip(",")).touch()
+    assert appending.write(run="lost", mode="Append").ok()["write"]["alreadyCommitted"] is True
     appending.write(run="next", mode="Append").ok()
     assert ids(appending) == [1, 2, 100], "what a person has decided, holds"
 
@@ -134,6 +135,23 @@ def test_an_entry_from_before_entries_told_counts_as_one_of_type_once(appending:
     entry.write_text(json.dumps(old))
 
     assert appending.write(mode="Append", select="All", once=True).ok()["write"]["alreadyCommitted"] is True
+
+
+def test_what_a_newer_image_adds_to_the_ledger_stops_no_older_one(appending: Lake) -> None:
+    land(appending, 1)
+    written = appending.write(run="newer", mode="Append").ok()["write"]
+    (entry,), (marker,) = (list(appending.ledger_directory.glob(f"*.{kind}")) for kind in ("json", "committed"))
+    newer = json.loads(entry.read_text())
+    newer["files"] = [[*file, "more"] for file in newer["files"]]
+    entry.write_text(json.dumps({**newer, "more": 1}))
+    commits = [{**commit, "more": 1} for commit in json.loads(marker.read_text())["commits"]]
+    marker.write_text(json.dumps({"commits": commits, "more": 1}))
+    folded = {"table": newer["table"], "files": newer["files"], "hashes": [], "more": 1}
+    (appending.ledger_directory / "folded-1.json").write_text(json.dumps(folded))
+
+    assert appending.write(run="older", mode="Append").ok()["write"]["skipped"] is True
+    again = appending.write(run="newer", mode="Append").ok()["write"]
+    assert again == {**written, "alreadyCommitted": True}
 
 
 def test_files_without_rows_make_no_snapshot_and_are_done_with(appending: Lake) -> None:

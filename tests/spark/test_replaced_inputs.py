@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spark_apps.doubts import replaced_files
+from spark_apps.doubts import CLOCKS_APART, replaced_files
 from spark_apps.failures import RunError
 from spark_apps.files import InputFile, read_unchanged
 from tests.spark.lake import Ended, Lake
@@ -19,7 +22,7 @@ LATER = InputFile("orders/2.csv", 10, "x")
 def read_through(*listings: list[InputFile]) -> tuple[list[InputFile], list[InputFile] | None]:
     """What is loaded when one listing after the other is what a look finds."""
     looks = iter(listings)
-    return read_unchanged(lambda: next(looks), lambda found: found, list)
+    return read_unchanged(lambda: next(looks), lambda found: found, list, field="spec.writes[import].from.files.path")
 
 
 def test_the_second_look_finds_the_same_and_the_files_are_loaded() -> None:
@@ -43,13 +46,30 @@ def test_nothing_left_is_nothing_to_load() -> None:
 
 
 def test_a_file_that_never_rests_is_told_by_its_name() -> None:
-    with pytest.raises(RunError, match=r"orders/1\.csv"):
+    with pytest.raises(RunError, match=r"orders/1\.csv") as raised:
         read_through([OLD], [NEW], [OTHER], [OLD])
+    assert raised.value.field == "spec.writes[import].from.files.path"
 
 
 def test_only_what_is_there_in_another_version_was_replaced() -> None:
-    assert replaced_files([OLD, LATER], [NEW, LATER]) == [OLD]
-    assert replaced_files([OLD, LATER], [LATER]) == [], "files that are loaded are often tidied away"
+    assert replaced_files([OLD, LATER], [NEW, LATER], committed=0) == [OLD]
+    assert replaced_files([OLD, LATER], [LATER], committed=0) == [], "files that are loaded are often tidied away"
+
+
+@pytest.mark.parametrize(
+    ("after_the_commit", "doubtful"),
+    [(-5_000, True), (0, True), (CLOCKS_APART, True), (CLOCKS_APART + 1, False), (86_400_000, False)],
+)
+def test_a_version_that_is_clearly_younger_than_the_commit_was_not_loaded(
+    after_the_commit: int, *, doubtful: bool
+) -> None:
+    newer = InputFile(OLD.path, OLD.size, "new", modified=1_700_000_000_000 + after_the_commit)
+    assert replaced_files([OLD], [newer], committed=1_700_000_000_000) == ([OLD] if doubtful else [])
+
+
+def test_when_a_file_was_modified_does_not_say_which_version_it_is() -> None:
+    """A server may tell a listing other times than the last one, of the same ETag."""
+    assert InputFile("orders/1.csv", 10, "old", modified=7) in {OLD}
 
 
 def write_while_replaced(lake: Lake, by: str, **more: Any) -> Ended:
@@ -119,11 +139,28 @@ def test_a_file_that_is_tidied_away_after_it_was_loaded_is_no_problem(lake: Lake
     assert lake.write(run="lost", mode="Append").ok()["write"]["alreadyCommitted"] is True
 
 
-def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(lake: Lake) -> None:
+def lose_a_load(lake: Lake) -> Path:
+    """A run `lost` that has loaded the row 1, and whose driver died before it could tell; returns its file."""
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
-    lake.land("orders/1.csv", "id\n1\n")
+    file = lake.land("orders/1.csv", "id\n1\n")
     job = lake.save(lake.write_job(run="lost", mode="Append"))
     kill_driver_at("after the commit", lake.home, job, lake.directory)
-    lake.land("orders/1.csv", "id\n500\n")
+    return file
+
+
+def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(lake: Lake) -> None:
+    listed = lose_a_load(lake).stat().st_mtime
+    replaced = lake.land("orders/1.csv", "id\n500\n")
+    os.utime(replaced, (listed + 1, listed + 1))
 
     lake.write(run="lost", mode="Append").unknown()
+
+
+def test_the_next_delivery_under_the_same_name_is_loaded_as_new(lake: Lake) -> None:
+    lose_a_load(lake)
+    later = time.time() + 2 * CLOCKS_APART / 1000
+    os.utime(lake.land("orders/1.csv", "id\n500\n"), (later, later))
+
+    assert lake.write(run="lost", mode="Append").ok()["write"]["alreadyCommitted"] is True
+    assert lake.write(run="next", mode="Append").ok()["write"]["files"] == 1
+    assert sorted(row["id"] for row in lake.rows()) == [1, 500]

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from spark_apps.commits import Commit
-from spark_apps.doubts import refuse_two_writers
-from spark_apps.failures import RunError
+from spark_apps.doubts import two_writers
 from tests.spark.lake import Lake
 from tests.support.spark_process import kill_driver_at
 
@@ -28,15 +27,26 @@ def commit_behind_our_back(lake: Lake, run: str) -> None:
     lake.outside(f"SET `spark.paimon.commit.user-prefix`={prefix}", "INSERT INTO outside.shop.orders VALUES (1)")
 
 
-@pytest.fixture
-def given_up(lake: Lake) -> Lake:
+def give_up(lake: Lake, **write: Any) -> None:
     """The first attempt of run `import-1` was taken for dead: its entry is marked as abandoned."""
-    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     lake.land("orders/1.csv", "id\n1\n")
-    job = lake.write_job(run="import-1", mode="Append")
+    job = lake.write_job(run="import-1", **write)
     kill_driver_at("after the ledger", lake.home, lake.save(job), lake.directory)
     (entry,) = lake.ledger_directory.glob("*.json")
     entry.with_suffix(".abandoned").write_text("{}")
+
+
+@pytest.fixture
+def given_up(lake: Lake) -> Lake:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
+    give_up(lake, mode="Append")
+    return lake
+
+
+@pytest.fixture
+def keyed(lake: Lake) -> Lake:
+    """A table that takes rows twice."""
+    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
     return lake
 
 
@@ -47,6 +57,7 @@ def test_both_commits_are_named_and_the_load_is_not_repeated(given_up: Lake) -> 
 
     assert "1 and 2" in message
     assert "1 and 2" in remedy
+    assert remedy.index("set externalWriters to Paused") < remedy.index("delete the run"), "a hand is an outside writer"
     given_up.write(run="import-1", mode="Append").unknown()
     assert given_up.write(run="import-2", mode="Append").ok()["write"]["skipped"] is True
     assert [row["id"] for row in given_up.rows()] == [1, 1]
@@ -58,6 +69,31 @@ def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(given_up: 
     kill_driver_at("after the mark", given_up.home, job, given_up.directory)
 
     given_up.write(run="import-1", mode="Append").unknown()
+
+
+def test_the_same_rows_twice_are_no_matter_where_they_go_by_their_key(keyed: Lake) -> None:
+    give_up(keyed)
+    commit_behind_our_back(keyed, "import-1")
+
+    keyed.write(run="import-1").ok()
+
+    assert len(keyed.snapshots()) == 2
+    assert [row["id"] for row in keyed.rows()] == [1]
+
+
+def test_older_rows_that_may_have_come_last_matter(keyed: Lake) -> None:
+    give_up(keyed)
+    commit_behind_our_back(keyed, "import-1")
+    keyed.land("orders/1.csv", "id\n1\n2\n")
+
+    keyed.write(run="import-1").unknown()
+
+
+def test_a_write_of_type_once_is_not_repeated_so_two_drivers_of_it_matter(keyed: Lake) -> None:
+    give_up(keyed, once=True)
+    commit_behind_our_back(keyed, "import-1")
+
+    keyed.write(run="import-1", once=True).unknown()
 
 
 def test_another_run_is_nobody_s_double(given_up: Lake) -> None:
@@ -79,6 +115,5 @@ def test_one_driver_makes_one_commit_with_data_whatever_the_table(lake: Lake, ki
 
 
 def test_two_snapshots_of_one_writer_are_no_second_driver() -> None:
-    refuse_two_writers([Commit(1, 5, "run_a"), Commit(2, 5, "run_a")])
-    with pytest.raises(RunError, match="snapshots 1 and 2 may hold"):
-        refuse_two_writers([Commit(1, 5, "run_a"), Commit(2, 5, "run_b")])
+    assert two_writers([Commit(1, 5, "run_a", 7), Commit(2, 5, "run_a", 8)]) == []
+    assert two_writers([Commit(1, 5, "run_a", 7), Commit(2, 5, "run_b", 8)]) == ["1", "2"]

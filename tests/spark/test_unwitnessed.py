@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,26 @@ def test_a_table_that_looks_after_itself_expires_once_the_entry_is_marked(compac
     assert written["table"]["snapshotId"] == 6
     options = json.loads(sorted((compacting.table_directory / "schema").glob("schema-*"))[-1].read_text())["options"]
     assert "snapshot.expire.limit" not in options
+
+
+def test_a_repeated_attempt_tells_of_a_commit_that_has_expired(compacting: Lake) -> None:
+    compacting.land("orders/1.csv", "id\n1\n2\n")
+    written = compacting.write(run="told").ok()["write"]
+    assert numbers(compacting) == [2], "the commit itself has gone"
+
+    again = compacting.write(run="told").ok()["write"]
+
+    assert (written["rows"], written["committedSnapshot"]) == (2, 1)
+    assert again == {**written, "alreadyCommitted": True}
+
+
+def test_a_repeated_attempt_is_doubted_though_its_commit_has_expired(compacting: Lake) -> None:
+    listed = compacting.land("orders/1.csv", "id\n1\n").stat().st_mtime
+    compacting.write(run="told", once=True).ok()
+    replaced = compacting.land("orders/1.csv", "id\n500\n")
+    os.utime(replaced, (listed + 1, listed + 1))
+
+    compacting.write(run="told", once=True).unknown()
 
 
 def test_an_expiry_that_fails_fails_no_load_and_is_made_up_for(compacting: Lake) -> None:

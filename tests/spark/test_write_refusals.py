@@ -125,6 +125,24 @@ def test_missing_input_is_a_matter_of_the_surroundings(orders: Lake, write: dict
     assert f"landing/{write['path'].rstrip('/')} does not exist" in orders.write(**write).refused("InputNotFound")
 
 
+@pytest.mark.parametrize(
+    ("content", "write", "field"),
+    [
+        ("id,id,must\n1,2,x\n", {}, "spec.writes[import].from.files"),
+        (None, {"once": True}, "spec.writes[import].from.files.path"),
+    ],
+    ids=["a column twice", "no file yet"],
+)
+def test_the_field_that_names_the_files_is_told(
+    orders: Lake, content: str | None, write: dict[str, Any], field: str
+) -> None:
+    file = orders.land("orders/a.csv", content or "")
+    if content is None:
+        file.unlink()
+
+    assert orders.write(**write).error["field"] == field
+
+
 def test_a_missing_folder_is_an_empty_one_to_a_write_of_new_files(orders: Lake) -> None:
     assert orders.write(path="later/").ok()["write"]["skipped"] is True
 

@@ -182,8 +182,9 @@ class Reason(StrEnum):
     RESULT_UNKNOWN = (
         "ResultUnknown",
         "What a write has put into the table cannot be found out by itself, so nothing is repeated.",
-        "Do what the message asks: look at the snapshots that it names, or put the file where it says. Then delete the "
-        "PaimonRun to go on: the write is tried again and asks its list of loaded files first.",
+        "Do what the message asks: look at the snapshots that it names, or put the file where it says. If you correct "
+        "rows by hand, set externalWriters to Paused after that (to None if it is Paused). Then delete the PaimonRun "
+        "to go on: the write is tried again and asks its list of loaded files first.",
     )
 
     # The surroundings must be mended; tried again by itself
