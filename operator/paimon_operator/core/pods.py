@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from paimon_operator.api.contract import ExitCode
 from paimon_operator.core.naming import FINALIZER, controller_uid
 from paimon_operator.core.ports import Manifest
 
@@ -18,6 +19,10 @@ _PATIENCE: Final = timedelta(minutes=1)
 _LATE: Final = timedelta(minutes=2)
 """How late a kubelet enforces a deadline: it looks now and then, what it kills has its grace period, clocks differ."""
 _COLLECTED: Final = "DeletionByPodGC"
+
+
+_OF_ITS_OWN: Final = frozenset(ExitCode)
+"""Exit codes by which a driver ends by itself. Why others ended it is known only once the Pod's phase and reason tell."""
 
 
 class PodPhase(StrEnum):
@@ -102,6 +107,8 @@ class PodObserved:
         terminal = self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
         if self.node is None:
             return terminal or self.deleting
+        if self.terminated is not None and self.terminated.exit_code in _OF_ITS_OWN:
+            return True  # the phase follows a second later
         return terminal and (self.terminated is not None or not (self.running or self.failed_from_afar))
 
     @property
