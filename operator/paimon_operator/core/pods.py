@@ -22,7 +22,7 @@ _COLLECTED: Final = "DeletionByPodGC"
 
 
 _OF_ITS_OWN: Final = frozenset(ExitCode)
-"""Exit codes by which a driver ends by itself. Why others ended it is known only once the Pod's phase and reason tell."""
+"""Exit codes by which a driver ends by itself. Why others ended it is known only with the Pod's phase and reason."""
 
 
 class PodPhase(StrEnum):
