@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 
 # Below Linux' ephemeral range (32768 on): no outgoing connection takes the port between this check and its use.
 _FIRST, _LAST = 20000, 32000
+_SHARES = 8
+"""The last one is for processes that run alone."""
 
 
 def is_free(port: int) -> bool:
@@ -20,7 +23,15 @@ def is_free(port: int) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns `count` different free ports. Random, so that two processes asking at once do not get the same."""
-    candidates = random.SystemRandom().sample(range(_FIRST, _LAST), 2000)
+    """Returns `count` different free ports, random ones, lest two that ask at once get the same.
+
+    Tests that run side by side (pytest-xdist numbers their processes) never do: each process has a share of its own.
+    """
+    candidates = random.SystemRandom().sample(_share(os.environ.get("PYTEST_XDIST_WORKER", "")), 1000)
     free = (port for port in candidates if is_free(port))
     return [next(free) for _ in range(count)]
+
+
+def _share(worker: str) -> range:
+    number = int(worker.removeprefix("gw")) if worker.startswith("gw") else -1
+    return range(_FIRST, _LAST)[number % _SHARES :: _SHARES]

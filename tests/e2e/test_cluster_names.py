@@ -36,6 +36,15 @@ def test_a_checkout_keeps_its_ports_until_somebody_takes_one(tmp_path: Path) -> 
     assert len(set(first.values())) == len(first)
 
 
+def test_processes_that_test_side_by_side_never_get_the_same_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    got: set[int] = set()
+    for worker in ("", "gw0", "gw1", "gw2", "gw3"):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+        found = set(free_ports(500))
+        assert not got & found
+        got |= found
+
+
 def test_free_ports_are_free_and_different() -> None:
     ports = free_ports(20)
     assert len(set(ports)) == 20
