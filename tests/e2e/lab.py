@@ -98,6 +98,16 @@ class Lab:
     def ready(self, table: str, *, seconds: float = 240) -> Object:
         return self.kubectl.until_condition(table, "Ready", "True", seconds=seconds)
 
+    def settled(self, table: str) -> Object:
+        """Waits until a write of the table has committed and no run is under way."""
+        return self.kubectl.until(
+            "paimontable",
+            table,
+            lambda o: o and committed(o) and not o["status"].get("activeRun"),
+            what="loaded and settled",
+            seconds=300,
+        )
+
     def pods(self, selector: str = "app.kubernetes.io/managed-by=paimon-operator") -> list[Object]:
         return self.kubectl.list("pod", selector)
 

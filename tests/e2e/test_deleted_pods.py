@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.e2e.lab import Lab, committed, once
+from tests.e2e.lab import Lab, once
 from tests.support.kubectl import Object
 
 COLUMNS = {"id": "BIGINT"}
@@ -31,13 +31,7 @@ def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, f
 
     lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)
 
-    lab.kubectl.until(
-        "paimontable",
-        "t",
-        lambda o: o and committed(o) and not o["status"].get("activeRun"),
-        what="loaded and settled",
-        seconds=300,
-    )
+    lab.settled("t")
     (run,) = lab.runs("t", "Write")
     attempts = run["status"]["attempts"]
     assert len(attempts) == 2

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.e2e.kills import kill_operator
-from tests.e2e.lab import Lab, committed, once
+from tests.e2e.lab import Lab, once
 from tests.support.kubectl import Object, condition
 
 Point = Callable[[Lab], bool]
@@ -56,13 +56,7 @@ def test_a_killed_operator_finishes_what_it_began_and_does_it_once(lab: Lab, poi
         pass
     assert kill_operator(lab.kubectl) > 0
 
-    lab.kubectl.until(
-        "paimontable",
-        "t",
-        lambda o: o and committed(o) and not o["status"].get("activeRun"),
-        what="loaded and settled",
-        seconds=300,
-    )
+    lab.settled("t")
     (run,) = lab.runs("t", "Write")
     assert len(run["status"]["attempts"]) == 1
     assert len(write_pods(lab)) == 1

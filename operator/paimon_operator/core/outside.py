@@ -21,10 +21,8 @@ from paimon_operator.core.ports import Manifest
 
 def since(table: PaimonTable) -> int | None:
     """The snapshot after which a run has to look; None: there is nothing to look for, or no known start."""
-    known, stated = table.status.outside_writers, table.spec.external_writers
-    if known is None or known.stated is not stated or stated is ExternalWriters.ACTIVE:
-        return None
-    return known.seen_snapshot
+    known = _known(table.spec, table.status)
+    return None if known is None else known.seen_snapshot
 
 
 def noted(status: TableStatus, result: RunStatus, stated: ExternalWriters) -> TableStatus:
@@ -46,10 +44,14 @@ def edited(status: TableStatus, stated: ExternalWriters) -> TableStatus:
 
 def unannounced(spec: PaimonTableSpec, status: TableStatus) -> OutsideCommit | None:
     """The commit of somebody else that the manifest, as it is now, does not speak of."""
+    known = _known(spec, status)
+    return None if known is None else known.commit
+
+
+def _known(spec: PaimonTableSpec, status: TableStatus) -> OutsideWriters | None:
+    """What is known of others under what the manifest says of them now; nothing is news once they are announced."""
     known, stated = status.outside_writers, spec.external_writers
-    if known is None or known.stated is not stated or stated is ExternalWriters.ACTIVE:
-        return None
-    return known.commit
+    return known if known is not None and known.stated is stated is not ExternalWriters.ACTIVE else None
 
 
 def has_outside_writers(table: Manifest) -> bool:
@@ -72,6 +74,6 @@ def told(commit: OutsideCommit, spec: PaimonTableSpec) -> str:
 
 
 def may_be_active(spec: PaimonTableSpec) -> bool:
-    """Whether the table bears outside writers, as in rules.buckets_of: none where buckets grow with the keys."""
+    """Whether the table bears outside writers: none where buckets grow with the keys."""
     fixed = spec.bucket is not None and spec.bucket.type is BucketType.FIXED
     return fixed or not spec.table_schema.primary_keys

@@ -19,8 +19,6 @@ _PATIENCE: Final = timedelta(minutes=1)
 _LATE: Final = timedelta(minutes=2)
 """How late a kubelet enforces a deadline: it looks now and then, what it kills has its grace period, clocks differ."""
 _COLLECTED: Final = "DeletionByPodGC"
-
-
 _OF_ITS_OWN: Final = frozenset(ExitCode)
 """Exit codes by which a driver ends by itself. Why others ended it is known only with the Pod's phase and reason."""
 

@@ -21,6 +21,7 @@ from paimon_operator.core.format_rules import formats_of
 from paimon_operator.core.look import Look
 from paimon_operator.core.merge_rules import changelog_of, merging_of
 from paimon_operator.core.option_rules import free_options_of, typed_options_of
+from paimon_operator.core.outside import may_be_active
 from paimon_operator.errors import SpecError
 
 SYSTEM_DATABASE: Final = "sys"
@@ -56,11 +57,7 @@ def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
 def buckets_of(look: Look) -> Iterator[SpecError]:
     """How rows are divided: the type of bucket fits the keys, and bucket keys are columns that may be."""
     bucket, keyed = look.spec.bucket, bool(look.spec.table_schema.primary_keys)
-    if (
-        look.spec.external_writers is ExternalWriters.ACTIVE
-        and keyed
-        and (not bucket or bucket.type is not BucketType.FIXED)
-    ):
+    if look.spec.external_writers is ExternalWriters.ACTIVE and not may_be_active(look.spec):
         yield SpecError(
             "spec.externalWriters",
             "buckets that grow with the keys allow one writer only",
