@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,10 @@ from pathlib import Path
 from tests.cluster import s3
 from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import Service
+from tests.e2e.lab import Lab
+
+DOORS = range(20000, 30000)
+"""Ports of S3 servers for single tests, below those that the kernel gives to clients."""
 
 _LISTENING = "0A"
 """TCP_LISTEN in /proc/net/tcp."""
@@ -62,3 +67,15 @@ class S3Door:
             return False
         sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
         return any(s[1].endswith(f":{self.port:04X}") and s[3] == _LISTENING for s in sockets)
+
+
+@contextmanager
+def door_of(lab: Lab) -> Iterator[S3Door]:
+    """An S3 server for this lab alone, open; the lab's catalog leads through it."""
+    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)])
+    opened.open()
+    try:
+        lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))
+        yield opened
+    finally:
+        opened.close()
