@@ -10,24 +10,24 @@ from tests.support.kubectl import Kubectl, Object
 
 LEASES = {"paimon-operator", "paimon-operator-canary"}
 """The operator's own, in its own namespace: the leader's, and the one that shows whether watches deliver."""
-KEPT = {"Succeeded": 3, "Failed": 5}
-"""How many finished runs the history limits keep by default; runs that users made are never removed."""
+LIMITS = {"Succeeded": "successfulRunsHistoryLimit", "Failed": "failedRunsHistoryLimit"}
+"""Phases of a run that has ended, and the limit of each; runs that users made are never removed."""
 
 
-def remains(lab: Lab) -> list[str]:
-    """One sentence for each thing that should be gone, or should be there and is not."""
+def remains(lab: Lab, table: str) -> list[str]:
+    """One sentence for each thing that should be gone, or should be there and is not. `table` is the lab's only one."""
     runs = lab.kubectl.list("paimonrun")
-    return [*_runs(runs), *_pods(lab, runs), *_config_maps(lab, runs), *_leases(lab)]
+    policy = (lab.kubectl.get("paimontable", table) or {})["status"]["effective"]["runPolicy"]
+    return [*_runs(runs, policy), *_pods(lab, runs), *_config_maps(lab, runs), *_leases(lab)]
 
 
-def _runs(runs: list[Object]) -> Iterator[str]:
-    own = [run for run in runs if run["spec"].get("trigger")]
-    for run in runs:
-        if run.get("status", {}).get("phase") not in KEPT:
-            yield f"run {run['metadata']['name']} has not ended"
-    for phase, limit in KEPT.items():
-        if (count := sum(run.get("status", {}).get("phase") == phase for run in own)) > limit:
-            yield f"{count} runs are {phase}, the limit is {limit}"
+def _runs(runs: list[Object], policy: Object) -> Iterator[str]:
+    phases = {run["metadata"]["name"]: run.get("status", {}).get("phase") for run in runs}
+    yield from (f"run {name} is {phase}" for name, phase in phases.items() if phase not in LIMITS)
+    own = [phases[run["metadata"]["name"]] for run in runs if run["spec"].get("trigger")]
+    for phase, limit in LIMITS.items():
+        if (count := own.count(phase)) > policy[limit]:
+            yield f"{count} runs are {phase}, {limit} is {policy[limit]}"
 
 
 def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:

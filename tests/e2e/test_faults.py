@@ -33,7 +33,7 @@ def marked(fault: Fault) -> ParameterSet:
 @pytest.fixture
 def trials(lab: Lab) -> Iterator[Trials]:
     """A table whose name no other test's run begins with."""
-    with DriverWatch(f"struck-{zlib.crc32(lab.namespace.encode()):08x}") as watch:
+    with DriverWatch(f"struck{zlib.crc32(lab.namespace.encode()):08x}") as watch:
         begun = Trials(lab, watch)
         begun.begin()
         yield begun

@@ -169,7 +169,7 @@ class Trials:
         """Ready for the current manifest, nothing Stalled, nothing failing, nothing left over."""
         self.lab.ready(self.name, seconds=_PATIENCE_S)
         until = time.monotonic() + 60
-        while (wrong := [*self._complaints(), *remains(self.lab)]) and time.monotonic() < until:
+        while (wrong := [*self._complaints(), *remains(self.lab, self.name)]) and time.monotonic() < until:
             time.sleep(0.5)  # garbage collection and the next leader take a moment
         assert not wrong, "; ".join(wrong)
 
