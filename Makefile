@@ -61,6 +61,7 @@ test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can
 
 test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
 	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m tests.support.secret_search
 
 # Everything, in one session: the rest runs while the twenty minutes of the soak pass. Leaves a cluster as it found it.
 test: $(SPARK_STAMP) lint ## Set up everything and run all tests
@@ -71,6 +72,7 @@ test: $(SPARK_STAMP) lint ## Set up everything and run all tests
 	mkdir -p build; \
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 \
 		--junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
+	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine

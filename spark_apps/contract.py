@@ -101,9 +101,10 @@ class WriteJob:
 
 @dataclass(frozen=True)
 class CompactJob:
-    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`)."""
+    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`); `partitions` are all that is compacted."""
 
     strategy: str
+    partitions: tuple[dict[str, str], ...] | None = None
     partition_idle_time: str | None = None
 
 

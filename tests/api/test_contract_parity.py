@@ -97,6 +97,7 @@ MEMBERS = [
     ("Write", {"write": WRITE}),
     ("Compact", {"compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}),
     ("Compact", {"compact": {"strategy": "Full"}}),
+    ("Compact", {"compact": {"strategy": "Full", "partitions": [{"dt": "a", "hh": "1"}, {"dt": "b"}]}}),
     ("ExpireSnapshots", {"expireSnapshots": {"timeRetained": "1 d", "numRetainedMin": 10}}),
     ("Drop", {"drop": {}}),
 ]

@@ -47,7 +47,8 @@ def test_the_operator_may_not_touch_secrets_nor_use_wildcards(values: Object) ->
 def test_watching_two_namespaces_gives_rights_in_these_and_nothing_over_the_cluster() -> None:
     documents = rendered(watchNamespaces=["shop", "bank"])
 
-    (identity,) = of_kind(documents, "ClusterRole")
+    bound = {binding["roleRef"]["name"] for binding in of_kind(documents, "ClusterRoleBinding")}
+    (identity,) = [role for role in of_kind(documents, "ClusterRole") if role["metadata"]["name"] in bound]
     assert identity["rules"] == [
         {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]}
     ]

@@ -64,3 +64,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   resourceNames: [{{ include "paimon-operator.fullname" . }}-canary]
   verbs: [get, list, watch, create, patch]
 {{- end -}}
+
+{{- /* The middle of the names that the operator gives to runs: its run types in lower case. */ -}}
+{{- define "paimon-operator.runActions" -}}
+provision|write|compact|expiresnapshots|drop
+{{- end -}}

@@ -112,9 +112,10 @@ class WriteJob(_Document):
 
 
 class CompactJob(_Document):
-    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`)."""
+    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`); `partitions` are all that is compacted."""
 
     strategy: CompactStrategy
+    partitions: tuple[dict[str, str], ...] | None = None
     partition_idle_time: str | None = None
 
 

@@ -43,6 +43,8 @@ class ActiveRun(ApiModel):
     """What the run does."""
     subject: Annotated[str, Field(max_length=40)] | None = None
     """Name of the write, or strategy of the compaction."""
+    partial: bool | None = None
+    """True for a compaction of some partitions only, which counts for no schedule."""
     trigger: RunTrigger
     """Why it was started."""
     due_time: Time | None = None

@@ -126,7 +126,7 @@ class Notices:
                 self._wake(self._concerned(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
-            elif not over(body):
+            elif not _at_rest(body):
                 self._wake({key})
         return unchanged
 
@@ -186,7 +186,7 @@ class Notices:
         if known is not None and (body is None or _uid(body) != _uid(known)):
             # Its Pods may be held, with nobody left to let them go; the events that would tell may have come before.
             concerned |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
-        return concerned if over(body or known or {}) else concerned | {key}
+        return concerned if _at_rest(body or known or {}) else concerned | {key}
 
     def _concerned_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
         """Its run, and the Pod itself if it is held and its run is not known: nobody else would let it go."""
@@ -251,6 +251,11 @@ def _pods_of(run: Manifest) -> set[str]:
 def over(run: Manifest) -> bool:
     """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
     return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
+
+
+def _at_rest(run: Manifest) -> bool:
+    """Whether nobody has to look at a run any more: it is over, and not to be deleted after a while."""
+    return over(run) and "ttlAfterFinished" not in run["spec"]
 
 
 def _uid(body: Manifest) -> str | None:
