@@ -77,7 +77,8 @@ class Installation:
             except KubernetesError as error:
                 spec, problem = {}, str(error)
             else:
-                problem = f"held by {spec.get('holderIdentity') or 'nobody'}, not renewed for {self._options.patience} s"
+                holder = spec.get("holderIdentity") or "nobody"
+                problem = f"held by {holder}, not renewed for {self._options.patience} s"
             if first and spec.get("holderIdentity") and spec["renewTime"] != first["renewTime"]:
                 return []
             first = first or spec

@@ -75,7 +75,8 @@ KUBECTL = _kubernetes("kubectl")
 HELM = Program("helm", "helm", "helm.sh/helm/v3", "/cmd/helm", "helm.sh/helm/v3/internal/version.version")
 VERSITYGW = Program("versitygw", "versitygw", "github.com/versity/versitygw", "/cmd/versitygw", "main.Version")
 REGISTRY = Program("registry", "registry", "github.com/distribution/distribution/v3", "/cmd/registry")
-HELM_UNITTEST = Program("helm-unittest", "helm-unittest", "github.com/helm-unittest/helm-unittest", "/cmd/helm-unittest")
+_UNITTEST = "github.com/helm-unittest/helm-unittest"
+HELM_UNITTEST = Program("helm-unittest", "helm-unittest", _UNITTEST, "/cmd/helm-unittest")
 HELM_DOCS = Program("helm-docs", "helm-docs", "github.com/norwoodj/helm-docs", "/cmd/helm-docs", "main.version")
 
 NODE = {
