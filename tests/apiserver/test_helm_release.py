@@ -23,6 +23,7 @@ from tests.support.manifests import catalog
 CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
 SPACE, GROUP = "paimon-system", "paimon-operator.dev"
 CATALOGS = f"paimoncatalogs.{GROUP}"
+PLACE = (GROUP, "v1alpha1", SPACE, "paimoncatalogs")
 SECRET_LIMIT = 1_048_576
 """What etcd's front takes of one Secret; Helm keeps chart and manifest of each revision in one."""
 Object = dict[str, Any]
@@ -32,7 +33,7 @@ class Helm:
     """helm and a client of one API server without nodes: nothing is waited for."""
 
     def __init__(self, server: ApiServer) -> None:
-        (self._helm,) = programs.build(["helm"])
+        self._helm, self._kubectl = programs.build(["helm", "kubectl"])
         self._environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig)}
         self.client = config.new_client_from_config(str(server.kubeconfig))
 
@@ -47,6 +48,10 @@ class Helm:
         done = self(*arguments, **values)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def kubectl(self, *arguments: str) -> None:
+        command = [str(self._kubectl), *arguments]
+        subprocess.run(command, env=self._environment, text=True, capture_output=True, check=True)
 
     def crd(self, name: str = CATALOGS) -> Object:
         found = client.ApiextensionsV1Api(self.client).read_custom_resource_definition(name)
@@ -82,36 +87,51 @@ def older(directory: Path) -> Path:
 
 def suspend(helm: Helm) -> Object:
     """A catalog as the API server keeps it when it is sent with `suspend: true`."""
-    place = (GROUP, "v1alpha1", SPACE, "paimoncatalogs")
     patch = {"spec": {"suspend": True}}
-    stored: Object = helm.catalogs().patch_namespaced_custom_object(*place, "lake", patch)
+    stored: Object = helm.catalogs().patch_namespaced_custom_object(*PLACE, "lake", patch)
     return stored
 
 
 def test_an_upgrade_brings_a_changed_crd_and_keeps_the_objects(helm: Helm, tmp_path: Path) -> None:
     helm.good("install", "paimon-operator", str(older(tmp_path)))
     manifest = catalog(spec__allowedDatabases=["shop"], metadata__namespace=SPACE)
-    place = (GROUP, "v1alpha1", SPACE, "paimoncatalogs")
 
     def made() -> bool:
         try:
-            helm.catalogs().create_namespaced_custom_object(*place, manifest)
+            helm.catalogs().create_namespaced_custom_object(*PLACE, manifest)
         except NotFoundException:
             return False  # the kind is served a moment after its CRD is there
         return True
 
     assert wait_until(made, timeout=30)
-    before = helm.catalogs().get_namespaced_custom_object(*place, "lake")
+    before = helm.catalogs().get_namespaced_custom_object(*PLACE, "lake")
     assert "suspend" not in suspend(helm)["spec"], "the older CRD does not know the field"
 
     helm.good("upgrade", "paimon-operator", str(CHART))
 
     committed = yaml.safe_load((CHART / "files" / "crds" / f"{GROUP}_paimoncatalogs.yaml").read_text())
-    columns = [column["name"] for column in helm.crd()["spec"]["versions"][0]["additionalPrinterColumns"]]
-    assert columns == [column["name"] for column in committed["spec"]["versions"][0]["additionalPrinterColumns"]]
+    assert columns(helm) == [column["name"] for column in committed["spec"]["versions"][0]["additionalPrinterColumns"]]
     assert wait_until(lambda: suspend(helm)["spec"].get("suspend") is True, timeout=30), "the field is kept from now on"
-    after = helm.catalogs().get_namespaced_custom_object(*place, "lake")
+    after = helm.catalogs().get_namespaced_custom_object(*PLACE, "lake")
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
+
+
+def columns(helm: Helm) -> list[str]:
+    return [column["name"] for column in helm.crd()["spec"]["versions"][0]["additionalPrinterColumns"]]
+
+
+def test_a_rollback_brings_the_earlier_crds_back_and_an_upgrade_without_them_leaves_them(
+    helm: Helm, tmp_path: Path
+) -> None:
+    earlier = str(older(tmp_path))
+    helm.good("install", "paimon-operator", earlier)
+    helm.good("upgrade", "paimon-operator", str(CHART))
+    helm.good("rollback", "paimon-operator", "1")
+    assert "Suspended" not in columns(helm)
+
+    helm.good("upgrade", "paimon-operator", str(CHART))
+    helm.good("upgrade", "paimon-operator", earlier, crds={"install": False})
+    assert "Suspended" in columns(helm)
 
 
 def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_takes_them_up(helm: Helm) -> None:
@@ -125,6 +145,20 @@ def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_takes_them_up(h
     assert "invalid ownership metadata" in other.stderr
     helm.good("install", "paimon-operator", str(CHART))
     assert helm.crd()["metadata"]["uid"] == uid
+
+
+def test_crds_of_an_earlier_version_must_be_brought_up_to_date_before_a_new_release_takes_them(
+    helm: Helm, tmp_path: Path
+) -> None:
+    helm.good("install", "paimon-operator", str(older(tmp_path)))
+    helm.good("uninstall", "paimon-operator")
+    stale = helm("install", "paimon-operator", str(CHART))
+    assert stale.returncode != 0
+    assert f"crds.install: {CATALOGS} is there from an earlier release, in another version" in stale.stderr
+
+    helm.kubectl("apply", "--server-side", "--force-conflicts", "--filename", str(CHART.parents[1] / "crds"))
+    helm.good("install", "paimon-operator", str(CHART))
+    assert "Suspended" in columns(helm)
 
 
 def test_a_release_of_another_name_takes_the_crds_over_when_told_to(helm: Helm) -> None:

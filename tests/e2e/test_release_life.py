@@ -14,7 +14,7 @@ import pytest
 from tests.cluster import release
 from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
-from tests.e2e.kills import driver_held, kill_container
+from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
 from tests.e2e.own_node import OwnNode
 
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
@@ -51,8 +51,9 @@ def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode)
     kubectl = node.lab.kubectl
     before = {table: node.work(table) for table in ("kept", "moving")}
     uid = (kubectl.get("paimontable", "kept") or {})["metadata"]["uid"]
-    assert node.helm("uninstall", release.RELEASE, "--wait").returncode == 0
-    assert node.system.list("pod") == []
+    done = node.helm("uninstall", release.RELEASE, "--wait", "--cascade=foreground")
+    assert done.returncode == 0, done.stderr
+    assert node.system.list("pod", OPERATOR_LABEL) == []
     assert (kubectl.get("paimontable", "kept") or {})["metadata"]["uid"] == uid
     assert node.ids("kept") == list(range(10))
 
