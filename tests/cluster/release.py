@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -76,11 +77,12 @@ def restricted_namespace(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def install(env: Mapping[str, str], found: Mapping[str, Any], *, release: str = RELEASE) -> None:
-    """helm upgrade --install, and waits until the operator is ready."""
-    command = ["helm", "upgrade", "--install", release, str(CHART), "--namespace", NAMESPACE]
+def install(env: Mapping[str, str], found: Mapping[str, Any], *, chart: Path = CHART, **more: Any) -> None:
+    """helm upgrade --install, and waits until the operator is ready. `more` are values beside those of this node."""
+    command = ["helm", "upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE]
     flags = ["--values", "-", "--wait", "--timeout", "3m"]
-    subprocess.run([*command, *flags], input=yaml.safe_dump(values(found)), env=dict(env), text=True, check=True)
+    text = yaml.safe_dump(values(found) | more)
+    subprocess.run([*command, *flags], input=text, env=dict(env), text=True, check=True)
 
 
 def shop_objects(env: Mapping[str, str]) -> list[Object]:
