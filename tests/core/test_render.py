@@ -95,14 +95,18 @@ def a_pod(
     return driver_pod(of, launch, attempt=attempt, memory_mib=memory_mib, deadline_s=4500)
 
 
+def a_config_map(launch: Launch = LAUNCH, of: PaimonRun = COMPACT) -> dict[str, Any]:
+    return config_map(of, launch, deadline_s=4500)
+
+
 @pytest.mark.parametrize(
     ("name", "rendered"),
     [
         ("pod-usual", a_pod()),
         ("pod-third-attempt-with-more-memory", a_pod(attempt=3, memory_mib=4608)),
         ("pod-everything-set", a_pod(EVERYTHING, PROVISION, memory_mib=9000)),
-        ("config-map-compact", config_map(COMPACT, COMPACT_JOB)),
-        ("config-map-provision", config_map(PROVISION, PROVISION_JOB)),
+        ("config-map-compact", a_config_map()),
+        ("config-map-provision", a_config_map(EVERYTHING, PROVISION)),
     ],
 )
 def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict[str, Any]) -> None:
@@ -113,17 +117,17 @@ def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict
 
 
 def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
-    stored = config_map(PROVISION, PROVISION_JOB)["data"]["job.json"]
+    stored = a_config_map(EVERYTHING, PROVISION)["data"]["job.json"]
     assert Job.model_validate_json(stored) == PROVISION_JOB
     assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
 
 
 def test_the_job_is_frozen() -> None:
-    assert config_map(COMPACT, COMPACT_JOB)["immutable"] is True
+    assert a_config_map()["immutable"] is True
 
 
 def test_every_object_is_controlled_by_its_run() -> None:
-    for body in (a_pod(), config_map(COMPACT, COMPACT_JOB)):
+    for body in (a_pod(), a_config_map()):
         (owner,) = body["metadata"]["ownerReferences"]
         assert (owner["kind"], owner["uid"], owner["controller"]) == ("PaimonRun", COMPACT.metadata.uid, True)
 
