@@ -60,8 +60,11 @@ case ${1:-} in
     [ -z "$own_secret" ] || export _SPARK_AUTH_SECRET="$own_secret"
     cds="-XX:SharedArchiveFile=$archive"
     [ -f "$archive" ] || cds=-Xshare:auto
+    gc=-XX:+UseSerialGC
+    [ "$SPARK_EXECUTOR_CORES" = 1 ] || gc=-XX:+UseG1GC
     # shellcheck disable=SC2086  # the lists are meant to fall apart into words
-    exec java -XX:+UseSerialGC "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
+    exec java $gc "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens \
+      -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
       -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
       -cp "${class_path#:}" org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend \
       --driver-url "$SPARK_DRIVER_URL" --executor-id "$SPARK_EXECUTOR_ID" --cores "$SPARK_EXECUTOR_CORES" \

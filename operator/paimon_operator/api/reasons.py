@@ -249,7 +249,7 @@ class Reason(StrEnum):
     NO_EXECUTORS = (
         "NoExecutors",
         "No executor has come to the driver's help in time; the message says what it waited for.",
-        "Free or add nodes, correct the quota, the image or the admission policy, or use mode Local; it is tried again.",
+        "Free or add nodes, correct the quota, the image or the admission policy, or use mode Local.",
     )
     POD_LOST = (
         "PodLost",

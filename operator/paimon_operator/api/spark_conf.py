@@ -19,8 +19,9 @@ ALLOWED_CONF: Final = (
     "spark.scheduler.minRegisteredResourcesRatio", "spark.shuffle.compress", "spark.shuffle.file.buffer",
     "spark.shuffle.io.maxRetries", "spark.shuffle.io.retryWait", "spark.shuffle.spill.compress", "spark.speculation",
     "spark.speculation.multiplier", "spark.speculation.quantile", "spark.sql.adaptive.advisoryPartitionSizeInBytes",
-    "spark.sql.adaptive.coalescePartitions.enabled", "spark.sql.adaptive.enabled", "spark.sql.adaptive.skewJoin.enabled",
-    "spark.sql.autoBroadcastJoinThreshold", "spark.sql.broadcastTimeout", "spark.sql.files.maxPartitionBytes",
+    "spark.sql.adaptive.coalescePartitions.enabled", "spark.sql.adaptive.enabled",
+    "spark.sql.adaptive.skewJoin.enabled", "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.broadcastTimeout", "spark.sql.files.maxPartitionBytes",
     "spark.sql.files.minPartitionNum", "spark.sql.files.openCostInBytes", "spark.sql.shuffle.partitions",
     "spark.stage.maxConsecutiveAttempts", "spark.task.maxFailures",
 )  # fmt: skip

@@ -9,6 +9,7 @@ from paimon_operator.api.run_status import RunSpark, RunType
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import EffectiveMode, TableFacts
+from paimon_operator.core import naming
 from paimon_operator.core.observed import Defaults
 
 ON_DATA: Final = frozenset({RunType.WRITE, RunType.COMPACT})
@@ -23,6 +24,9 @@ def execution(run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults:
     said = f"mode {mode.mode.value} ({mode.source.value})"
     if run.spec.type not in ON_DATA:
         return RunSpark(mode=SparkMode.LOCAL, message=f"{run.spec.type.value} has no work for executors")
+    if mode.mode is not SparkMode.LOCAL and naming.pod_name(run.metadata.name, 1) != f"{run.metadata.name}-1":
+        # The admission policy knows the run of an executor by the name of its driver's Pod.
+        return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: the run's name is too long or too odd for executors")
     if mode.mode is not SparkMode.AUTO:
         return RunSpark(mode=mode.mode, message=said)
     return _by_size(run, table, said, defaults)

@@ -16,7 +16,7 @@ from paimon_operator.core import naming
 
 CONTAINER: Final = "executor"
 TEMPLATE_FILE: Final = "executor.json"
-MOUNTS_KEY: Final = "executors-may-mount"
+MAY_USE_KEY: Final = "executors-may-use"
 """Key of the ConfigMap, read by the admission policy: `secret/lake-s3 configmap/ca persistentvolumeclaim/lake`."""
 API_DIRECTORY: Final = "/etc/paimon-api"
 """Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
@@ -139,7 +139,7 @@ def _container(shape: Shape) -> dict[str, Any]:
     }
 
 
-def may_mount(pod: dict[str, Any]) -> str:
+def may_use(pod: dict[str, Any]) -> str:
     """Every object that a Pod made from this template reads: `secret/lake-s3 configmap/ca`."""
     (container,) = pod["spec"]["containers"]
     found = set()

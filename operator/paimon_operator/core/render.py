@@ -78,14 +78,14 @@ def heap_mib(memory_mib: int) -> int:
 
 
 def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
-    """The job, frozen: immutable, so what attempt 1 was asked to do is what attempt 3 does. So is the executors' Pod."""
+    """The job and the executors' Pod, frozen: what attempt 1 was asked to do is what attempt 3 does."""
     name = naming.config_map_name(run.metadata.name)
     labels, data = naming.child_labels(run.spec.table_ref.name, run.metadata.name), {JOB_FILE: job_text(launch.job)}
     if launch.executors is not None:
         template = overlaid(executors.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
         labels[naming.ROLE_LABEL] = naming.EXECUTOR
         data[executors.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
-        data[executors.MOUNTS_KEY] = executors.may_mount(template)
+        data[executors.MAY_USE_KEY] = executors.may_use(template)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
