@@ -18,7 +18,7 @@ from pathlib import Path
 def shared_secret(application: str) -> bytes | None:
     """The secret of `application` in this run; None where the storage has no secret that both sides know.
 
-    SHARED_SECRETS names variables and files, set by the operator in both Pods.
+    SHARED_SECRETS names variables and directories, set by the operator in both Pods.
     """
     parts = [part for part in map(_value, os.environ.get("SHARED_SECRETS", "").split()) if part]
     if not parts:
@@ -36,8 +36,9 @@ def as_spark_reads_it(secret: bytes) -> str:
 def _value(place: str) -> bytes:
     if not place.startswith("/"):
         return os.environ.get(place, "").encode()
-    file = Path(place)
-    return file.read_bytes() if file.is_file() else b""
+    # A mounted Secret also shows itself under names that begin with two dots and differ from Pod to Pod.
+    files = sorted(each for each in Path(place).glob("*") if each.is_file() and not each.name.startswith(".."))
+    return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)
 
 
 if __name__ == "__main__":

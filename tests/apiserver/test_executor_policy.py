@@ -65,7 +65,7 @@ def driving(api_server: ApiServer) -> Iterator[Driving]:
     stage = ExecutorStage(api_server, NAMESPACE, restricted=False)
     mine, others = a_run("orders-compact-8f3a91c2"), a_run("orders-compact-0c0ffee0")
     data, pod = stage.make(mine, launch_of(a_job(mine)))
-    _, other = stage.make(others, launch_of(a_job(others), secret_env=()))
+    _, other = stage.make(others, launch_of(a_job(others), variables=()))
     made = Driving(stage, pod, data, other, stage.as_driver(pod))
     stage_is_guarded(made)
     yield made

@@ -16,7 +16,8 @@ from kubernetes import client, config
 from paimon_operator.api.contract import Job, JobExecutors
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.core.executors import Executors
-from paimon_operator.core.render import Launch, SecretEnv, config_map, driver_pod
+from paimon_operator.core.render import Launch, config_map, driver_pod
+from paimon_operator.core.storage.access import SecretKey, Variable
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until
@@ -24,9 +25,9 @@ from tests.cluster.processes import wait_until
 CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
 IMAGE = "paimon-spark:for-tests"
 DEADLINE_S = 3600
-SECRET_ENV = (
-    SecretEnv(name="AWS_ACCESS_KEY_ID", secret="lake-s3", key="AWS_ACCESS_KEY_ID"),
-    SecretEnv(name="AWS_SECRET_ACCESS_KEY", secret="lake-s3", key="AWS_SECRET_ACCESS_KEY"),
+CREDENTIALS = tuple(
+    Variable(name=key, secret_key=SecretKey(secret="lake-s3", key=key))
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 )
 Object = dict[str, Any]
 
@@ -53,7 +54,9 @@ def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
     return [document for document in yaml.safe_load_all(text) if document]
 
 
-def launch_of(job: Job, *, instances: int = 2, timeout_s: int = 120, secret_env: tuple[SecretEnv, ...] = SECRET_ENV) -> Launch:
+def launch_of(
+    job: Job, *, instances: int = 2, timeout_s: int = 120, variables: tuple[Variable, ...] = CREDENTIALS
+) -> Launch:
     """What the operator would launch for `job` in mode Cluster."""
     executors = JobExecutors(
         instances=instances,
@@ -71,7 +74,7 @@ def launch_of(job: Job, *, instances: int = 2, timeout_s: int = 120, secret_env:
         cores=1,
         cpu_request_millis=100,
         memory_mib=1536,
-        secret_env=secret_env,
+        variables=variables,
         executors=Executors(job=executors, driver_account="paimon-driver"),
     )
 

@@ -62,7 +62,7 @@ def driver_environment(image: str, pull_policy: str, directory: str, secrets: It
 
 
 def shared_secret(secrets: Iterable[str]) -> dict[str, Any]:
-    """Names of variables and paths of files with secrets that driver and executors both have.
+    """Names of variables and paths of directories with secrets that driver and executors both have.
 
     From them both sides work out the secret of their own connection, so that it stands in no object. With none, Spark
     makes one up and writes it into the executors' Pods.

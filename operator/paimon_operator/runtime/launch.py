@@ -15,14 +15,13 @@ from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table import PaimonTable
-from paimon_operator.core import effective
+from paimon_operator.core import effective, storage
 from paimon_operator.core.execution import execution, is_long
 from paimon_operator.core.executors import Executors, overhead_mib
 from paimon_operator.core.job import build_job
 from paimon_operator.core.observed import OperatorFacts
 from paimon_operator.core.render import Launch, PullPolicy
 from paimon_operator.core.run_observed import RunLimits
-from paimon_operator.core.storage import secret_environment
 from paimon_operator.errors import SurroundingsError
 
 ValueT = TypeVar("ValueT")
@@ -49,6 +48,7 @@ class Launches:
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
         job = self._with_spark(build_job(run, table, catalog, self.operator), catalog, executors)
+        way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         cores = _given(size.cores)
         return Launch(
@@ -59,11 +59,12 @@ class Launches:
             cores=cores,
             cpu_request_millis=self._millis(cores),
             memory_mib=units.mebibytes(_given(size.memory)),
-            secret_env=secret_environment(catalog),
             execution=where,
             long_work=is_long(run, table, where, self.operator.defaults),
             executors=executors,
             overlay=catalog.spec.spark.pod_overlay if catalog.spec.spark else None,
+            variables=way.variables,
+            mounts=way.mounts,
         )
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
