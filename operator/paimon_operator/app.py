@@ -134,12 +134,9 @@ class Operator:
             default_engine=settings.default_engine,
             cluster_id=settings.cluster_id or await self._kube_system_uid(),
             unavailable_engines=missing,
-<<<<<<< HEAD
             accounts=Accounts(driver=settings.driver_account, executor=settings.executor_account),
             executor_timeout_s=int(settings.executor_timeout),
-=======
             claims_allowed=settings.allow_claims,
->>>>>>> main
         )
         launches = Launches(
             operator=facts,

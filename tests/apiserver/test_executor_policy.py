@@ -1,5 +1,7 @@
 """What a driver of mode Cluster may do on a real API server: make the executors of its own run, and nothing else."""
 
+# ruff: noqa: E501 - decision tables: one row is one line
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -166,7 +168,7 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("another image", in_container(image="busybox"), "Spark images"),
     ("another tag of the image", in_container(image="paimon-spark:other"), "Spark images"),
     ("another command", in_container(command=["sh", "-c", "env"]), NOT_ITS_SHAPE),
-    ("another role", in_container(args=["driver", "/tmp/job.json"]), NOT_ITS_SHAPE),  # noqa: S108
+    ("another role", in_container(args=["driver", "/tmp/job.json"]), NOT_ITS_SHAPE),
     ("more arguments", in_container(args=["executor", "more"]), NOT_ITS_SHAPE),
     ("a command at its start", in_container(lifecycle={"postStart": {"exec": {"command": ["env"]}}}), NOT_ITS_SHAPE),
     ("a command as a probe", in_container(readinessProbe={"exec": {"command": ["env"]}}), NOT_ITS_SHAPE),

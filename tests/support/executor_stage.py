@@ -20,7 +20,6 @@ from paimon_operator.core.render import Launch, config_map, driver_pod
 from paimon_operator.core.storage.access import SecretKey, Variable
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
-from tests.cluster.processes import wait_until
 
 CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
 IMAGE = "paimon-spark:for-tests"
@@ -148,10 +147,3 @@ def executor_of(pod: Any, data: Object, number: int = 1) -> Object:
         {"name": "SPARK_EXECUTOR_POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}},
     ]
     return body
-
-
-def wait_for(look: Any, what: str, seconds: float = 120) -> Any:
-    """The first answer of `look` that is true."""
-    found: list[Any] = []
-    assert wait_until(lambda: bool(found := [look()]) and bool(found[0]), timeout=seconds, interval=0.2), what
-    return look()

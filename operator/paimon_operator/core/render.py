@@ -214,11 +214,10 @@ def _environment(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) 
     if launch.long_work:
         plain["DRIVER_JIT"] = "tiered"
     environment: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
-    return environment + [_variable(each) for each in launch.variables]
     if launch.executors is not None:
         known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))
         environment += executors.driver_environment(*known)
-    return environment + [_from_secret(each) for each in launch.secret_env]
+    return environment + [_variable(each) for each in launch.variables]
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
