@@ -95,9 +95,9 @@ class Settings(BaseModel):
     pod_pending_timeout: Seconds = 600.0
     """How long a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
     driver_account: Name = "paimon-driver"
-    """Service account of the drivers of mode Cluster whose catalog names none. It needs rights on Pods."""
+    """Service account of the drivers of mode Cluster. It needs rights on Pods."""
     executor_account: Name = "paimon-spark"
-    """Service account of all executors. It needs no right, and gets no token."""
+    """Service account of executors whose catalog names none. It needs no right, and gets no token."""
     executor_timeout: Seconds = 300.0
     """How long a driver waits for its first executor before the attempt fails with reason NoExecutors."""
     cluster_id: str = Field(default="", max_length=63)

@@ -153,6 +153,7 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("its own Secret whole", in_container(envFrom=[{"secretRef": {"name": "lake-s3"}}]), "no whole Secret"),
     ("a ConfigMap of others", mount("configMap", name="kube-root-ca.crt"), NOT_ITS_MOUNT),
     ("a claim of others", mount("persistentVolumeClaim", claimName="bank"), NOT_ITS_MOUNT),
+    ("a token for its cloud and a Secret", mount("projected", sources=[{"serviceAccountToken": {"path": "t", "audience": "cloud"}}, {"secret": {"name": "bank"}}]), "may mount"),
     ("a token", mount("projected", sources=[{"serviceAccountToken": {"path": "t"}}]), "may mount"),
     ("a Secret by projection", mount("projected", sources=[{"secret": {"name": "bank"}}]), "may mount"),
     ("a driver of storage", mount("csi", driver="secrets.csi"), "may mount"),
@@ -162,8 +163,8 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("the node's processes", in_spec(hostPID=True), "its node"),
     ("the node's IPC", in_spec(hostIPC=True), "its node"),
     ("a node of its choice", in_spec(nodeName="node-1"), "its node"),
-    ("another account", in_spec(serviceAccountName="default"), "must run as paimon-spark"),
-    ("its own account", in_spec(serviceAccountName="paimon-driver"), "must run as paimon-spark"),
+    ("another account", in_spec(serviceAccountName="default"), "account that the operator has given"),
+    ("its own account", in_spec(serviceAccountName="paimon-driver"), "account that the operator has given"),
     ("the account's token", in_spec(automountServiceAccountToken=True), "without its token"),
     ("another image", in_container(image="busybox"), "Spark images"),
     ("another tag of the image", in_container(image="paimon-spark:other"), "Spark images"),
@@ -199,6 +200,12 @@ def test_a_driver_makes_no_pod_with(driving: Driving, sentence: str, edit: Calla
     answer = driving.refused(body)
     assert answer.startswith("403"), (sentence, answer)
     assert why in answer, (sentence, answer)
+
+
+def test_a_token_for_a_cloud_may_be_projected_into_an_executor(driving: Driving) -> None:
+    body = driving.executor()
+    mount("projected", sources=[{"serviceAccountToken": {"path": "token", "audience": "sts.example.com"}}])(body)
+    driving.api.create_namespaced_pod(NAMESPACE, body, dry_run="All")
 
 
 def test_a_second_owner_beside_its_driver_is_refused(driving: Driving) -> None:

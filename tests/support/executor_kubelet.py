@@ -1,8 +1,9 @@
-"""The part of the kubelet for one run of mode Cluster: driver and executors as processes, with their Pods' environment."""
+"""The part of the kubelet for a run of mode Cluster: driver and executors as processes in their Pods' environment."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from kubernetes.client import ApiException
+from kubernetes.client.exceptions import NotFoundException
 
 from paimon_operator.core.naming import ROLE_LABEL
 from tests.support.executor_stage import ExecutorStage
@@ -115,15 +116,13 @@ class Kubelet:
         with self.log(name).open("w") as log:
             self.executors[name] = subprocess.Popen(
                 [str(ENTRYPOINT), *pod.spec.containers[0].args],
-                env=environment(self.home, scratch / "message", **own, **self.overrides),
+                env=environment(self.home, scratch / "message", **{**own, **self.overrides}),
                 stdout=log,
                 stderr=log,
             )
         status = {"status": {"phase": "Running", "podIP": address}}
-        try:
+        with contextlib.suppress(NotFoundException):  # the driver may have ended meanwhile
             self.stage.core.patch_namespaced_pod_status(name, self.stage.namespace, status)
-        except ApiException as error:  # the driver may have ended meanwhile
-            assert error.status == 404, error
 
     def _environment(self, pod: Any, address: str) -> dict[str, str]:
         """What a kubelet would give to the Pod's one container."""

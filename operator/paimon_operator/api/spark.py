@@ -69,8 +69,9 @@ class CatalogSpark(Spark):
     """Defaults for the Spark pods of all tables, and what tables may not choose."""
 
     service_account_name: ResourceName | None = None
-    """Service account of the driver pods; its token is mounted in mode Cluster only. Absent: in mode Local the
-    namespace's default account, in mode Cluster the operator's setting."""
+    """Service account of the driver pods in mode Local and of executors; it needs no right, and its token is not
+    mounted. Absent: the namespace's default account, for executors the operator's setting. Drivers of mode Cluster have
+    an account of their own, by the operator's setting."""
     spark_conf: SparkConf = Field(default_factory=dict)
     """Settings of Spark, from a list of what is about speed and patience. An edit applies to the next run."""
     pod_overlay: PodOverlay | None = None

@@ -17,7 +17,7 @@ from paimon_operator.core import naming
 CONTAINER: Final = "executor"
 TEMPLATE_FILE: Final = "executor.json"
 MAY_USE_KEY: Final = "executors-may-use"
-"""Key of the ConfigMap, read by the admission policy: `secret/lake-s3 configmap/ca persistentvolumeclaim/lake`."""
+"""Key of the ConfigMap, read by the admission policy: `secret/lake-s3 configmap/ca serviceaccount/paimon-spark`."""
 API_DIRECTORY: Final = "/etc/paimon-api"
 """Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
 MINIMUM_OVERHEAD_MIB: Final = 384
@@ -140,9 +140,9 @@ def _container(shape: Shape) -> dict[str, Any]:
 
 
 def may_use(pod: dict[str, Any]) -> str:
-    """Every object that a Pod made from this template reads: `secret/lake-s3 configmap/ca`."""
+    """What a Pod made from this template is, and reads: `secret/lake-s3 serviceaccount/paimon-spark`."""
     (container,) = pod["spec"]["containers"]
-    found = set()
+    found = {f"serviceaccount/{pod['spec']['serviceAccountName']}"}
     for variable in container["env"]:
         source = variable.get("valueFrom", {})
         found |= {f"secret/{source['secretKeyRef']['name']}"} if "secretKeyRef" in source else set()

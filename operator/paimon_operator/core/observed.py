@@ -50,9 +50,9 @@ class Accounts:
     """Service accounts of mode Cluster."""
 
     driver: str = "paimon-driver"
-    """Of drivers whose catalog names none: it may handle Pods, and nothing else."""
+    """Of drivers: it may handle Pods, and nothing else."""
     executor: str = "paimon-spark"
-    """Of executors: without any right and without a token."""
+    """Of executors whose catalog names none: without any right and without a token."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,17 +75,17 @@ class Launches:
         size = effective.executor(table, catalog, self.operator.defaults)
         memory, cores = units.mebibytes(_given(size.memory)), _given(size.cores)
         beside = overhead_mib(memory)
+        own = catalog.spec.spark.service_account_name if catalog.spec.spark else None
         job = JobExecutors(
             instances=_given(size.instances),
             cores=cores,
             cpu_millis=self._millis(cores),
             heap_mib=memory - beside,
             overhead_mib=beside,
-            service_account=self.operator.accounts.executor,
+            service_account=own or self.operator.accounts.executor,
             timeout_seconds=self.operator.executor_timeout_s,
         )
-        own = catalog.spec.spark.service_account_name if catalog.spec.spark else None
-        return Executors(job=job, driver_account=own or self.operator.accounts.driver)
+        return Executors(job=job, driver_account=self.operator.accounts.driver)
 
     @staticmethod
     def _with_spark(job: Job, catalog: PaimonCatalog, executors: Executors | None) -> Job:
