@@ -134,6 +134,7 @@ class Operator:
             default_engine=settings.default_engine,
             cluster_id=settings.cluster_id or await self._kube_system_uid(),
             unavailable_engines=missing,
+            claims_allowed=settings.allow_claims,
         )
         launches = Launches(
             operator=facts,

@@ -88,6 +88,8 @@ class Settings(BaseModel):
     """Namespace of the leader's Lease. Absent: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"
     """Name of the leader's Lease. `<name>-canary` is the Lease that shows whether the watches still deliver."""
+    allow_claims: bool = False
+    """Whether catalogs may have their warehouse on a PersistentVolumeClaim: for trying things out."""
     driver_cpu_share: float = Field(default=1.0, gt=0, le=1)
     """CPU that a driver Pod requests per core it works with. Below 1 more drivers fit on a node and share its cores."""
     pod_pending_timeout: Seconds = 600.0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.run_status import RunTrigger, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, ProvisionState, TableStatus
@@ -45,6 +46,17 @@ def test_the_oldest_object_holds_the_table() -> None:
     holder = claims.holder(young, LAKE)
     assert holder is not None
     assert holder.key == ("shop", "old")
+
+
+def test_one_path_on_the_claims_of_two_namespaces_is_two_places() -> None:
+    def on_a_claim(namespace: str) -> PaimonCatalog:
+        storage = {"claim": {"name": "disk"}}
+        return builders.catalog(namespace=namespace, warehouse="file:///data/lake", storage=storage, locations=[])
+
+    here, there = (claim_of(table("t", namespace=each), on_a_claim(each)) for each in ("shop", "web"))
+    assert here
+    assert there
+    assert here.place != there.place
 
 
 def test_objects_of_the_same_second_are_told_apart_by_their_uid() -> None:

@@ -12,10 +12,11 @@ from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.table import PaimonTable
+from paimon_operator.core import storage
 from paimon_operator.core.job import build_job
 from paimon_operator.core.look import Look
 from paimon_operator.core.operations.write import write_hash
-from paimon_operator.core.storage import secret_environment
+from paimon_operator.core.storage.access import SecretKey
 from paimon_operator.errors import SpecError, SurroundingsError
 from tests.support import builders
 
@@ -148,11 +149,12 @@ def test_no_word_of_the_secret_is_in_any_job() -> None:
 
 
 def test_the_secret_reaches_the_pod_by_its_keys_and_the_token_may_be_missing() -> None:
-    found = {(env.name, env.secret, env.key, env.optional) for env in secret_environment(builders.catalog())}
+    way = storage.access(builders.catalog(), builders.engines()["paimon-1.4"])
+    found = {each.name: each.secret_key for each in way.variables}
     assert found == {
-        ("AWS_ACCESS_KEY_ID", "lake-s3", "AWS_ACCESS_KEY_ID", False),
-        ("AWS_SECRET_ACCESS_KEY", "lake-s3", "AWS_SECRET_ACCESS_KEY", False),
-        ("AWS_SESSION_TOKEN", "lake-s3", "AWS_SESSION_TOKEN", True),
+        "AWS_ACCESS_KEY_ID": SecretKey(secret="lake-s3", key="AWS_ACCESS_KEY_ID"),
+        "AWS_SECRET_ACCESS_KEY": SecretKey(secret="lake-s3", key="AWS_SECRET_ACCESS_KEY"),
+        "AWS_SESSION_TOKEN": SecretKey(secret="lake-s3", key="AWS_SESSION_TOKEN", optional=True),
     }
 
 

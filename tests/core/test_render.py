@@ -27,7 +27,8 @@ from paimon_operator.api.contract import (
 )
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run import CompactStrategy, PaimonRun
-from paimon_operator.core.render import Launch, SecretEnv, config_map, driver_pod, heap_mib
+from paimon_operator.core.render import Launch, config_map, driver_pod, heap_mib
+from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
 from tests.support.builders import run, table
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,10 +37,14 @@ ORDERS = table()
 COMPACT = run("orders-compact-8f3a91c2", table=ORDERS, trigger={"type": "Schedule"})
 PROVISION = run("orders-provision-0c0ffee0", table=ORDERS, type="Provision", compact=None, trigger={"type": "Spec"})
 
-SECRET_ENV = (
-    SecretEnv(name="AWS_ACCESS_KEY_ID", secret="lake-s3", key="AWS_ACCESS_KEY_ID"),
-    SecretEnv(name="AWS_SECRET_ACCESS_KEY", secret="lake-s3", key="AWS_SECRET_ACCESS_KEY"),
-    SecretEnv(name="AWS_SESSION_TOKEN", secret="lake-s3", key="AWS_SESSION_TOKEN", optional=True),
+SECRET_KEYS = tuple(
+    Variable(name=key, secret_key=SecretKey(secret="lake-s3", key=key, optional=key == "AWS_SESSION_TOKEN"))
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+)
+MOUNTS = (
+    Mount(volume="warehouse", source=Source.CLAIM, name="lake-pvc", path="/data"),
+    Mount(volume="ca", source=Source.CONFIG_MAP, name="lake-ca", path="/etc/ca", items={"ca.crt": "ca.crt"}),
+    Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/keytab", items={"keytab": "keytab"}),
 )
 
 
@@ -74,7 +79,7 @@ LAUNCH = Launch(
     cores=1,
     cpu_request_millis=1000,
     memory_mib=2048,
-    secret_env=SECRET_ENV,
+    variables=SECRET_KEYS,
 )
 EVERYTHING = replace(
     LAUNCH,
@@ -86,6 +91,8 @@ EVERYTHING = replace(
     cpu_request_millis=2000,
     memory_mib=9000,
     scratch="100Gi",
+    variables=(*SECRET_KEYS, Variable(name="HADOOP_USER_NAME", value="paimon")),
+    mounts=MOUNTS,
 )
 
 

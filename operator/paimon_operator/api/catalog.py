@@ -23,7 +23,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import CommitPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
-from paimon_operator.api.storage import Location, Metastore, Storage, Warehouse
+from paimon_operator.api.storage import SCHEMES, Location, Metastore, Storage, Warehouse
 
 _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
 _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
@@ -56,6 +56,23 @@ class PaimonCatalogSpec(ApiModel):
             path=".metastore",
             reason="FieldValueForbidden",
         ),
+        *(
+            rule(
+                f"!has(self.storage.{member}) || self.warehouse.startsWith('{scheme}://')",
+                f"with storage.{member} the warehouse must begin with {scheme}://",
+                path=".warehouse",
+            )
+            for member, scheme in SCHEMES.items()
+        ),
+        *(
+            rule(
+                f"!has(self.storage.{member}) || !has(self.locations)"
+                f" || self.locations.all(l, l.uri.startsWith('{scheme}://'))",
+                f"with storage.{member} every location must begin with {scheme}://",
+                path=".locations",
+            )
+            for member, scheme in SCHEMES.items()
+        ),
         rule(
             "!has(self.locations) || self.locations.all(l, !l.uri.startsWith(self.warehouse + '/')"
             f" && l.uri != self.warehouse && !(self.warehouse + '/').startsWith({_SLASH}))",
@@ -65,7 +82,7 @@ class PaimonCatalogSpec(ApiModel):
     )
 
     warehouse: Warehouse
-    """Directory of all tables: s3://bucket/path, without a slash at the end. Never changes."""
+    """Directory of all tables: s3://bucket/path or file:///data/path, without a slash at the end. Never changes."""
     metastore: Metastore | None = None
     """Where the list of tables is kept. Absent: Filesystem. Never changes."""
     storage: Storage

@@ -136,6 +136,11 @@ class Reason(StrEnum):
         "The operator has no engine of this name.",
         "Use one of the engines that the message lists.",
     )
+    STORAGE_NOT_ALLOWED = (
+        "StorageNotAllowed",
+        "The operator's settings do not allow this kind of storage.",
+        "Use another kind of storage, or have the administrator of the operator allow it.",
+    )
     CATALOG_NOT_FOUND = (
         "CatalogNotFound",
         "There is no PaimonCatalog of this name in the namespace.",

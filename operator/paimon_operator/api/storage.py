@@ -7,13 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from paimon_operator.api.base import ApiModel, LocalRef, MemberName
+from paimon_operator.api.base import ApiModel, LocalRef, MemberName, ResourceName, rule, validated
 
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _SEGMENT = r"[A-Za-z0-9_=@+-][A-Za-z0-9_=@+.-]*"
 
-Warehouse = Annotated[str, Field(pattern=rf"^s3://{_BUCKET}(/{_SEGMENT})+$", max_length=512)]
-LocationUri = Annotated[str, Field(pattern=rf"^s3://{_BUCKET}(/{_SEGMENT})*/?$", max_length=512)]
+CLAIM_PATH = "/data"
+"""Where the Spark Pods see a claim."""
+_ROOTS = {"s3": rf"s3://{_BUCKET}", "claim": rf"file://{CLAIM_PATH}"}
+"""Storage member -> what the URIs of its places begin with."""
+_ROOT = f"({'|'.join(_ROOTS.values())})"
+
+Warehouse = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})+$", max_length=512)]
+LocationUri = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})*/?$", max_length=512)]
 RelativePath = Annotated[str, Field(pattern=rf"^{_SEGMENT}(/{_SEGMENT})*/?$", min_length=1, max_length=512)]
 """No segment begins with a dot, so `..` cannot be written; neither can a glob."""
 
@@ -45,11 +51,32 @@ class S3(ApiModel):
     the Spark pods get it; the operator never reads it."""
 
 
-class Storage(ApiModel):
-    """The file system under the warehouse."""
+class Claim(ApiModel):
+    """A PersistentVolumeClaim of the namespace."""
 
-    s3: S3
-    """Warehouse in an S3 bucket."""
+    name: ResourceName
+    """Name of the PersistentVolumeClaim. The Spark Pods see it as /data, as uid and group 185."""
+
+
+SCHEMES = {"s3": "s3", "claim": "file"}
+"""Storage member -> scheme of its warehouse."""
+
+
+class Storage(ApiModel):
+    """The file system under the warehouse: exactly one member."""
+
+    model_config = validated(
+        rule(
+            f"[{', '.join(f'has(self.{member})' for member in SCHEMES)}].filter(x, x).size() == 1",
+            f"exactly one of {', '.join(SCHEMES)} must be set",
+        )
+    )
+
+    s3: S3 | None = None
+    """Warehouse in an S3 bucket: s3://bucket/path."""
+    claim: Claim | None = None
+    """Warehouse on a PersistentVolumeClaim: file:///data/path. For trying things out: the operator's settings have to
+    allow it, and it is as safe and as fast as the volume behind it."""
 
 
 class Location(ApiModel):

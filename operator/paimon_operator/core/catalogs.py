@@ -93,6 +93,7 @@ def plan_catalog(
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     """What is wrong with the catalog's manifest; its tables are Stalled until it is mended."""
     yield from _engine_problems(catalog, operator)
+    yield from _storage_problems(catalog, operator)
     yield from location_problems(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
 
@@ -127,6 +128,16 @@ def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
             f"the engine {name} does not work with {metastore}",
             f"Use one of: {', '.join(sorted(operator.engines[name].metastores))}.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
+
+
+def _storage_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    if catalog.spec.storage.claim is not None and not operator.claims_allowed:
+        yield SpecError(
+            "spec.storage.claim",
+            "this operator allows no warehouse on a PersistentVolumeClaim",
+            "Use S3 or HDFS, or ask the administrator of the operator to set spark.allowClaims in the chart's values.",
+            reason=Reason.STORAGE_NOT_ALLOWED,
         )
 
 

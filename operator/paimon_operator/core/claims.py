@@ -127,8 +127,14 @@ def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
     """What `table` claims; None without its catalog, because then nobody knows where it would be."""
     if catalog is None:
         return None
-    place = PhysicalTable(normalised(catalog.spec.warehouse), table.spec.database, table_name(table))
+    place = PhysicalTable(_place_of(catalog), table.spec.database, table_name(table))
     return _claim_at(place, table)
+
+
+def _place_of(catalog: PaimonCatalog) -> str:
+    """The warehouse. Each claim is a disk of its own, so a path there means something only together with its name."""
+    warehouse, claim = normalised(catalog.spec.warehouse), catalog.spec.storage.claim
+    return warehouse if claim is None else f"{catalog.metadata.namespace}/{claim.name}:{warehouse}"
 
 
 def _claim_at(place: PhysicalTable, table: PaimonTable) -> Claim:

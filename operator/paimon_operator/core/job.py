@@ -42,6 +42,7 @@ def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
     _permitted(run, look)
     _same_as_decided(run, look)
     metadata = look.table.metadata
+    way = storage.access(look.catalog, look.engine)
     return Job(
         run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace=run.metadata.namespace),
         operation=run.spec.type,
@@ -49,9 +50,9 @@ def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
         catalog=JobCatalog(
             warehouse=look.catalog.spec.warehouse,
             metastore=storage.METASTORES[storage.metastore_type(look.catalog)],
-            options=storage.catalog_options(look.catalog, look.engine),
+            options=dict(way.catalog_options),
         ),
-        hadoop=storage.hadoop_options(look.catalog, look.engine),
+        hadoop=dict(way.hadoop_options),
         table=JobTable(database=look.spec.database, name=table_name(look.table)),
         owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
         commit_user=f"{run.metadata.name}-{run.metadata.uid}",

@@ -47,6 +47,8 @@ class OperatorFacts:
     """UID of the namespace kube-system: the first part of a table's owner."""
     unavailable_engines: Mapping[str, str] = field(default_factory=dict)
     """Engine -> why it cannot be used here (no image for it)."""
+    claims_allowed: bool = False
+    """Whether a warehouse may lie on a PersistentVolumeClaim."""
     defaults: Defaults = field(default_factory=Defaults)
 
     def engine_of(self, catalog: PaimonCatalog) -> str:

@@ -14,6 +14,7 @@ from paimon_operator.api.run import PaimonRun
 from paimon_operator.core import naming
 from paimon_operator.core.pods import CONTAINER
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.storage.access import Mount, Source, Variable
 
 SPARK_UID: Final = 185
 ENTRYPOINT: Final = "/opt/paimon-operator/entrypoint.sh"
@@ -28,16 +29,6 @@ GRACE_S: Final = 10
 JVM's start, in which SIGTERM to a container's first process is lost."""
 
 PullPolicy = Literal["Always", "IfNotPresent", "Never"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SecretEnv:
-    """An environment variable that the kubelet fills from a Secret; the operator knows the key, never the value."""
-
-    name: str
-    secret: str
-    key: str
-    optional: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +47,10 @@ class Launch:
     """Memory of the container in MiB, request and limit."""
     scratch: str = "10Gi"
     """Upper bound of /tmp, where Spark spills; a Pod above it is evicted instead of filling the node's disk."""
-    secret_env: tuple[SecretEnv, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    """What the catalog's storage needs in the environment."""
+    mounts: tuple[Mount, ...] = ()
+    """What it needs as files."""
 
 
 def heap_mib(memory_mib: int) -> int:
@@ -104,6 +98,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
         "volumes": [
             {"name": "job", "configMap": {"name": naming.config_map_name(run.metadata.name)}},
             {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
+            *[_volume(each) for each in launch.mounts],
         ],
     }
     if launch.service_account:
@@ -147,6 +142,7 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
         "volumeMounts": [
             {"name": "job", "mountPath": JOB_DIRECTORY, "readOnly": True},
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
+            *[_volume_mount(each) for each in launch.mounts],
         ],
     }
 
@@ -165,11 +161,30 @@ def _environment(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) 
         "DRIVER_HEAP": f"{heap_mib(memory_mib)}m",
     }
     environment: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
-    return environment + [_from_secret(each) for each in launch.secret_env]
+    return environment + [_variable(each) for each in launch.variables]
 
 
-def _from_secret(variable: SecretEnv) -> dict[str, Any]:
-    reference: dict[str, Any] = {"name": variable.secret, "key": variable.key}
-    if variable.optional:
+def _variable(variable: Variable) -> dict[str, Any]:
+    if variable.secret_key is None:
+        return {"name": variable.name, "value": variable.value or ""}
+    reference: dict[str, Any] = {"name": variable.secret_key.secret, "key": variable.secret_key.key}
+    if variable.secret_key.optional:
         reference["optional"] = True
     return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}
+
+
+def _volume(mount: Mount) -> dict[str, Any]:
+    items = {"items": [{"key": key, "path": file} for key, file in mount.items.items()]} if mount.items else {}
+    match mount.source:
+        case Source.SECRET:
+            # Readable by the group of the Pod (fsGroup) and nobody else.
+            return {"name": mount.volume, "secret": {"secretName": mount.name, "defaultMode": 0o440, **items}}
+        case Source.CONFIG_MAP:
+            return {"name": mount.volume, "configMap": {"name": mount.name, **items}}
+        case Source.CLAIM:
+            return {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.name}}
+
+
+def _volume_mount(mount: Mount) -> dict[str, Any]:
+    read_only = {} if mount.source is Source.CLAIM else {"readOnly": True}
+    return {"name": mount.volume, "mountPath": mount.path, **read_only}

@@ -12,12 +12,11 @@ from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.table import PaimonTable
-from paimon_operator.core import effective
+from paimon_operator.core import effective, storage
 from paimon_operator.core.job import build_job
 from paimon_operator.core.observed import OperatorFacts
 from paimon_operator.core.render import Launch, PullPolicy
 from paimon_operator.core.run_observed import RunLimits
-from paimon_operator.core.storage import secret_environment
 from paimon_operator.errors import SurroundingsError
 
 ValueT = TypeVar("ValueT")
@@ -42,6 +41,7 @@ class Launches:
             reason = Reason.TABLE_NOT_FOUND if table is None else Reason.CATALOG_NOT_FOUND
             raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
         job = build_job(run, table, catalog, self.operator)
+        way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         cores = _given(size.cores)
         return Launch(
@@ -52,7 +52,8 @@ class Launches:
             cores=cores,
             cpu_request_millis=max(1, round(cores * self.cpu_share * 1000)),
             memory_mib=units.mebibytes(_given(size.memory)),
-            secret_env=secret_environment(catalog),
+            variables=way.variables,
+            mounts=way.mounts,
         )
 
     def limits_of(self, table: PaimonTable | None, catalog: PaimonCatalog | None) -> RunLimits:

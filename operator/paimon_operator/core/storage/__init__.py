@@ -1,0 +1,36 @@
+"""How a catalog's storage and metastore reach Spark: one file per kind, each answers with an `Access`.
+
+No value of a Secret passes through here: options say where credentials come from, and the kubelet puts them there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.storage import MetastoreType
+from paimon_operator.core.engines import Engine
+from paimon_operator.core.storage import claim, s3
+from paimon_operator.core.storage.access import Access
+
+METASTORES: Final = {MetastoreType.FILESYSTEM: "filesystem"}
+"""What Paimon calls them."""
+
+
+def metastore_type(catalog: PaimonCatalog) -> MetastoreType:
+    """Where the catalog keeps the list of its tables; Filesystem when it does not say."""
+    return catalog.spec.metastore.type if catalog.spec.metastore else MetastoreType.FILESYSTEM
+
+
+def access(catalog: PaimonCatalog, engine: Engine) -> Access:
+    """All that the Spark Pods of the catalog's tables need to get at their data."""
+    return _of_storage(catalog, engine)
+
+
+def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
+    storage = catalog.spec.storage
+    if storage.s3 is not None:
+        return s3.access(storage.s3, engine)
+    if storage.claim is not None:
+        return claim.access(storage.claim)
+    raise ValueError("the API server lets no catalog pass that has no storage")

@@ -1,0 +1,72 @@
+"""What a Spark Pod needs to get at a catalog's data, as one value. It names Secrets and never holds what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+ROOT: Final = "/etc/paimon-storage"
+"""Below it are the files that a Pod is given: one directory per Secret or ConfigMap."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretKey:
+    """One key of a Secret."""
+
+    secret: str
+    key: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """An environment variable: with a value, or filled by the kubelet from a Secret."""
+
+    name: str
+    value: str | None = None
+    secret_key: SecretKey | None = None
+
+
+class Source(StrEnum):
+    """What a mount shows."""
+
+    SECRET = "Secret"  # noqa: S105 - the kind of an object
+    CONFIG_MAP = "ConfigMap"
+    CLAIM = "PersistentVolumeClaim"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mount:
+    """A Secret, ConfigMap or claim as a directory of the Pod. Only a claim can be written to."""
+
+    volume: str
+    """Name of the volume in the Pod."""
+    source: Source
+    name: str
+    """Name of the Secret, ConfigMap or claim in the Pod's namespace."""
+    path: str
+    items: Mapping[str, str] = field(default_factory=dict)
+    """Key -> file below `path`; a missing key keeps the Pod from starting. Empty: every key, as a file of its name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """A way to data. Options are Paimon's and Hadoop's; whatever is secret comes in by variables and mounts."""
+
+    catalog_options: Mapping[str, str] = field(default_factory=dict)
+    """For Paimon's catalog and its file systems."""
+    hadoop_options: Mapping[str, str] = field(default_factory=dict)
+    """For Hadoop's file systems, which read input files and hold the ledger."""
+    variables: tuple[Variable, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+
+    def __add__(self, other: Access) -> Access:
+        """Both ways at once, as storage and metastore are; what the second one says goes first."""
+        return Access(
+            catalog_options={**self.catalog_options, **other.catalog_options},
+            hadoop_options={**self.hadoop_options, **other.hadoop_options},
+            variables=self.variables + other.variables,
+            mounts=self.mounts + other.mounts,
+        )
