@@ -1,7 +1,7 @@
 """A PostgreSQL server for tests, from the distribution's package: only for those who ask, and stopped by its pid.
 
-It runs as the package's unprivileged user, because PostgreSQL refuses root. Its superuser comes in through the socket in
-the server's own directory; over TCP there are only the logins that tests make.
+It runs as the package's unprivileged user, because PostgreSQL refuses root. Its superuser comes in through the socket
+in the server's own directory; over TCP there are only the logins that tests make.
 """
 
 from __future__ import annotations
