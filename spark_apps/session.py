@@ -1,7 +1,8 @@
 """What a run works with: the JVM, the Paimon catalog in it, and Spark SQL, each started when first asked for.
 
 Creating or dropping a table needs the catalog only, and a JVM without Spark SQL is up in a fraction of the time.
-Credentials come from the process's environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY); no option holds them.
+Credentials come from the process's environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or from a file; no option
+holds them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import executors
+from spark_apps import executors, metastore
 from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
@@ -44,6 +45,8 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
+        if metastore.is_used(self.job):
+            self._credentials = metastore.enter(self.job, self.engine, jvm)
         return jvm
 
     @cached_property
@@ -61,6 +64,7 @@ class Session:
     def catalog_options(self) -> dict[str, str]:
         """The options of the catalog: the job's over the engine's; no cache, since a run sees one state of a table."""
         given = {"warehouse": self.job.catalog.warehouse, "cache-enabled": "false", **self.job.catalog.options}
+        given |= metastore.catalog_options(self.job, self.engine)
         if self.job.catalog.warehouse.startswith("s3://"):
             return {**self.engine.s3_catalog_options, **given}
         return given
@@ -90,6 +94,8 @@ class Session:
         except Exception as error:
             if caused_by(error, "Catalog$TableNotExistException", "Catalog$DatabaseNotExistException"):
                 return None
+            if metastore.is_used(self.job):
+                metastore.refuse_table_of_elsewhere(self.job, error)
             raise
 
     def table(self) -> Any:

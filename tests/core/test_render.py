@@ -48,6 +48,7 @@ SECRET_KEYS = tuple(
 MOUNTS = (
     Mount(volume="warehouse", source=Source.CLAIM, name="lake-pvc", path="/data"),
     Mount(volume="ca", source=Source.CONFIG_MAP, name="lake-ca", path="/etc/ca", items={"ca.crt": "ca.crt"}),
+    Mount(volume="maybe", source=Source.SECRET, name="lake-pg", path="/etc/pg", items={"u": "u"}, optional=True),
     Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/keytab", items={"keytab": "keytab"}),
 )
 

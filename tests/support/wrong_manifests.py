@@ -185,6 +185,12 @@ _IDENTITY = [
     _later("a database that the catalog does not allow", keyed_table(spec__database="finance"), "spec.database", "finance", "DatabaseNotAllowed"),
 ]  # fmt: skip
 
+
+def _jdbc(**edits: object) -> dict[str, object]:
+    right = {"uri": "jdbc:postgresql://db:5432/paimon", "credentialsSecretRef": {"name": "db"}}
+    return {"type": "Jdbc", "jdbc": {key: value for key, value in {**right, **edits}.items() if value is not REMOVED}}
+
+
 _OTHER_KINDS = [
     WrongManifest("a warehouse on the node's disk", catalog(spec__warehouse="file:///tmp/warehouse"), "spec.warehouse", "should match"),
     WrongManifest("a warehouse that climbs", catalog(spec__warehouse="s3://lake/a/../b"), "spec.warehouse", "should match"),
@@ -219,7 +225,16 @@ _OTHER_KINDS = [
     WrongManifest("an annotation of the operator's", catalog(spec__spark={"podOverlay": {"annotations": {"paimon-operator.dev/x": "y"}}}), "spec.spark.podOverlay.annotations", "the operator's"),
     WrongManifest("a label that is none", catalog(spec__spark={"podOverlay": {"labels": {"team": "a b"}}}), "spec.spark.podOverlay.labels.team", "should match"),
     _later("a claim where none is allowed", catalog(spec__storage={"claim": {"name": "disk"}}, spec__warehouse="file:///data/lake", spec__locations=[]), "spec.storage.claim", "spark.allowClaims", "StorageNotAllowed"),
-    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Hive"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("a database without its address", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.jdbc", "must be set"),
+    WrongManifest("an address of no use", catalog(spec__metastore=_jdbc() | {"type": "Filesystem"}), "spec.metastore.jdbc", "must not be set"),
+    WrongManifest("a database without credentials", catalog(spec__metastore=_jdbc(credentialsSecretRef=REMOVED)), "spec.metastore.jdbc.credentialsSecretRef", "Required"),
+    WrongManifest("a database of another kind", catalog(spec__metastore=_jdbc(uri="jdbc:mysql://db/paimon")), "spec.metastore.jdbc.uri", "should match"),
+    WrongManifest("a password in the parameters", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?user=me&password=x")), "spec.metastore.jdbc.uri", "into the Secret"),
+    WrongManifest("a password before the host", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://me:secret@db/paimon")), "spec.metastore.jdbc.uri", "into the Secret"),
+    WrongManifest("a parameter that runs code", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?socketFactory=x.Y")), "spec.metastore.jdbc.uri", "may be: sslmode"),
+    WrongManifest("a factory that runs code", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?sslmode=require&sslfactory=x.Y")), "spec.metastore.jdbc.uri", "DefaultJavaSSLFactory"),
+    _later("a metastore that the engine has not", catalog(spec__metastore=_jdbc(), spec__engine="paimon-0.9"), "spec.metastore.type", "paimon-0.9 does not work with Jdbc", "UnsupportedByEngine"),
     WrongManifest("an engine that is no engine", catalog(spec__engine="latest"), "spec.engine", "should match"),
     WrongManifest("two locations of one name", catalog(spec__locations__1={"name": "landing", "uri": "s3://other/"}), "spec.locations[1]", "Duplicate"),
     WrongManifest("a compaction that does not say how", run(spec__compact=REMOVED), "spec.compact", "must be set"),

@@ -230,7 +230,9 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 
 def _volume(mount: Mount) -> dict[str, Any]:
-    items = {"items": [{"key": key, "path": file} for key, file in mount.items.items()]} if mount.items else {}
+    items: dict[str, Any] = {"optional": True} if mount.optional else {}
+    if mount.items:
+        items["items"] = [{"key": key, "path": file} for key, file in mount.items.items()]
     match mount.source:
         case Source.SECRET:
             # Readable by the group of the Pod (fsGroup) and nobody else.

@@ -19,7 +19,7 @@ from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
-from paimon_operator.core.outside import has_outside_writers
+from paimon_operator.core.outside import Others, others
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.reach import unreached
 from paimon_operator.runtime.cache import Cache
@@ -39,7 +39,7 @@ class TableFacts:
 
     catalog: str
     reached: bool
-    outside_writers: bool
+    others: Others
     unreached: Reason | None
     """Without the time: a table that fails again for the same reason is no news to its catalog."""
 
@@ -51,14 +51,14 @@ class TableFacts:
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
-            outside_writers=has_outside_writers(body),
+            others=others(body),
             unreached=failing.reason if failing else None,
         )
 
     @property
-    def but_for_failures(self) -> tuple[str, bool, bool]:
+    def but_for_failures(self) -> tuple[str, bool, Others]:
         """What its catalog hears of at once."""
-        return self.catalog, self.reached, self.outside_writers
+        return self.catalog, self.reached, self.others
 
 
 class Notices:
