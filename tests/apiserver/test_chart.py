@@ -62,13 +62,15 @@ def test_the_chart_carries_the_committed_crds_and_keeps_them() -> None:
     assert all(crd["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep" for crd in crds.values())
 
 
-def test_workload_accounts_have_no_token_and_no_role() -> None:
+def test_workload_accounts_have_no_token_and_only_that_of_drivers_has_a_role() -> None:
     documents = rendered(workloads={"namespaces": ["shop"]})
 
-    (account,) = [a for a in of_kind(documents, "ServiceAccount") if a["metadata"]["namespace"] == "shop"]
-    assert account["automountServiceAccountToken"] is False
-    bound = [s["name"] for b in of_kind(documents, "RoleBinding", "ClusterRoleBinding") for s in b["subjects"]]
-    assert account["metadata"]["name"] not in bound
+    accounts = [a for a in of_kind(documents, "ServiceAccount") if a["metadata"]["namespace"] == "shop"]
+    assert {a["metadata"]["name"] for a in accounts} == {"paimon-spark", "paimon-driver"}
+    assert all(a["automountServiceAccountToken"] is False for a in accounts)
+    bindings = of_kind(documents, "RoleBinding", "ClusterRoleBinding")
+    bound = {s["name"]: b["kind"] for b in bindings for s in b["subjects"] if s["namespace"] == "shop"}
+    assert bound == {"paimon-driver": "RoleBinding"}
 
 
 def test_a_wrong_value_is_refused_by_its_schema() -> None:
