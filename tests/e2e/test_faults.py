@@ -31,8 +31,9 @@ def marked(fault: Fault) -> ParameterSet:
 
 
 @pytest.fixture
-def trials(lab: Lab) -> Iterator[Trials]:
+def trials(lab: Lab, fault: Fault) -> Iterator[Trials]:
     """A table whose name no other test's run begins with."""
+    lab = fault.place(lab)
     with DriverWatch(f"struck{zlib.crc32(lab.namespace.encode()):08x}") as watch:
         begun = Trials(lab, watch)
         begun.begin()
