@@ -164,7 +164,7 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("the node's IPC", in_spec(hostIPC=True), "its node"),
     ("a node of its choice", in_spec(nodeName="node-1"), "its node"),
     ("another account", in_spec(serviceAccountName="default"), "account that the operator has given"),
-    ("its own account", in_spec(serviceAccountName="paimon-driver"), "account that the operator has given"),
+    ("its own account", in_spec(serviceAccountName="paimon-driver"), "an executor must run as"),
     ("the account's token", in_spec(automountServiceAccountToken=True), "without its token"),
     ("another image", in_container(image="busybox"), "Spark images"),
     ("another tag of the image", in_container(image="paimon-spark:other"), "Spark images"),
@@ -222,6 +222,32 @@ def test_the_secret_of_another_run_is_not_its_own(driving: Driving) -> None:
     with pytest.raises(ApiException) as refused:
         other.create_namespaced_pod(NAMESPACE, body, dry_run="All")
     assert "environment may take" in str(refused.value.body)
+
+
+def test_pods_of_others_are_not_held_up_where_no_run_has_executors(driving: Driving) -> None:
+    """The kubelet, the controllers and everybody else make, change and delete Pods in all namespaces as ever."""
+    core, elsewhere = driving.stage.core, "no-executors"
+    core.create_namespace({"metadata": {"name": elsewhere}})
+    spec = {"containers": [{"name": "c", "image": "anything"}]}
+    core.create_namespaced_pod(elsewhere, {"metadata": {"name": "p"}, "spec": spec})
+    core.patch_namespaced_pod("p", elsewhere, {"metadata": {"labels": {"changed": "yes"}}})
+    core.delete_namespaced_pod("p", elsewhere, grace_period_seconds=0)
+    core.delete_namespace(elsewhere)
+
+
+def test_a_driver_makes_no_executor_where_the_operator_has_given_nothing(api_server: ApiServer) -> None:
+    """Its ConfigMap was deleted: nothing says what it may use."""
+    stage = ExecutorStage(api_server, "nothing-given", restricted=False)
+    run = a_run("orders-compact-8f3a91c2")
+    data, pod = stage.make(run, launch_of(a_job(run)))
+    stage.core.delete_namespaced_config_map(run.metadata.name, stage.namespace)
+
+    def answer() -> str:
+        with pytest.raises(ApiException) as refused:
+            stage.as_driver(pod).create_namespaced_pod(stage.namespace, executor_of(pod, data), dry_run="All")
+        return str(refused.value.body)
+
+    assert wait_until(lambda: "no params found" in answer(), timeout=60, interval=0.5)
 
 
 def test_a_token_that_is_bound_to_no_pod_makes_none(driving: Driving) -> None:
