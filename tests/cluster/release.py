@@ -64,6 +64,7 @@ def values(found: Mapping[str, Any]) -> Object:
             "defaultEngine": default_engine,
             "cpuShare": 0.25,
             "executorTimeout": "90s",
+            "allowClaims": True,
         },
         "workloads": {"namespaces": [SHOP]},
         "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},
