@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from paimon_operator.api.run_status import RunSpark
+from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.run_observed import RunLimits
 from tests.support import pods
@@ -19,6 +21,8 @@ from tests.support.run_world import LIMIT, World
 
 EXIT_CODES = (0, 1, 3, 10, 20, 25, 30, 40, 137, 143)
 DELAYS = (1, 400, 700, 3700)
+EXECUTORS = 3
+"""Per run, over all attempts: enough to be left behind."""
 
 
 class RunLife(RuleBasedStateMachine):
@@ -28,6 +32,7 @@ class RunLife(RuleBasedStateMachine):
     def begin(self, write: bool) -> None:
         story = a_write() if write else Story()
         story.limits = RunLimits(backoff_limit=LIMIT)
+        story.execution = RunSpark(mode=SparkMode.CLUSTER, message="asked for")
         self.world = World(story=story)
 
     @rule(killed_after=st.integers(0, 4))
@@ -60,6 +65,11 @@ class RunLife(RuleBasedStateMachine):
         (name,) = self.world.alive()
         message = pods.result(self.world.story.run) if exit_code == 0 and with_result else ""
         self.world.set_pod(name, pods.ended(exit_code, message, finished=self.world.story.now))
+
+    @precondition(lambda self: self._heard_of() and len(self.world.executors) < EXECUTORS)
+    @rule()
+    def the_driver_makes_an_executor(self) -> None:
+        self.world.make_executor()
 
     @precondition(_heard_of)
     @rule()
@@ -137,6 +147,7 @@ class RunLife(RuleBasedStateMachine):
             self.world.pass_time(timedelta(minutes=6))
         run = self.world.story.run
         assert self.world.gone or (run.status.phase in ENDED and not run.metadata.finalizers)
+        assert not self.world.executors, "executors were left behind"
         assert not [name for name, pod in self.world.pods.items() if pod["metadata"]["finalizers"]]
 
 
