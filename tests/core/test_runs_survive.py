@@ -21,8 +21,6 @@ from tests.support.run_world import LIMIT, World
 
 EXIT_CODES = (0, 1, 3, 10, 20, 25, 30, 40, 137, 143)
 DELAYS = (1, 400, 700, 3700)
-EXECUTORS = 3
-"""Per run, over all attempts: enough to be left behind."""
 
 
 class RunLife(RuleBasedStateMachine):
@@ -60,16 +58,13 @@ class RunLife(RuleBasedStateMachine):
         self.world.set_pod(name, pods.running(self.world.story.now) if isinstance(status, str) else status)
 
     @precondition(_heard_of)
-    @rule(exit_code=st.sampled_from(EXIT_CODES), with_result=st.booleans())
-    def the_driver_ends(self, exit_code: int, with_result: bool) -> None:
+    @rule(exit_code=st.sampled_from(EXIT_CODES), with_result=st.booleans(), executors=st.integers(0, 2))
+    def the_driver_ends_and_leaves_executors(self, exit_code: int, with_result: bool, executors: int) -> None:
+        for _ in range(executors):
+            self.world.make_executor()
         (name,) = self.world.alive()
         message = pods.result(self.world.story.run) if exit_code == 0 and with_result else ""
         self.world.set_pod(name, pods.ended(exit_code, message, finished=self.world.story.now))
-
-    @precondition(lambda self: self._heard_of() and len(self.world.executors) < EXECUTORS)
-    @rule()
-    def the_driver_makes_an_executor(self) -> None:
-        self.world.make_executor()
 
     @precondition(_heard_of)
     @rule()

@@ -161,10 +161,9 @@ class World:
     def make_executor(self) -> None:
         """The driver at work makes one, which outlives it when it is killed."""
         (driver,) = self.alive()
-        name = f"{driver}-exec-{len(self.executors) + 1}"
         body = pods.executor(len(self.executors) + 1, of=driver)
-        body["metadata"] |= {"name": name, "uid": f"uid-of-{name}", "creationTimestamp": self.story.now.isoformat()}
-        self.executors[name] = body
+        body["metadata"]["creationTimestamp"] = self.story.now.isoformat()
+        self.executors[body["metadata"]["name"]] = body
 
     def executors_at_work(self) -> list[str]:
         """Names of executors that nothing has ended yet."""
