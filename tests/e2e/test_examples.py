@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.cluster import release
+from tests.e2e.disks import disk
 from tests.e2e.lab import Lab
-from tests.support.kubectl import Kubectl
+from tests.support.kubectl import Kubectl, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def of_kind(kind: str) -> list[Path]:
-    """Files whose first object is of this kind."""
+def examples_of(kind: str) -> list[Path]:
+    """Files with an object of this kind."""
     files = sorted(EXAMPLES.glob("*.yaml"))
-    return [path for path in files if next(iter(yaml.safe_load_all(path.read_text())))["kind"] == kind]
+    return [path for path in files if any(_of_kind(list(yaml.safe_load_all(path.read_text())), kind))]
 
 
-@pytest.mark.parametrize("path", of_kind("PaimonTable"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", examples_of("PaimonTable"), ids=lambda path: path.stem)
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
-    names = [document["metadata"]["name"] for document in yaml.safe_load_all(path.read_text())]
-    new = [name for name in names if shop.get("paimontable", name) is None]
-    shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
-    try:
-        for name in names:
-            shop.until_condition(name, "Ready", "True", seconds=300)
-    finally:
-        for name in new:  # their schedules would go on beside the other tests; what the demo made stays
-            shop.delete("paimontable", name)
+    documents = list(yaml.safe_load_all(path.read_text()))
+    new = [each for each in documents if shop.get(each["kind"], each["metadata"]["name"]) is None]
+    with ExitStack() as disks:
+        for claim in _of_kind(documents, "PersistentVolumeClaim"):
+            disks.enter_context(disk(shop, claim["metadata"]["name"]))
+        shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
+        try:
+            for table in _of_kind(documents, "PaimonTable"):
+                shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
+        finally:
+            for each in reversed(new):  # their schedules would go on beside the other tests; what the demo made stays
+                shop.delete(each["kind"], each["metadata"]["name"], wait=True)
 
 
 def test_the_runs_succeed(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]))
-    for path in of_kind("PaimonRun"):
+    for path in examples_of("PaimonRun"):
         run = yaml.safe_load(path.read_text())
         run["metadata"]["namespace"] = lab.namespace
         made = lab.kubectl.run("create", "-o", "name", "-f", "-", stdin=yaml.safe_dump(run))
@@ -46,5 +51,9 @@ def test_the_runs_succeed(lab: Lab) -> None:
 
 
 def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:
-    for path in of_kind("RoleBinding"):
+    for path in examples_of("RoleBinding"):
         Kubectl(namespace=release.SHOP, env=cluster_env).run("apply", "--dry-run=server", "-f", str(path))
+
+
+def _of_kind(documents: list[Object], kind: str) -> Iterator[Object]:
+    return (each for each in documents if each["kind"] == kind)
