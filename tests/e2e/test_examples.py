@@ -17,6 +17,10 @@ from tests.support.kubectl import Kubectl, Object
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
+def _of_kind(documents: list[Object], kind: str) -> Iterator[Object]:
+    return (each for each in documents if each["kind"] == kind)
+
+
 def examples_of(kind: str) -> list[Path]:
     """Files with an object of this kind."""
     files = sorted(EXAMPLES.glob("*.yaml"))
@@ -53,7 +57,3 @@ def test_the_runs_succeed(lab: Lab) -> None:
 def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:
     for path in examples_of("RoleBinding"):
         Kubectl(namespace=release.SHOP, env=cluster_env).run("apply", "--dry-run=server", "-f", str(path))
-
-
-def _of_kind(documents: list[Object], kind: str) -> Iterator[Object]:
-    return (each for each in documents if each["kind"] == kind)
