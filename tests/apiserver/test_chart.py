@@ -77,6 +77,18 @@ def test_workload_accounts_have_no_token_and_no_role() -> None:
     assert account["metadata"]["name"] not in bound
 
 
+def test_the_policy_of_runs_denies_where_the_operator_watches_and_can_be_left_out() -> None:
+    policies = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    policy, everywhere = of_kind(rendered(), *policies)
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    assert everywhere["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
+
+    _, some = of_kind(rendered(watchNamespaces=["shop", "bank"]), *policies)
+    (selected,) = some["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
+    assert (selected["operator"], selected["values"]) == ("In", ["shop", "bank"])
+    assert list(of_kind(rendered(admission={"runs": False}), *policies)) == []
+
+
 def test_a_wrong_value_is_refused_by_its_schema() -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
         rendered(workers=0)
