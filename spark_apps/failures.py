@@ -64,13 +64,87 @@ class _Sign:
     remedy: str
     object_storage: bool
     """Whether it may be S3 that said so."""
+    field: str | None
+    """The field of the PaimonCatalog to mend, where the sign alone tells it."""
 
 
-def _sign(pattern: str, kind: str, reason: str, sentence: str, remedy: str, *, object_storage: bool = True) -> _Sign:
-    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, object_storage)
+def _sign(
+    pattern: str,
+    kind: str,
+    reason: str,
+    sentence: str,
+    remedy: str,
+    *,
+    object_storage: bool = True,
+    field: str | None = None,
+) -> _Sign:
+    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, object_storage, field)
+
+
+def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: str, *, member: str) -> _Sign:
+    """`states` are SQL states: what a server says besides may be in any language."""
+    pattern, field = rf"PSQLException: \[({states})\]", f"spec.metastore.jdbc.{member}"
+    return _sign(pattern, kind, reason, sentence, remedy, object_storage=False, field=field)
 
 
 SIGNS = (
+    _of_metastore(
+        "28[0-9A-Z]{3}|08004",
+        "Surroundings",
+        "CredentialsRefused",
+        "The metastore refuses the credentials",
+        "correct username and password in the metastore's Secret",
+        member="credentialsSecretRef",
+    ),
+    _of_metastore(
+        "3D000",
+        "Surroundings",
+        "MetastoreNotFound",
+        "The metastore's database does not exist",
+        "make it, or correct the uri in a new PaimonCatalog",
+        member="uri",
+    ),
+    _of_metastore(
+        "42501",
+        "Surroundings",
+        "AccessDenied",
+        "The metastore does not permit this to its user",
+        "let the user make tables in the schema, or make Paimon's tables and grant SELECT, INSERT, UPDATE and DELETE",
+        member="credentialsSecretRef",
+    ),
+    _of_metastore(
+        "42P01",
+        "Surroundings",
+        "MetastoreNotFound",
+        "A table of the metastore is missing",
+        "find out who dropped it; the next run makes it anew, empty",
+        member="uri",
+    ),
+    _of_metastore(
+        "42P07|23505",
+        "Conflict",
+        "CommitConflict",
+        "Somebody else changed the metastore at the same time",
+        "nothing: it is tried again",
+        member="uri",
+    ),
+    _of_metastore(
+        "08[0-9A-Z]{3}|57P0[0-9]|53[0-9A-Z]{3}",
+        "Infrastructure",
+        "MetastoreUnreachable",
+        "The metastore does not answer",
+        "check the uri, the database server and the network",
+        member="uri",
+    ),
+    _sign(
+        "Acquire lock failed",
+        "Infrastructure",
+        "CommitLockHeld",
+        "The commit lock of the table was not free in time",
+        "look into paimon_distributed_locks of the metastore: who holds it, since when",
+        object_storage=False,
+        field="spec.metastore.jdbc.uri",
+    ),
     _sign(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
         r"ConcurrentModification|already been created by another|TableAlreadyExistException",
@@ -168,8 +242,8 @@ def classify(error: BaseException, storage: Storage | None = None) -> RunError:
     text = "\n".join(chain)
     for sign in SIGNS:
         if sign.pattern.search(text):
-            field = storage.field(sign.reason, text) if storage and sign.object_storage else None
-            where = f" ({storage.where})" if storage and field else ""
+            field = storage.field(sign.reason, text) if storage and sign.object_storage else sign.field
+            where = f" ({storage.where})" if storage and sign.object_storage and field else ""
             said = f"{sign.sentence}{where}: {_detail(chain)}"
             return RunError(sign.kind, sign.reason, said, sign.remedy, field=field)
     return RunError("Infrastructure", "DriverFailed", _first_line(chain[-1]), "read the run's log")
@@ -192,7 +266,9 @@ def _causes(error: BaseException) -> Iterator[str]:
         yield f"{type(error).__name__}: {error}"
         return
     for _ in range(20):  # a cause may lead back to itself
-        yield f"{java.getClass().getName()}: {java.getMessage()}"
+        name = java.getClass().getName()
+        state = f"[{java.getSQLState()}] " if name.endswith("PSQLException") else ""
+        yield f"{name}: {state}{java.getMessage()}"
         java = java.getCause()
         if java is None:
             return

@@ -24,6 +24,8 @@ JOB_FORMS = [
     (ours.CompactJob, theirs.CompactJob),
     (ours.ExpireSnapshotsJob, theirs.ExpireSnapshotsJob),
     (ours.DropJob, theirs.DropJob),
+    (ours.JobSpark, theirs.JobSpark),
+    (ours.JobExecutors, theirs.JobExecutors),
 ]
 RESULT_FORMS = [
     (ours.ResultError, theirs.ResultError),

@@ -158,6 +158,28 @@ def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
     assert document["hadoop"] == {"fs.s3a.endpoint.region": "eu-central-1"}
 
 
+JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "lake-pg"}}}
+
+
+def test_a_jdbc_metastore_is_an_address_in_the_job_and_its_secret_a_file_of_the_driver() -> None:
+    catalog = builders.catalog(metastore=JDBC)
+    document = job(run(type="Drop"), going(), catalog)
+    assert document["catalog"]["metastore"] == "jdbc"
+    assert document["catalog"]["options"] == HEAD["catalog"]["options"] | {"uri": "jdbc:postgresql://pg/lake"}
+    assert "lake-pg" not in str(document)
+
+    way = storage.access(catalog, builders.operator_facts().engines["paimon-1.4"])
+    (mount,) = way.mounts
+    assert (mount.name, mount.items) == ("lake-pg", {"username": "username", "password": "password"})
+    added = [each for each in way.variables if each.driver_only]
+    assert [each.value for each in added if each.name == "METASTORE_CREDENTIALS"] == [mount.path]
+    secret = SecretKey(secret="lake-pg", key="username")
+    assert [each.secret_key for each in added if each.secret_key] == [secret], (
+        "a missing Secret is told of variables only"
+    )
+    assert mount.driver_only
+
+
 def test_no_word_of_the_secret_is_in_any_job() -> None:
     documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots")]
     assert "lake-s3" not in str(documents)

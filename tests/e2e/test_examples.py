@@ -17,27 +17,26 @@ from tests.support.kubectl import Kubectl, Object
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def _of_kind(documents: list[Object], kind: str) -> Iterator[Object]:
-    return (each for each in documents if each["kind"] == kind)
+def documents(path: Path, kind: str = "") -> Iterator[Object]:
+    """The objects of an example, or those of one kind."""
+    return (each for each in yaml.safe_load_all(path.read_text()) if kind in ("", each["kind"]))
 
 
-def examples_of(kind: str) -> list[Path]:
-    """Files with an object of this kind."""
-    files = sorted(EXAMPLES.glob("*.yaml"))
-    return [path for path in files if any(_of_kind(list(yaml.safe_load_all(path.read_text())), kind))]
+def with_a(kind: str) -> list[Path]:
+    """Examples that have an object of this kind."""
+    return [path for path in sorted(EXAMPLES.glob("*.yaml")) if any(documents(path, kind))]
 
 
-@pytest.mark.parametrize("path", examples_of("PaimonTable"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", with_a("PaimonTable"), ids=lambda path: path.stem)
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
-    documents = list(yaml.safe_load_all(path.read_text()))
-    new = [each for each in documents if shop.get(each["kind"], each["metadata"]["name"]) is None]
+    new = [each for each in documents(path) if shop.get(each["kind"], each["metadata"]["name"]) is None]
     with ExitStack() as disks:
-        for claim in _of_kind(documents, "PersistentVolumeClaim"):
+        for claim in documents(path, "PersistentVolumeClaim"):
             disks.enter_context(disk(shop, claim["metadata"]["name"]))
         shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
         try:
-            for table in _of_kind(documents, "PaimonTable"):
+            for table in documents(path, "PaimonTable"):
                 shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
         finally:
             for each in reversed(new):  # their schedules would go on beside the other tests; what the demo made stays
@@ -46,7 +45,7 @@ def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str])
 
 def test_the_runs_succeed(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]))
-    for path in examples_of("PaimonRun"):
+    for path in with_a("PaimonRun"):
         run = yaml.safe_load(path.read_text())
         run["metadata"]["namespace"] = lab.namespace
         made = lab.kubectl.run("create", "-o", "name", "-f", "-", stdin=yaml.safe_dump(run))
@@ -55,5 +54,5 @@ def test_the_runs_succeed(lab: Lab) -> None:
 
 
 def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:
-    for path in examples_of("RoleBinding"):
+    for path in with_a("RoleBinding"):
         Kubectl(namespace=release.SHOP, env=cluster_env).run("apply", "--dry-run=server", "-f", str(path))
