@@ -74,15 +74,20 @@ def test_workload_accounts_have_no_token_and_only_that_of_drivers_has_a_role() -
 
 
 def test_the_policy_of_runs_denies_where_the_operator_watches_and_can_be_left_out() -> None:
-    policies = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
-    policy, everywhere = of_kind(rendered(), *policies)
+    policy, everywhere = _policy_of_runs()
     assert policy["spec"]["failurePolicy"] == "Fail"
     assert everywhere["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
 
-    _, some = of_kind(rendered(watchNamespaces=["shop", "bank"]), *policies)
+    _, some = _policy_of_runs(watchNamespaces=["shop", "bank"])
     (selected,) = some["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
     assert (selected["operator"], selected["values"]) == ("In", ["shop", "bank"])
-    assert list(of_kind(rendered(admission={"runs": False}), *policies)) == []
+    assert _policy_of_runs(admission={"runs": False}) == []
+
+
+def _policy_of_runs(**values: Any) -> list[Object]:
+    """The policy and its binding."""
+    kinds = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    return [each for each in of_kind(rendered(**values), *kinds) if each["metadata"]["name"].endswith("-runs")]
 
 
 def test_a_wrong_value_is_refused_by_its_schema() -> None:
