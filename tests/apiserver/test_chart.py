@@ -85,6 +85,23 @@ def test_without_an_account_for_drivers_there_is_neither_role_nor_policy() -> No
     assert not [policy for policy in policies if "executors" in policy["metadata"]["name"]]
 
 
+def test_the_policy_of_runs_denies_where_the_operator_watches_and_can_be_left_out() -> None:
+    policy, everywhere = _policy_of_runs()
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    assert everywhere["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
+
+    _, some = _policy_of_runs(watchNamespaces=["shop", "bank"])
+    (selected,) = some["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
+    assert (selected["operator"], selected["values"]) == ("In", ["shop", "bank"])
+    assert _policy_of_runs(admission={"runs": False}) == []
+
+
+def _policy_of_runs(**values: Any) -> list[Object]:
+    """The policy and its binding."""
+    kinds = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    return [each for each in of_kind(rendered(**values), *kinds) if each["metadata"]["name"].endswith("-runs")]
+
+
 def test_a_wrong_value_is_refused_by_its_schema() -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
         rendered(workers=0)
