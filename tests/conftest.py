@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-settings.register_profile("any machine", deadline=None)  # how long an example takes is no finding
+settings.register_profile("any machine", deadline=None)  # how long an example takes is nobody's promise
 settings.load_profile("any machine")
 
 SUITES = ("e2e", "spark", "apiserver")
