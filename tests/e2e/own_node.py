@@ -43,7 +43,9 @@ class OwnNode:
 
     def install_earlier(self) -> None:
         """Chart and images of the earlier commit, and the first catalog."""
-        release.install(self.lab.env, self.before, chart=earlier.chart())
+        images = self.before["spark"]
+        spark = {"images": {"paimon-0.9": None, **images}, "defaultEngine": self.lab.engine, "cpuShare": 0.25}
+        release.install(self.lab.env, self.before, chart=earlier.chart(), spark=spark)  # no value that is newer
         self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog())
 
     def install(self, **more: Any) -> None:
