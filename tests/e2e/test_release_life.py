@@ -70,8 +70,9 @@ def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode)
 
 def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: OwnNode) -> None:
     node.install(replicas=2)  # waits until both are Ready
-    budget = node.system.get("poddisruptionbudget", release.RELEASE) or {}
-    assert budget["status"]["currentHealthy"] == 2
+    node.system.until(
+        "poddisruptionbudget", release.RELEASE, lambda o: o and o["status"]["currentHealthy"] == 2, what="fulfilled"
+    )
     node.lab.kubectl.apply(node.fill("twice", "twice/1.json", range(30)))
     with driver_held(node.driver_at_work("twice")):
         leader = node.lease()["holderIdentity"]
