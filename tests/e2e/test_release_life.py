@@ -17,6 +17,7 @@ from tests.cluster.node import Cluster
 from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
 from tests.e2e.own_node import OwnNode
 
+pytestmark = pytest.mark.timeout(1800)  # the first one may have to build the earlier images
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
