@@ -26,10 +26,10 @@ from paimon_operator.core.conditions import Finding
 from paimon_operator.core.job import build_job
 from spark_apps.engine import Engine, supported_engines
 from spark_apps.fetch import fetch
-from tests.cluster import s3
 from tests.spark import with_metastore
 from tests.spark.with_metastore import Servers
 from tests.support import builders, lake_reader
+from tests.support.s3_server import REGION
 from tests.support.spark_process import Worker
 
 COMMITS, ROWS = 20, 5
@@ -81,7 +81,7 @@ class Bench:
                 for number, writer in enumerate(self.writers)
             ]
             answers = [each.result() for each in asked]
-        env = {**with_metastore.environment(self.directory), "AWS_ENDPOINT_URL": self.servers.endpoint}
+        env = self.servers.s3.reader_environment
         rows = lake_reader.read_rows(self._here(case.catalog["warehouse"]), DATABASE, name, env=env)
         errors = [error for each in answers for error in each["errors"]]
         return Trial(sum(each["acknowledged"] for each in answers), errors, len({row["id"] for row in rows}))
@@ -115,7 +115,7 @@ def cases(servers: Servers, directory: Path, *, quick: bool) -> list[Case]:
     secret.mkdir()
     for key, value in {"username": login.user, "password": login.password}.items():
         (secret / key).write_text(value)
-    endpoint = {"endpoint": servers.endpoint, "region": s3.REGION, "pathStyleAccess": True}
+    endpoint = {"endpoint": servers.s3.endpoint, "region": REGION, "pathStyleAccess": True}
     storage = {"s3": {**endpoint, "credentialsSecretRef": {"name": "lake-s3"}}}
     jdbc = {"type": "Jdbc", "jdbc": {"uri": login.uri, "credentialsSecretRef": {"name": "lake-pg"}}}
     bucket: dict[str, Any] = {"storage": storage, "locations": []}

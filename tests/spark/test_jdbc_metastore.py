@@ -35,9 +35,8 @@ def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path, servers: Se
         worker,
         image_home(engine, jars, tmp_path),
         tmp_path,
-        server=servers.postgres,
+        servers=servers,
         login=login,
-        endpoint=servers.endpoint,
         uri=login.uri,
         root=login.user,
     )
@@ -67,9 +66,9 @@ def test_a_table_lives_in_it(lake: MetastoreLake) -> None:
 
 def test_no_user_and_no_password_is_anywhere_that_can_be_read(lake: MetastoreLake) -> None:
     """The user is called like nothing else here, so that it can be searched for."""
-    lake.login = lake.server.login("who_may_that_be")
+    lake.login = lake.servers.postgres.login("who_may_that_be")
     lake.give()
-    lake.server.execute(f'ALTER DATABASE "{lake.login.user}" RENAME TO metastore')
+    lake.servers.postgres.execute(f'ALTER DATABASE "{lake.login.user}" RENAME TO metastore')
     lake.uri = f"{lake.uri.rpartition('/')[0]}/metastore"
     lake.root = "secretive"
     lake.land("orders/1.csv", "id\n1\n")
@@ -159,7 +158,7 @@ def no_host(lake: MetastoreLake) -> None:
 
 
 def no_right(lake: MetastoreLake) -> None:
-    lake.server.execute(f'ALTER DATABASE "{lake.login.user}" OWNER TO postgres')
+    lake.servers.postgres.execute(f'ALTER DATABASE "{lake.login.user}" OWNER TO postgres')
 
 
 @pytest.mark.parametrize(
@@ -188,7 +187,7 @@ def test_what_is_wrong_with_the_metastore_is_told_and_mended(
 
     lake.give()
     lake.uri = right
-    lake.server.execute(f'ALTER DATABASE "{lake.login.user}" OWNER TO "{lake.login.user}"')
+    lake.servers.postgres.execute(f'ALTER DATABASE "{lake.login.user}" OWNER TO "{lake.login.user}"')
     lake.orders().ok()
 
 

@@ -214,6 +214,11 @@ class Reason(StrEnum):
         "The storage or the metastore does not accept the credentials.",
         "Correct the Secret; it is tried again by itself.",
     )
+    CERTIFICATE_NOT_TRUSTED = (
+        "CertificateNotTrusted",
+        "The storage shows a certificate that no known authority has signed, or one for another name.",
+        "Name the authority's certificate in spec.storage.s3.caConfigMapRef, or correct the endpoint's name.",
+    )
     ACCESS_DENIED = (
         "AccessDenied",
         "The storage or the metastore knows the credentials, and they may not do this.",
