@@ -3,7 +3,7 @@
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
-# From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
+# From the environment: POD_IP (driver, where its executors reach it), DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
 # TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
 # SPARK_APPS_MAIN (the program; tests put theirs around main.py).
 #
@@ -75,8 +75,16 @@ case ${1:-} in
       set -- "$@" "$option"
       number=$((number + 1))
     done
+    # What proves to the driver that this is its executor; see spark_apps/shared_secret.py.
+    own_secret=$("$python" -m spark_apps.shared_secret)
+    [ -z "$own_secret" ] || export _SPARK_AUTH_SECRET="$own_secret"
+    cds="-XX:SharedArchiveFile=$archive"
+    [ -f "$archive" ] || cds=-Xshare:auto
+    gc=-XX:+UseSerialGC
+    [ "$SPARK_EXECUTOR_CORES" = 1 ] || gc=-XX:+UseG1GC
     # shellcheck disable=SC2086  # the lists are meant to fall apart into words
-    exec java "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
+    exec java $gc "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens \
+      -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
       -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
       -cp "${class_path#:}" org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend \
       --driver-url "$SPARK_DRIVER_URL" --executor-id "$SPARK_EXECUTOR_ID" --cores "$SPARK_EXECUTOR_CORES" \
@@ -104,7 +112,8 @@ case ${DRIVER_JIT:-c1} in
   *) jit=-XX:+TieredCompilation ;;
 esac
 # One process does everything, so the pod's own name need not resolve.
-export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
+# A driver that makes executors has POD_IP, where they reach it.
+export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-${POD_IP:-127.0.0.1}}"
 
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words
 exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \

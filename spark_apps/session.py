@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import metastore
+from spark_apps import executors, metastore
 from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from spark_apps.contract import Job
+    from spark_apps.contract import Job, JobExecutors
 
 
 class Session:
@@ -119,11 +119,20 @@ class Session:
 
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
         builder = SparkSession.builder.appName(self.job.run.name)
+        if self._executors:
+            host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+            builder = builder.master(f"k8s://https://{host}:{port}")
         for key, value in self._spark_options().items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("WARN")
+        if self._executors:
+            executors.await_first(session, self.job, self._executors)
         return session
+
+    @property
+    def _executors(self) -> JobExecutors | None:
+        return self.job.spark.executors if self.job.spark else None
 
     def dataframe(self, system_table: str = "") -> DataFrame:
         """The table, or one of its system tables."""
@@ -134,6 +143,9 @@ class Session:
         catalog = f"spark.sql.catalog.{CATALOG}"
         write_options = self.job.write.options if self.job.write else {}
         return {
+            "spark.sql.shuffle.partitions": str(4 * self._cores()),
+            **(self.job.spark.conf if self.job.spark else {}),
+            **(executors.options(self.job, self._executors) if self._executors else {}),
             "spark.sql.extensions": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
             catalog: "org.apache.paimon.spark.SparkCatalog",
             f"{catalog}.defaultDatabase": self.job.table.database,  # or it would create `default`
@@ -145,9 +157,14 @@ class Session:
             **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",
-            "spark.sql.shuffle.partitions": str(4 * int(os.environ.get("DRIVER_CORES", "1"))),
             "spark.ui.enabled": "false",
         }
+
+    def _cores(self) -> int:
+        """How many tasks run side by side."""
+        if self._executors:
+            return self._executors.instances * self._executors.cores
+        return int(os.environ.get("DRIVER_CORES", "1"))
 
     def close(self) -> None:
         """Ends what was started; the JVM ends with the process."""

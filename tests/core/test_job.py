@@ -119,6 +119,22 @@ def test_compact() -> None:
     assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
 
 
+def test_a_compaction_of_some_partitions_waits_for_none_of_them_to_be_idle() -> None:
+    document = job(run(type="Compact", compact={"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}))
+    assert document["compact"] == {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
+
+
+@pytest.mark.parametrize(
+    ("table", "remedy"), [(TABLE, "The table's are dt."), (builders.table("web-orders"), "The table has none")]
+)
+def test_a_compaction_by_what_is_no_partition_key_is_refused(table: PaimonTable, remedy: str) -> None:
+    partitions = [*([{"dt": "a"}] if table is TABLE else []), {"note": "b"}]
+    with pytest.raises(SpecError, match=r"'note' is no partition key") as error:
+        job(run(type="Compact", compact={"strategy": "Full", "partitions": partitions}), table)
+    assert error.value.field == f"spec.compact.partitions[{len(partitions) - 1}]"
+    assert remedy in str(error.value)
+
+
 def test_expire_snapshots() -> None:
     document = job(run(type="ExpireSnapshots"))
     assert document["expireSnapshots"] == {"timeRetained": "1 d", "numRetainedMin": 10}

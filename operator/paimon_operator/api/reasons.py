@@ -282,6 +282,11 @@ class Reason(StrEnum):
         "The driver pod did not start in time.",
         "See the message: node, image, or Secret.",
     )
+    NO_EXECUTORS = (
+        "NoExecutors",
+        "No executor has come to the driver's help in time; the message says what it waited for.",
+        "Free or add nodes, correct the quota, the image or the admission policy, or use mode Local.",
+    )
     POD_LOST = (
         "PodLost",
         "The driver pod vanished before its result was read.",

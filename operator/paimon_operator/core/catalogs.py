@@ -28,6 +28,7 @@ from paimon_operator.core.decision import Decision
 from paimon_operator.core.observed import OperatorFacts
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.rules import location_problems
+from paimon_operator.core.spark_rules import spark_problems
 from paimon_operator.core.storage import metastore_type
 from paimon_operator.errors import SpecError
 
@@ -102,6 +103,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _storage_problems(catalog, operator)
     yield from location_problems(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
+    yield from spark_problems(catalog)
 
 
 def told(problems: tuple[SpecError, ...]) -> str:
