@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from spark_apps.engine import supported_engines
 from tests.cluster import release
 from tests.e2e.lab import Lab
 from tests.e2e.outages import S3Door
@@ -23,9 +24,24 @@ DOORS = range(20000, 30000)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `each_engine` runs on every engine whose jars could be had."""
+    """A test that asks for `each_engine` runs on every engine whose jars could be had.
+
+    A module may name the metastore that it needs. Where no engine has it there is nothing to run.
+    """
     if "each_engine" in metafunc.fixturenames:
-        metafunc.parametrize("each_engine", release.engines())
+        needed = getattr(metafunc.module, "METASTORE", "Filesystem")
+        known = supported_engines()
+        metafunc.parametrize("each_engine", [name for name in release.engines() if needed in known[name].metastores])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """pytest would call a test without an engine skipped."""
+    items[:] = [item for item in items if not _is_without_engine(item)]
+
+
+def _is_without_engine(item: pytest.Item) -> bool:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return "each_engine" in parameters and parameters["each_engine"] not in supported_engines()
 
 
 @pytest.fixture(scope="session")
