@@ -88,6 +88,7 @@ export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
 
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words
 exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \
+  ${KRB5_CONFIG:+"-Djava.security.krb5.conf=$KRB5_CONFIG"} \
   -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
   -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
   -cp "${class_path#:}" org.apache.spark.deploy.SparkSubmit \

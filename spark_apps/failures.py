@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from spark_apps.contract import EXIT_CODES, ResultError
+from spark_apps.hdfs import Hdfs
+from spark_apps.signs import sign
 from spark_apps.storage import Storage
 
 MAX_MESSAGE = 700
@@ -53,25 +54,8 @@ def input_failure(reason: str, message: str, remedy: str, *, field: str | None =
 INPUT_MALFORMED = "InputMalformed"
 
 
-@dataclass(frozen=True)
-class _Sign:
-    """A failure known by what its chain of causes says. First match wins, so the order below matters."""
-
-    pattern: re.Pattern[str]
-    kind: str
-    reason: str
-    sentence: str
-    remedy: str
-    object_storage: bool
-    """Whether it may be S3 that said so."""
-
-
-def _sign(pattern: str, kind: str, reason: str, sentence: str, remedy: str, *, object_storage: bool = True) -> _Sign:
-    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, object_storage)
-
-
 SIGNS = (
-    _sign(
+    sign(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
         r"ConcurrentModification|already been created by another|TableAlreadyExistException",
         "Conflict",
@@ -79,21 +63,21 @@ SIGNS = (
         "Somebody else committed to the table at the same time",
         "stop the other writer if this goes on",
     ),
-    _sign(
+    sign(
         r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials",
         "Surroundings",
         "SecretNotFound",
         "No credentials for the storage were given",
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the catalog's Secret",
     ),
-    _sign(
+    sign(
         r"AccessDenied(?!Exception)|Access Denied",
         "Surroundings",
         "AccessDenied",
         "The storage does not permit this to these credentials",
         "grant what is missing to the owner of the keys in the catalog's Secret",
     ),
-    _sign(
+    sign(
         r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDeniedException|\b403\b|"
         r"No user exists with the provided access key",
         "Surroundings",
@@ -101,14 +85,14 @@ SIGNS = (
         "The storage refuses the credentials",
         "correct the keys in the catalog's Secret, or what they may do",
     ),
-    _sign(
+    sign(
         r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",
         "Surroundings",
         "BucketNotFound",
         "The bucket does not exist",
         "create the bucket, or correct the catalog's warehouse or location",
     ),
-    _sign(
+    sign(
         r"UnknownHostException|Connection refused|connect timed out|ConnectException|NoRouteToHost|"
         r"Unable to execute HTTP request|SocketTimeoutException|"
         r"Connection reset|NoHttpResponse|SdkClientException|\b503\b|\b500 Internal",
@@ -117,7 +101,7 @@ SIGNS = (
         "The storage does not answer",
         "check the catalog's endpoint and the network",
     ),
-    _sign(
+    sign(
         r"which the column may not be|Malformed records are detected|MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|"
         r"NUMERIC_VALUE_OUT_OF_RANGE|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"
         r"CANNOT_READ_FILE_FOOTER|CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|is not a Parquet file|Malformed ORC file",
@@ -126,15 +110,15 @@ SIGNS = (
         "The input does not fit the table",
         "correct the files",
     ),
-    _sign(
+    sign(
         r"Permission denied|AccessControlException|Read-only file system",
         "Surroundings",
         "AccessDenied",
         "The storage does not permit this",
         "give the driver's user the right to read and write there",
-        object_storage=False,
+        of_storage=False,
     ),
-    _sign(
+    sign(
         r"No space left on device|Disk quota exceeded",
         "Infrastructure",
         "DiskFull",
@@ -144,18 +128,18 @@ SIGNS = (
 )
 
 
-def classify(error: BaseException, storage: Storage | None = None) -> RunError:
+def classify(error: BaseException, storage: Storage | Hdfs | None = None) -> RunError:
     """The failure behind any exception. What nobody foresaw counts as Infrastructure: it is retried, within limits."""
     if isinstance(error, RunError):
         return error
     chain = list(_causes(error))
     text = "\n".join(chain)
-    for sign in SIGNS:
-        if sign.pattern.search(text):
-            field = storage.field(sign.reason, text) if storage and sign.object_storage else None
+    for each in (*(storage.signs if storage else ()), *SIGNS):
+        if each.pattern.search(text):
+            field = each.field or (storage.field(each.reason, text) if storage and each.of_storage else None)
             where = f" ({storage.where})" if storage and field else ""
-            said = f"{sign.sentence}{where}: {_detail(chain)}"
-            return RunError(sign.kind, sign.reason, said, sign.remedy, field=field)
+            said = f"{each.sentence}{where}: {_detail(chain)}"
+            return RunError(each.kind, each.reason, said, each.remedy, field=field)
     return RunError("Infrastructure", "DriverFailed", _first_line(chain[-1]), "read the run's log")
 
 
