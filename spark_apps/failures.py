@@ -20,6 +20,10 @@ _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 """Six bytes each in JSON, or nothing that UTF-8 can hold; a broken file is full of them."""
 
 
+_TELLS_NOTHING = re.compile(r"Identifier doesn't match expected value")
+"""Of Java's Kerberos, below the cause that says what the KDC has answered."""
+
+
 class RunError(Exception):
     """A run that cannot succeed now. `kind` is one of the classes of the contract (EXIT_CODES)."""
 
@@ -169,7 +173,8 @@ def _causes(error: BaseException) -> Iterator[str]:
 def _detail(chain: list[str]) -> str:
     """Where it happened, if a URI is named, and what the innermost cause says, without classes and request numbers."""
     uris = [uri for line in chain for uri in re.findall(r"\b(?:s3a?|file|hdfs)://[^\s`'\",;]+", line)]
-    innermost = _first_line(chain[-1])
+    telling = [line for line in chain if not _TELLS_NOTHING.search(line)]
+    innermost = _first_line((telling or chain)[-1])
     said = re.sub(r"^(?:[\w.$]+(?:Exception|Error):\s*)+", "", innermost)
     said = re.sub(r"\s*\(Service: .*", "", said)
     said = said.removeprefix(f"{uris[0]}: ") if uris else said

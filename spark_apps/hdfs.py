@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -110,15 +111,18 @@ class Hdfs:
     """The HDFS of one job's warehouse."""
 
     where: str
+    """In words: the server or nameservice, and with Kerberos who asks it."""
     secure: bool
     signs: ClassVar[tuple[Sign, ...]] = SIGNS
 
     @classmethod
-    def of(cls, warehouse: str, hadoop: dict[str, str]) -> Hdfs:
+    def of(cls, warehouse: str, hadoop: Mapping[str, str], environment: Mapping[str, str]) -> Hdfs:
         """The one that the URI of the warehouse names."""
-        where = urlsplit(warehouse).netloc
+        server = urlsplit(warehouse).netloc
+        where = f"NameNode {server}" if ":" in server else f"HDFS {server}"
         secure = hadoop.get("hadoop.security.authentication") == "kerberos"
-        return cls(f"NameNode {where}" if ":" in where else f"HDFS {where}", secure)
+        principal = environment.get("KRB5PRINCIPAL")
+        return cls(f"{where}, as {principal}" if secure and principal else where, secure)
 
     def field(self, reason: str, said: str) -> str | None:
         """The field to look at after a failure for `reason`."""

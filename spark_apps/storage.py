@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
@@ -64,5 +65,5 @@ def _bucket(uri: str) -> str | None:
 def storage_of(job: Job, engine: Engine) -> Storage | Hdfs | None:
     """What there is to say of the storage of this job."""
     if urlsplit(job.catalog.warehouse).scheme == SCHEME:
-        return Hdfs.of(job.catalog.warehouse, job.hadoop)
+        return Hdfs.of(job.catalog.warehouse, job.hadoop, os.environ)
     return Storage.of(job, engine)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,19 +65,21 @@ def run_driver(home: Path, job: Path, directory: Path, **env: str) -> Exited:
 
 
 class Worker:
-    """One JVM with an engine's jars that performs job after job."""
+    """One JVM with an engine's jars that performs job after job. `env` is what a Pod's environment adds."""
 
-    def __init__(self, jars: Path, log: Path) -> None:
+    def __init__(self, jars: Path, log: Path, env: Mapping[str, str] | None = None) -> None:
+        added = dict(env or {})
+        krb5 = f" -Djava.security.krb5.conf={added['KRB5_CONFIG']}" if "KRB5_CONFIG" in added else ""
         class_path = ":".join(str(path) for path in sorted(jars.glob("*.jar")))
         arguments = [
             *("--master", "local[2]", "--driver-memory", "1g", "--driver-class-path", class_path),
-            *("--driver-java-options", f"'{JAVA_OPTIONS}'", "pyspark-shell"),
+            *("--driver-java-options", f"'{JAVA_OPTIONS}{krb5}'", "pyspark-shell"),
         ]
         reading, writing = os.pipe()
         with log.open("w", encoding="utf-8") as stream:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.support.spark_worker", str(writing)],
-                env={**os.environ, "PYSPARK_SUBMIT_ARGS": " ".join(arguments), "SPARK_LOCAL_IP": "127.0.0.1"},
+                env={**os.environ, "PYSPARK_SUBMIT_ARGS": " ".join(arguments), "SPARK_LOCAL_IP": "127.0.0.1", **added},
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=stream,

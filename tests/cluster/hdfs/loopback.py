@@ -13,12 +13,12 @@ from tests.cluster.processes import Daemon
 ADDRESS = "127.0.0.1"
 
 
-def on_loopback(home: Path, *, secure: bool, ticket_life: str = "10h") -> Hdfs:
+def on_loopback(home: Path, *, secure: bool) -> Hdfs:
     """Returns an HDFS that is not started yet, below `home`."""
 
     def daemon(name: str) -> Daemon:
         return Daemon(name, home / "pids" / name, home / "log" / f"{name}.log")
 
     kdc_port, *ports = free_ports(1 + len(PORTS))
-    realm = Realm(home / "kdc", ADDRESS, kdc_port, directly, daemon("kdc"), ticket_life) if secure else None
+    realm = Realm(home / "kdc", ADDRESS, kdc_port, directly, daemon("kdc")) if secure else None
     return Hdfs(home / "hdfs", ADDRESS, dict(zip(PORTS, ports, strict=True)), daemon, realm=realm)

@@ -13,6 +13,7 @@ POM = Path(__file__).with_name("pom.xml")
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 SHELL = "org.apache.hadoop.fs.FsShell"
+ADMIN = "org.apache.hadoop.hdfs.tools.DFSAdmin"
 
 _JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.lang=ALL-UNNAMED")
 

@@ -15,7 +15,8 @@ PACKAGES = {"krb5kdc": "krb5-kdc", "kadmin.local": "krb5-admin-server"}
 
 NAME = "LAKE.TEST"
 SERVER, WEB = "hdfs/namenode", "HTTP/namenode"
-USER, STRANGER = "paimon", "stranger"
+USER, STRANGER, HURRIED = "paimon", "stranger", "hurried"
+"""Who owns the warehouse, who may do nothing in it, and one whose tickets are good for ten seconds."""
 
 _KRB5 = """\
 [libdefaults]
@@ -39,7 +40,7 @@ _KDC = """\
   database_name = {home}/principal
   key_stash_file = {home}/stash
   acl_file = {home}/acl
-  max_life = {life}
+  max_life = 10h
  }}
 [logging]
  kdc = STDERR
@@ -55,8 +56,6 @@ class Realm:
     port: int
     around: Callable[[Sequence[str]], list[str]]
     daemon: Daemon
-    life: str = "10h"
-    """How long a ticket is good for."""
 
     @property
     def krb5_conf(self) -> Path:
@@ -76,12 +75,16 @@ class Realm:
         """Makes the database, the principals and their keytabs."""
         install(PACKAGES)
         self.home.mkdir(parents=True)
-        places = {"realm": NAME, "address": self.address, "port": self.port, "home": self.home, "life": self.life}
+        places = {"realm": NAME, "address": self.address, "port": self.port, "home": self.home}
         self.krb5_conf.write_text(_KRB5.format(**places))
         (self.home / "kdc.conf").write_text(_KDC.format(**places))
         run(["kdb5_util", "create", "-s", "-r", NAME, "-P", "throw-away"], env=self.environment)
-        orders = [f"addprinc -randkey {each}" for each in (SERVER, WEB, USER, STRANGER)]
-        orders += [f"ktadd -k {self.keytab(each)} {each}" for each in (SERVER, WEB, USER, STRANGER)]
+        self.administer(*(f"addprinc -randkey {each}" for each in (SERVER, WEB, USER, STRANGER, HURRIED)))
+        self.administer(f'modprinc -maxlife "10 seconds" {HURRIED}')
+        self.administer(*(f"ktadd -k {self.keytab(each)} {each}" for each in (SERVER, WEB, USER, STRANGER, HURRIED)))
+
+    def administer(self, *orders: str) -> None:
+        """Gives orders to kadmin."""
         run(["kadmin.local"], stdin="\n".join(orders).encode(), env=self.environment)
 
     def start(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.hdfs import realm, sites
-from tests.cluster.hdfs.programs import DATANODE, NAMENODE, SHELL, java
+from tests.cluster.hdfs.programs import ADMIN, DATANODE, NAMENODE, SHELL, java
 from tests.cluster.hdfs.realm import Realm
 from tests.cluster.processes import Daemon, wait_until
 from tests.cluster.progress import CommandFailedError, run
@@ -107,6 +107,10 @@ class Hdfs:
     def shell(self, *arguments: str, user: str = "") -> str:
         """Runs Hadoop's own file shell, as the superuser unless told otherwise, and returns what it printed."""
         return run(self.around(self._java(SHELL, *arguments, heap="256m")), env=self._identity(user))
+
+    def administer(self, *arguments: str) -> str:
+        """Gives an order to the NameNode, as the superuser."""
+        return run(self.around(self._java(ADMIN, *arguments, heap="256m")), env=self._identity(""))
 
     def _can_be_written(self) -> bool:
         """Whether the NameNode has left its safe mode and heard of its DataNode within the last seconds."""
