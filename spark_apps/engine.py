@@ -44,6 +44,10 @@ class Engine:
     endpoint_keys: tuple[str, str]
     """How the endpoint is called on Paimon's way to S3, and on Hadoop's."""
     region_keys: tuple[str, str]
+    provider_keys: tuple[str, str]
+    """How the option is called that names where credentials come from."""
+    providers: dict[str, str]
+    """Class that credentials come from -> "file" or "workload"; the usual one takes them from the environment."""
     immutable_options: frozenset[str] = field(default=frozenset())
     option_defaults: dict[str, str | None] = field(default_factory=dict)
     procedures: frozenset[tuple[str, str]] = field(default=frozenset())
@@ -86,6 +90,8 @@ def _engine(identifier: str, entry: dict[str, Any], generated: dict[str, Any]) -
         input_hadoop_options=dict(entry["input"]["hadoopOptions"]),
         endpoint_keys=(entry["s3"]["endpointKey"], entry["input"]["endpointKey"]),
         region_keys=(entry["s3"]["regionKey"], entry["input"]["regionKey"]),
+        provider_keys=(entry["s3"]["providerKey"], entry["input"]["providerKey"]),
+        providers={name: kind for way in ("s3", "input") for kind, name in entry[way]["providers"].items()},
         immutable_options=frozenset(name for name, option in options.items() if option["immutable"]),
         option_defaults={name: option["default"] for name, option in options.items()},
         procedures=frozenset((name, a["name"]) for name, p in procedures.items() for a in p["arguments"]),

@@ -46,6 +46,26 @@ opens="$opens --add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED"
 fixed="-XX:+ExitOnOutOfMemoryError -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true
   -Duser.timezone=UTC"
 
+# Java's own authorities and those that the catalog names; keytool takes one certificate at a time.
+if [ -n "${STORAGE_CA_FILE:-}" ]; then
+  trusted=$tmp/authorities
+  mkdir -p "$trusted"
+  awk -v into="$trusted/" '/-----BEGIN CERTIFICATE-----/ { out = into (++n) ".crt" } out { print > out }
+    /-----END CERTIFICATE-----/ { close(out); out = "" }' "$STORAGE_CA_FILE"
+  cp "$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")/lib/security/cacerts" "$trusted/store"
+  chmod u+w "$trusted/store"
+  for certificate in "$trusted"/*.crt; do
+    # "changeit" opens every Java's store, and guards nothing: a certificate is no secret.
+    keytool -importcert -noprompt -trustcacerts -alias "storage-${certificate##*/}" -file "$certificate" \
+      -keystore "$trusted/store" -storepass changeit >/dev/null 2>"$trusted/said" || {
+      cat "$trusted/said" >&2
+      echo "ca.crt of the catalog's caConfigMapRef holds something that is no certificate" >&2
+      exit 25
+    }
+  done
+  fixed="$fixed -Djavax.net.ssl.trustStore=$trusted/store -Djavax.net.ssl.trustStorePassword=changeit"
+fi
+
 case ${1:-} in
   executor)
     # As in org.apache.spark.deploy.k8s.features.BasicExecutorFeatureStep; java options are numbered from 0.

@@ -68,11 +68,20 @@ SIGNS = (
         "stop the other writer if this goes on",
     ),
     sign(
-        r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials",
+        r"PKIX path|unable to find valid certification path|SSLPeerUnverifiedException|SSLHandshakeException|"
+        r"No subject alternative|CertificateException",
+        "Surroundings",
+        "CertificateNotTrusted",
+        "The storage's certificate is not trusted",
+        "put the certificate of its authority into a ConfigMap as ca.crt and name that in caConfigMapRef",
+    ),
+    sign(
+        r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials|"
+        r"(No AWS|Profile file contained no|AWS) (profile named|credentials for profile)|profile file",
         "Surroundings",
         "SecretNotFound",
         "No credentials for the storage were given",
-        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the catalog's Secret",
+        "set them in the catalog's Secret; without one, give the service account of the Spark pods an identity",
     ),
     sign(
         r"AccessDenied(?!Exception)|Access Denied",
@@ -82,12 +91,19 @@ SIGNS = (
         "grant what is missing to the owner of the keys in the catalog's Secret",
     ),
     sign(
-        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|AccessDeniedException|\b403\b|"
+        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|InvalidClientTokenId|ExpiredToken|InvalidToken|AccessDeniedException|\b403\b|"
         r"No user exists with the provided access key",
         "Surroundings",
         "CredentialsRefused",
         "The storage refuses the credentials",
         "correct the keys in the catalog's Secret, or what they may do",
+    ),
+    sign(
+        r"Bad Request \(Service: (Amazon )?S3[;,] Status Code: 400",  # the answer to a HEAD has no room for a word more
+        "Surroundings",
+        "CredentialsRefused",
+        "The storage refuses the request without saying why",
+        "look for a session token that has expired, then for a wrong region",
     ),
     sign(
         r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from spark_apps.engine import Engine
 
 S3 = "s3"
-CREDENTIALS = "spec.storage.s3.credentialsSecretRef"
 FIELDS = {
     "StorageUnreachable": "spec.storage.s3.endpoint",
-    "SecretNotFound": CREDENTIALS,
-    "CredentialsRefused": CREDENTIALS,
-    "AccessDenied": CREDENTIALS,
+    "CertificateNotTrusted": "spec.storage.s3.caConfigMapRef",
 }
 """Reason -> the field of the PaimonCatalog that most often is what has to be mended."""
+OF_CREDENTIALS = frozenset({"SecretNotFound", "CredentialsRefused", "AccessDenied"})
+CREDENTIALS = {
+    "environment": "spec.storage.s3.credentialsSecretRef",
+    "file": "spec.storage.s3.credentialsFileSecretRef",
+    "workload": "spec.spark.serviceAccountName",
+}
+"""Where credentials come from -> the field that says so."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Storage:
     """In words: the endpoint, or the region when it is AWS's own."""
     buckets: dict[str, str]
     """Bucket -> the field that names it."""
+    credentials: str = "environment"
+    """Where credentials come from."""
     signs: ClassVar[tuple[Sign, ...]] = ()
     """Of its own; those of S3 are in failures.SIGNS."""
 
@@ -47,14 +53,16 @@ class Storage:
         given = {**job.hadoop, **job.catalog.options}
         endpoint = next((given[key] for key in engine.endpoint_keys if key in given), None)
         region = next((given[key] for key in engine.region_keys if key in given), "unknown")
-        return cls(f"endpoint {endpoint}" if endpoint else f"AWS, region {region}", buckets) if buckets else None
+        provider = next((given[key] for key in engine.provider_keys if key in given), "")
+        where = f"endpoint {endpoint}" if endpoint else f"AWS, region {region}"
+        return cls(where, buckets, engine.providers.get(provider, "environment")) if buckets else None
 
     def field(self, reason: str, said: str) -> str | None:
         """The field to look at after a failure for `reason` that `said` something; None for what is not about S3."""
         if reason == "BucketNotFound":
             named = [field for bucket, field in self.buckets.items() if bucket in said]
             return named[0] if len(named) == 1 else "spec.warehouse"
-        return FIELDS.get(reason)
+        return CREDENTIALS[self.credentials] if reason in OF_CREDENTIALS else FIELDS.get(reason)
 
 
 def _bucket(uri: str) -> str | None:

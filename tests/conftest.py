@@ -7,6 +7,10 @@ they take as long as the longest of them, the soak. Without `-n` all run in turn
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # how long an example takes is nobody's promise
+settings.load_profile("any machine")
 
 SUITES = ("e2e", "spark", "apiserver")
 """In the order in which they start: the longest first. The unit tests, which need a few seconds, come last."""

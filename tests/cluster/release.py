@@ -63,6 +63,7 @@ def values(found: Mapping[str, Any]) -> Object:
             "images": {"paimon-0.9": None, **found["spark"]},
             "defaultEngine": default_engine,
             "cpuShare": 0.25,
+            "allowClaims": True,
         },
         "workloads": {"namespaces": [SHOP]},
         "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},

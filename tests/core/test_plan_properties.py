@@ -139,4 +139,4 @@ class TableHistory(RuleBasedStateMachine):
 
 
 TestTableHistory = TableHistory.TestCase
-TestTableHistory.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
+TestTableHistory.settings = settings(max_examples=15, stateful_step_count=30)

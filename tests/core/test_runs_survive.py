@@ -145,6 +145,5 @@ TestRunLife.settings = settings(
     max_examples=40,
     stateful_step_count=40,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -73,7 +73,7 @@ CRONS = st.sampled_from(
 ZONES = st.sampled_from(["UTC", BERLIN, "America/New_York", "Australia/Lord_Howe"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(CRONS, ZONES, MOMENTS, st.integers(0, 60 * 60 * 40))
 def test_the_due_tick_is_the_last_one_a_patient_walk_finds(cron: str, zone: str, start: datetime, seconds: int) -> None:
     schedule, last = parse(cron, zone), start
@@ -83,7 +83,7 @@ def test_the_due_tick_is_the_last_one_a_patient_walk_finds(cron: str, zone: str,
     assert schedule.due(last, now) == walked
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(CRONS, ZONES, MOMENTS)
 def test_ticks_only_move_forward(cron: str, zone: str, start: datetime) -> None:
     schedule, moment = parse(cron, zone), start

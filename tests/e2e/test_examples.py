@@ -1,32 +1,41 @@
-"""Every example of a table can be applied as it stands, and becomes Ready. Those with a catalog: test_hdfs.py."""
+"""Every example can be applied as it stands, and its tables become Ready."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.cluster import release
-from tests.support.kubectl import Kubectl
+from tests.e2e.disks import disk
+from tests.support.kubectl import Kubectl, Object
 
+ELSEWHERE = frozenset({"catalog", "hdfs", "kerberos"})
+"""Their servers have names of this node's own: tests.cluster.release applies the first, test_hdfs.py the others."""
 EXAMPLES = sorted(
-    path
-    for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.yaml")
-    if "kind: PaimonCatalog" not in path.read_text()
+    path for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.yaml") if path.stem not in ELSEWHERE
 )
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
-    names = [document["metadata"]["name"] for document in yaml.safe_load_all(path.read_text())]
-    new = [name for name in names if shop.get("paimontable", name) is None]
-    shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
-    try:
-        for name in names:
-            shop.until_condition(name, "Ready", "True", seconds=300)
-    finally:
-        for name in new:  # their schedules would go on beside the other tests; what the demo made stays
-            shop.delete("paimontable", name)
+    documents = list(yaml.safe_load_all(path.read_text()))
+    new = [each for each in documents if shop.get(each["kind"], each["metadata"]["name"]) is None]
+    with ExitStack() as disks:
+        for claim in _of_kind(documents, "PersistentVolumeClaim"):
+            disks.enter_context(disk(shop, claim["metadata"]["name"]))
+        shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
+        try:
+            for table in _of_kind(documents, "PaimonTable"):
+                shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
+        finally:
+            for each in reversed(new):  # their schedules would go on beside the other tests; what the demo made stays
+                shop.delete(each["kind"], each["metadata"]["name"], wait=True)
+
+
+def _of_kind(documents: list[Object], kind: str) -> Iterator[Object]:
+    return (each for each in documents if each["kind"] == kind)

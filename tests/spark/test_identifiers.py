@@ -12,7 +12,7 @@ NASTY = ["`", "``", "a`b", "a.b", "'; DROP TABLE x --", "\\", "\\'", "\n", "\x00
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(max_size=40))
 NAMES = TEXT.filter(bool)
 
-with_spark = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+with_spark = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @with_spark

@@ -203,6 +203,11 @@ class Reason(StrEnum):
         "The storage does not accept the access key or its secret.",
         "Correct the Secret; it is tried again by itself.",
     )
+    CERTIFICATE_NOT_TRUSTED = (
+        "CertificateNotTrusted",
+        "The storage shows a certificate that no known authority has signed, or one for another name.",
+        "Name the authority's certificate in spec.storage.s3.caConfigMapRef, or correct the endpoint's name.",
+    )
     ACCESS_DENIED = (
         "AccessDenied",
         "The storage knows the credentials, and they may not do this.",

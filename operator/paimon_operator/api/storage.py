@@ -9,6 +9,7 @@ from pydantic import Field
 
 from paimon_operator.api.base import ApiModel, LocalRef, MemberName, ResourceName, rule, validated
 from paimon_operator.api.hdfs import Hdfs
+from paimon_operator.api.s3_options import S3Options
 
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _HDFS = r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?"
@@ -40,7 +41,23 @@ class Metastore(ApiModel):
 
 
 class S3(ApiModel):
-    """An S3 bucket, at AWS or any server that speaks its protocol."""
+    """An S3 bucket, at AWS or any server that speaks its protocol.
+
+    Credentials come from one of two kinds of Secret, or, with neither, from the identity of the Spark pods' account.
+    """
+
+    model_config = validated(
+        rule(
+            "!(has(self.credentialsSecretRef) && has(self.credentialsFileSecretRef))",
+            "credentialsSecretRef and credentialsFileSecretRef must not both be set",
+            path=".credentialsFileSecretRef",
+        ),
+        rule(
+            "!has(self.caConfigMapRef) || !has(self.endpoint) || self.endpoint.startsWith('https://')",
+            "caConfigMapRef has no meaning with an endpoint of http://",
+            path=".caConfigMapRef",
+        ),
+    )
 
     endpoint: Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$", max_length=256)] | None = None
     """URL of the server, as the Spark pods see it. Absent: AWS."""
@@ -48,9 +65,16 @@ class S3(ApiModel):
     """Region of the bucket; servers other than AWS want one too, mostly us-east-1."""
     path_style_access: bool | None = None
     """True for servers that have the bucket in the URL's path and not in its host name: most that are not AWS."""
-    credentials_secret_ref: LocalRef
+    credentials_secret_ref: LocalRef | None = None
     """Secret with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where one is needed. Only
-    the Spark pods get it; the operator never reads it."""
+    the Spark pods get it; the operator never reads it. A change of the Secret holds for the next run."""
+    credentials_file_secret_ref: LocalRef | None = None
+    """Secret with the key `credentials`: a file of AWS's form, whose profile `default` is used. It is mounted, so a
+    change of the Secret reaches pods that are at work."""
+    ca_config_map_ref: LocalRef | None = None
+    """ConfigMap with the key `ca.crt`: certificates (PEM) of authorities to trust besides the usual ones."""
+    options: S3Options | None = None
+    """Hadoop's options for S3: s3.* for the table, fs.s3a.* for input files. The page of storage lists the allowed."""
 
 
 class Claim(ApiModel):

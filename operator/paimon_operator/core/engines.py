@@ -51,6 +51,12 @@ class StorageKeys:
     endpoint: str
     region: str
     path_style: str
+    provider: str
+    """The option that names the class which credentials come from; the engine's default is the Pod's environment."""
+    file_provider: str
+    """The class that reads the file of AWS_SHARED_CREDENTIALS_FILE."""
+    workload_provider: str
+    """The class that finds out by which identity the Pod is known to the cloud."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +151,14 @@ def _kind(type_name: str) -> ValueKind:
 
 
 def _storage_keys(entry: Json) -> StorageKeys:
-    return StorageKeys(endpoint=entry["endpointKey"], region=entry["regionKey"], path_style=entry["pathStyleKey"])
+    return StorageKeys(
+        endpoint=entry["endpointKey"],
+        region=entry["regionKey"],
+        path_style=entry["pathStyleKey"],
+        provider=entry["providerKey"],
+        file_provider=entry["providers"]["file"],
+        workload_provider=entry["providers"]["workload"],
+    )
 
 
 def _frozen_sets(documents: Mapping[str, Any], members: Callable[[Any], Iterable[str]]) -> Mapping[str, frozenset[str]]:

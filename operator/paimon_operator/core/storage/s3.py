@@ -1,40 +1,77 @@
-"""S3: options by the engine's names for them, credentials in the Pod's environment.
+"""S3: options by the engine's names for them, credentials in the environment, in a file, or by the account's identity.
 
 Only what the catalog says is written here; what must always be set (bounded retries) the Spark side adds from its own
-engine data.
+engine data, and so it does with the provider that takes credentials from the environment.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from paimon_operator.api.s3_options import PREFIXES
 from paimon_operator.api.storage import S3
 from paimon_operator.core.engines import Engine, StorageKeys
-from paimon_operator.core.storage.access import Access, SecretKey, Variable
+from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, Source, Variable
 
 _REQUIRED_KEYS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _OPTIONAL_KEYS: Final = ("AWS_SESSION_TOKEN",)
+_FILE_VARIABLES: Final = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CREDENTIAL_PROFILES_FILE")
+"""One name for version 2 of AWS's SDK, another for version 1."""
+CREDENTIALS_FILE: Final = "credentials"
+"""Key of the Secret, and name of the file."""
+CA_FILE: Final = "ca.crt"
 
 
 def access(s3: S3, engine: Engine) -> Access:
-    """Paimon's own way to S3 and Hadoop's, with the keys of one Secret."""
-    return Access(
-        catalog_options=_options(s3, engine.catalog_keys),
-        hadoop_options=_options(s3, engine.input_keys),
-        variables=_environment(s3.credentials_secret_ref.name),
+    """Paimon's own way to S3 and Hadoop's; both take their credentials from the same place."""
+    catalog_prefix, input_prefix = PREFIXES
+    way = Access(
+        catalog_options=_options(s3, engine.catalog_keys, catalog_prefix),
+        hadoop_options=_options(s3, engine.input_keys, input_prefix),
     )
+    if s3.ca_config_map_ref is not None:
+        way += _authorities(s3.ca_config_map_ref.name)
+    if s3.credentials_secret_ref is not None:
+        return way + Access(variables=_environment(s3.credentials_secret_ref.name))
+    if s3.credentials_file_secret_ref is not None:
+        return way + _from_file(s3.credentials_file_secret_ref.name, engine)
+    return way + _providers(engine.catalog_keys.workload_provider, engine.input_keys.workload_provider, engine)
 
 
 def _environment(secret: str) -> tuple[Variable, ...]:
-    keys = dict.fromkeys(_REQUIRED_KEYS, False) | dict.fromkeys(_OPTIONAL_KEYS, True)
     return tuple(
-        Variable(name=key, secret_key=SecretKey(secret=secret, key=key, optional=optional))
-        for key, optional in keys.items()
+        Variable(name=key, secret_key=SecretKey(secret=secret, key=key, optional=key in _OPTIONAL_KEYS))
+        for key in (*_REQUIRED_KEYS, *_OPTIONAL_KEYS)
     )
 
 
-def _options(s3: S3, keys: StorageKeys) -> dict[str, str]:
-    options = {keys.region: s3.region}
+def _from_file(secret: str, engine: Engine) -> Access:
+    path = f"{ROOT}/credentials"
+    mount = Mount(
+        volume="credentials", source=Source.SECRET, name=secret, path=path, items={CREDENTIALS_FILE: CREDENTIALS_FILE}
+    )
+    file = tuple(Variable(name=name, value=f"{path}/{CREDENTIALS_FILE}") for name in _FILE_VARIABLES)
+    providers = _providers(engine.catalog_keys.file_provider, engine.input_keys.file_provider, engine)
+    return providers + Access(variables=file, mounts=(mount,))
+
+
+def _providers(of_catalog: str, of_input: str, engine: Engine) -> Access:
+    return Access(
+        catalog_options={engine.catalog_keys.provider: of_catalog},
+        hadoop_options={engine.input_keys.provider: of_input},
+    )
+
+
+def _authorities(config_map: str) -> Access:
+    """The entrypoint makes Java trust them: it has no variable of its own for that."""
+    path = f"{ROOT}/ca"
+    mount = Mount(volume="ca", source=Source.CONFIG_MAP, name=config_map, path=path, items={CA_FILE: CA_FILE})
+    return Access(variables=(Variable(name="STORAGE_CA_FILE", value=f"{path}/{CA_FILE}"),), mounts=(mount,))
+
+
+def _options(s3: S3, keys: StorageKeys, prefix: str) -> dict[str, str]:
+    given = {key: value for key, value in (s3.options or {}).items() if key.startswith(prefix)}
+    options = given | {keys.region: s3.region}
     if s3.endpoint is not None:
         options[keys.endpoint] = s3.endpoint
     if s3.path_style_access is not None:

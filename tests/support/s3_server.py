@@ -1,0 +1,107 @@
+"""A real S3 server (versitygw) on loopback, with keys of its own, for tests without a node. TLS on request."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import secrets
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import boto3
+from botocore.client import BaseClient
+from botocore.config import Config
+
+from tests.cluster.pki import Identity
+from tests.cluster.ports import free_ports
+from tests.cluster.processes import wait_until
+from tests.cluster.programs import VERSITYGW
+
+REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """A server that runs. Its root keys are the only ones it knows."""
+
+    endpoint: str
+    access_key_id: str
+    secret_access_key: str
+    authority: Path | None = None
+    """Certificate of who signed the server's, when it speaks TLS."""
+
+    @property
+    def authority_text(self) -> str:
+        """The authority's certificate as PEM."""
+        assert self.authority is not None
+        return self.authority.read_text()
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The environment in which AWS's clients find the keys."""
+        return {"AWS_ACCESS_KEY_ID": self.access_key_id, "AWS_SECRET_ACCESS_KEY": self.secret_access_key}
+
+    @property
+    def reader_environment(self) -> dict[str, str]:
+        """What lake_reader needs."""
+        return {**self.keys, "AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": REGION}
+
+    def client(self) -> BaseClient:
+        """boto3's client with the root keys."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id=self.access_key_id,
+            aws_secret_access_key=self.secret_access_key,
+            verify=str(self.authority) if self.authority else None,
+            config=Config(s3={"addressing_style": "path"}),
+        )
+
+
+@contextmanager
+def s3_server(
+    directory: Path, *buckets: str, tls: Identity | None = None, authority: Path | None = None
+) -> Iterator[S3Server]:
+    """Serves what is below `directory`, beside others who may; ends the process at the end."""
+    (port,) = free_ports(1)
+    scheme = "https" if tls else "http"
+    server = S3Server(
+        f"{scheme}://127.0.0.1:{port}", f"AK{secrets.token_hex(9).upper()}", secrets.token_urlsafe(30), authority
+    )
+    data, log = directory / "s3", directory / "s3.log"
+    data.mkdir(parents=True, exist_ok=True)
+    command = [str(VERSITYGW.path), "--port", f"127.0.0.1:{port}", "--region", REGION, "--health", "/health"]
+    if tls:
+        command += ["--cert", str(tls.certificate), "--key", str(tls.key)]
+    root = {"ROOT_ACCESS_KEY_ID": server.access_key_id, "ROOT_SECRET_ACCESS_KEY": server.secret_access_key}
+    with log.open("a") as stream:
+        process = subprocess.Popen(
+            [*command, "posix", str(data)], env={**os.environ, **root}, stdout=stream, stderr=stream
+        )
+    try:
+        assert wait_until(lambda: _answers(port, tls), timeout=20), log.read_text()
+        for bucket in buckets:
+            server.client().create_bucket(Bucket=bucket)
+        yield server
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(port: int, tls: Identity | None) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    if tls:
+        anybody = ssl._create_unverified_context()  # noqa: S323  # whether it is up, not who it is
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=anybody)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
