@@ -60,13 +60,16 @@ def test_a_run_goes_on_after_its_ticket_has_ended(secure: HdfsLake) -> None:
         "hadoop.kerberos.min.seconds.before.relogin": "1",
         "ipc.client.connection.maxidletime": "500",
     }
-    keytab = secure.hdfs.realm.keytab(realm.HURRIED) if secure.hdfs.realm else None
+    assert secure.hdfs.realm is not None
+    secure.hdfs.shell("-mkdir", "-p", secure.warehouse)
+    secure.hdfs.shell("-chown", realm.HURRIED, secure.warehouse)
+
     done = secure.drive(
         secure.job("Drop", drop={}) | {"hadoop": hadoop},
         SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_patient.py"),
         PATIENCE_S="30",
         KRB5PRINCIPAL=f"{realm.HURRIED}@{realm.NAME}",
-        KRB5KEYTAB=str(keytab),
+        KRB5KEYTAB=str(secure.hdfs.realm.keytab(realm.HURRIED)),
     )
 
     assert done.code == 0, done.log
