@@ -14,7 +14,7 @@ CLUSTER := $(BIN)/python -m tests.cluster
 TEST_PROCESSES ?= 4
 UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 
-.PHONY: help venv lint format unit test test-apiserver test-spark test-e2e generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit test test-chart test-apiserver test-spark test-e2e generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -45,13 +45,17 @@ format: $(STAMP) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the page of reasons
+generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the page of reasons, the chart's table of values
 	$(BIN)/python -m paimon_operator.api.crd crds
 	$(BIN)/python -m paimon_operator.api.reasons_page docs/reasons.md
 	$(BIN)/python -m spark_apps.generate
+	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
+
+test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
+	$$($(CLUSTER) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
 
 test-apiserver: $(STAMP) ## The operator against a real API server; the tests decide what becomes of its Pods
 	$(BIN)/python -m pytest tests/apiserver
@@ -61,9 +65,10 @@ test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can
 
 test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
 	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m tests.support.secret_search
 
 # Everything, in one session: the rest runs while the twenty minutes of the soak pass. Leaves a cluster as it found it.
-test: $(SPARK_STAMP) lint ## Set up everything and run all tests
+test: $(SPARK_STAMP) lint test-chart ## Set up everything and run all tests
 	@was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
 	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT; \
 	$(CLUSTER) up; \
@@ -71,6 +76,7 @@ test: $(SPARK_STAMP) lint ## Set up everything and run all tests
 	mkdir -p build; \
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 \
 		--junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
+	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine

@@ -12,6 +12,7 @@ from spark_apps.contract import Outcome
 from spark_apps.failures import spec_failure
 from spark_apps.identifiers import call, qualified
 from spark_apps.measure import measure_table
+from spark_apps.partitions import partition_filter
 
 if TYPE_CHECKING:
     from spark_apps.contract import CompactJob, Job
@@ -26,8 +27,8 @@ def run(job: Job, session: Session) -> Outcome:
     """Compacts. Succeeds without a snapshot when there is nothing to compact."""
     compact = job.compact
     assert compact is not None  # noqa: S101  (contract.read_job saw to it)
-    arguments = _arguments(job, compact, session)
     table = session.table()
+    arguments = _arguments(job, compact, table, session)
     _refuse_cross_partition(job, table)
     before = measure_table(session, table)
     if before.table.snapshot_id is None:
@@ -37,7 +38,7 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(table=after.table, before=before.measure, after=after.measure)
 
 
-def _arguments(job: Job, compact: CompactJob, session: Session) -> dict[str, SqlValue | None]:
+def _arguments(job: Job, compact: CompactJob, table: Any, session: Session) -> dict[str, SqlValue | None]:
     """Full is what the procedure does when it is not told, so only Minor needs an engine that can be told."""
     has_strategy = session.engine.takes("compact", "compact_strategy")
     if compact.strategy == "Minor" and not has_strategy:
@@ -50,6 +51,7 @@ def _arguments(job: Job, compact: CompactJob, session: Session) -> dict[str, Sql
     return {
         "table": qualified(job.table.database, job.table.name),
         "compact_strategy": compact.strategy.lower() if has_strategy else None,
+        "where": partition_filter(table, compact.partitions) if compact.partitions else None,
         "partition_idle_time": compact.partition_idle_time,
         "options": OPTIONS,
     }

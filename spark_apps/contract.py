@@ -101,9 +101,10 @@ class WriteJob:
 
 @dataclass(frozen=True)
 class CompactJob:
-    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`)."""
+    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`); `partitions` are all that is compacted."""
 
     strategy: str
+    partitions: tuple[dict[str, str], ...] | None = None
     partition_idle_time: str | None = None
 
 
@@ -122,6 +123,27 @@ class DropJob:
 
 
 @dataclass(frozen=True)
+class JobExecutors:
+    """Executors of mode Cluster. Sizes of one, in MiB and in thousandths of a CPU."""
+
+    instances: int
+    cores: int
+    cpu_millis: int
+    heap_mib: int
+    overhead_mib: int
+    service_account: str
+    timeout_seconds: int
+
+
+@dataclass(frozen=True)
+class JobSpark:
+    """How Spark is set up: settings from the catalog, and executors unless the driver works alone."""
+
+    conf: dict[str, str] = field(default_factory=dict)
+    executors: JobExecutors | None = None
+
+
+@dataclass(frozen=True)
 class Job:
     """What a driver is to do. Exactly the member of its operation is set."""
 
@@ -136,6 +158,7 @@ class Job:
     since_snapshot: int | None = None
     """Commits after this snapshot must be the operator's; None: nothing is known of the commits so far."""
     hadoop: dict[str, str] = field(default_factory=dict)
+    spark: JobSpark | None = None
     provision: ProvisionJob | None = None
     write: WriteJob | None = None
     compact: CompactJob | None = None

@@ -3,7 +3,7 @@
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
-# From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
+# From the environment: POD_IP (driver, where its executors reach it), DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
 # TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
 # SPARK_APPS_MAIN (the program; tests put theirs around main.py).
 #
@@ -30,7 +30,8 @@ for jar in "$home"/jars/*.jar "$PYSPARK_DIR"/jars/*.jar; do
 done
 
 # A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
-export SPARK_USER="${SPARK_USER:-spark}" HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
+export HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
+export SPARK_USER="${SPARK_USER:-$HADOOP_USER_NAME}" # who executors are to an HDFS without Kerberos
 export SPARK_LOCAL_DIRS="${SPARK_LOCAL_DIRS:-$tmp}"
 # With SPARK_HOME set, Python would import pyspark from a zip file, without compiled modules.
 unset SPARK_HOME SPARK_CONF_DIR
@@ -66,6 +67,8 @@ if [ -n "${STORAGE_CA_FILE:-}" ]; then
   fixed="$fixed -Djavax.net.ssl.trustStore=$trusted/store -Djavax.net.ssl.trustStorePassword=changeit"
 fi
 
+[ -z "${KRB5_CONFIG:-}" ] || fixed="$fixed -Djava.security.krb5.conf=$KRB5_CONFIG"
+
 case ${1:-} in
   executor)
     # As in org.apache.spark.deploy.k8s.features.BasicExecutorFeatureStep; java options are numbered from 0.
@@ -75,8 +78,16 @@ case ${1:-} in
       set -- "$@" "$option"
       number=$((number + 1))
     done
+    # What proves to the driver that this is its executor; see spark_apps/shared_secret.py.
+    own_secret=$("$python" -m spark_apps.shared_secret)
+    [ -z "$own_secret" ] || export _SPARK_AUTH_SECRET="$own_secret"
+    cds="-XX:SharedArchiveFile=$archive"
+    [ -f "$archive" ] || cds=-Xshare:auto
+    gc=-XX:+UseSerialGC
+    [ "$SPARK_EXECUTOR_CORES" = 1 ] || gc=-XX:+UseG1GC
     # shellcheck disable=SC2086  # the lists are meant to fall apart into words
-    exec java "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
+    exec java $gc "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens \
+      -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
       -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
       -cp "${class_path#:}" org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend \
       --driver-url "$SPARK_DRIVER_URL" --executor-id "$SPARK_EXECUTOR_ID" --cores "$SPARK_EXECUTOR_CORES" \
@@ -104,11 +115,11 @@ case ${DRIVER_JIT:-c1} in
   *) jit=-XX:+TieredCompilation ;;
 esac
 # One process does everything, so the pod's own name need not resolve.
-export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
+# A driver that makes executors has POD_IP, where they reach it.
+export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-${POD_IP:-127.0.0.1}}"
 
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words
 exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \
-  ${KRB5_CONFIG:+"-Djava.security.krb5.conf=$KRB5_CONFIG"} \
   -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
   -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
   -cp "${class_path#:}" org.apache.spark.deploy.SparkSubmit \

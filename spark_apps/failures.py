@@ -8,7 +8,7 @@ from typing import Any
 
 from spark_apps.contract import EXIT_CODES, ResultError
 from spark_apps.hdfs import Hdfs
-from spark_apps.signs import sign
+from spark_apps.signs import Sign, sign
 from spark_apps.storage import Storage
 
 MAX_MESSAGE = 700
@@ -57,6 +57,72 @@ def input_failure(reason: str, message: str, remedy: str, *, field: str | None =
 
 INPUT_MALFORMED = "InputMalformed"
 
+
+def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: str, *, member: str) -> Sign:
+    """`states` are SQL states: what a server says besides may be in any language."""
+    pattern, field = rf"PSQLException: \[({states})\]", f"spec.metastore.jdbc.{member}"
+    return sign(pattern, kind, reason, sentence, remedy, of_storage=False, field=field)
+
+
+METASTORE_SIGNS = (
+    _of_metastore(
+        "28[0-9A-Z]{3}|08004",
+        "Surroundings",
+        "CredentialsRefused",
+        "The metastore refuses the credentials",
+        "correct username and password in the metastore's Secret",
+        member="credentialsSecretRef",
+    ),
+    _of_metastore(
+        "3D000",
+        "Surroundings",
+        "MetastoreNotFound",
+        "The metastore's database does not exist",
+        "make it, or correct the uri in a new PaimonCatalog",
+        member="uri",
+    ),
+    _of_metastore(
+        "42501",
+        "Surroundings",
+        "AccessDenied",
+        "The metastore does not permit this to its user",
+        "let the user make tables in the schema, or make Paimon's tables and grant SELECT, INSERT, UPDATE and DELETE",
+        member="credentialsSecretRef",
+    ),
+    _of_metastore(
+        "42P01",
+        "Surroundings",
+        "MetastoreNotFound",
+        "A table of the metastore is missing",
+        "find out who dropped it; the next run makes it anew, empty",
+        member="uri",
+    ),
+    _of_metastore(
+        "42P07|23505",
+        "Conflict",
+        "CommitConflict",
+        "Somebody else changed the metastore at the same time",
+        "nothing: it is tried again",
+        member="uri",
+    ),
+    _of_metastore(
+        "08[0-9A-Z]{3}|57P0[0-9]|53[0-9A-Z]{3}",
+        "Infrastructure",
+        "MetastoreUnreachable",
+        "The metastore does not answer",
+        "check the uri, the database server and the network",
+        member="uri",
+    ),
+    sign(
+        "Acquire lock failed",
+        "Infrastructure",
+        "CommitLockHeld",
+        "The commit lock of the table was not free in time",
+        "look into paimon_distributed_locks of the metastore: who holds it, since when",
+        of_storage=False,
+        field="spec.metastore.jdbc.uri",
+    ),
+)
 
 SIGNS = (
     sign(
@@ -154,10 +220,11 @@ def classify(error: BaseException, storage: Storage | Hdfs | None = None) -> Run
         return error
     chain = list(_causes(error))
     text = "\n".join(chain)
-    for each in (*(storage.signs if storage else ()), *SIGNS):
+    # The metastore's first: what it says has SQL states, and some of the same words.
+    for each in (*METASTORE_SIGNS, *(storage.signs if storage else ()), *SIGNS):
         if each.pattern.search(text):
             field = each.field or (storage.field(each.reason, text) if storage and each.of_storage else None)
-            where = f" ({storage.where})" if storage and field else ""
+            where = f" ({storage.where})" if storage and each.of_storage and field else ""
             said = f"{each.sentence}{where}: {_detail(chain)}"
             return RunError(each.kind, each.reason, said, each.remedy, field=field)
     return RunError("Infrastructure", "DriverFailed", _first_line(chain[-1]), "read the run's log")
@@ -180,7 +247,9 @@ def _causes(error: BaseException) -> Iterator[str]:
         yield f"{type(error).__name__}: {error}"
         return
     for _ in range(20):  # a cause may lead back to itself
-        yield f"{java.getClass().getName()}: {java.getMessage()}"
+        name = java.getClass().getName()
+        state = f"[{java.getSQLState()}] " if name.endswith("PSQLException") else ""
+        yield f"{name}: {state}{java.getMessage()}"
         java = java.getCause()
         if java is None:
             return

@@ -1,8 +1,8 @@
 """Brings engines' jars onto this machine: `python -m spark_apps.fetch [--engine ID] [--into DIR]`.
 
 Each jar comes from the directory named by PAIMON_OPERATOR_JARS_DIR when it is there (checked against that directory's
-SHA256SUMS), else through Maven by its coordinates. The result is DIR/<engine>/*.jar; DIR is a cache outside the
-checkout unless named. A directory is complete or absent, so it can be put on a class path as it is.
+SHA256SUMS), else through Maven by its coordinates. The result is DIR/<engine>/*.jar, or a directory of the cache
+outside the checkout. It is complete or absent, and holds nothing else, so it can be put on a class path as it is.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def cache_dir() -> Path:
 
 def fetch(engine: Engine, into: Path | None = None) -> Availability:
     """Completes `into`/<engine id> and says where it is; a jar already there is checked, not fetched again."""
-    directory = (into or cache_dir() / "engines") / engine.id
+    directory = into / engine.id if into else _cached(engine)
     directory.parent.mkdir(parents=True, exist_ok=True)
     try:
         if not _complete(engine, directory):
@@ -61,6 +61,12 @@ def fetch(engine: Engine, into: Path | None = None) -> Availability:
     except JarUnavailableError as unavailable:
         return Availability(engine, None, str(unavailable))
     return Availability(engine, directory, f"{len(engine.jars)} jars in {directory}")
+
+
+def _cached(engine: Engine) -> Path:
+    """By the names of its jars: checkouts that want others share the cache and never each other's class path."""
+    names = " ".join(jar.file_name for jar in engine.jars)
+    return cache_dir() / "engines" / f"{engine.id}-{hashlib.sha256(names.encode()).hexdigest()[:8]}"
 
 
 def _complete(engine: Engine, directory: Path) -> bool:

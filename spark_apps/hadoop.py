@@ -51,6 +51,21 @@ def log_in(jvm: Any, configuration: Any) -> None:
     user.loginUserFromKeytab(principal, keytab)
 
 
+def for_executors(warehouse: str) -> dict[str, str]:
+    """Spark's settings by which the driver gets executors the cluster's own tokens, in time and again before they end.
+
+    An executor logs in nowhere: it is the user that its driver is, or what the tokens say.
+    """
+    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    if not principal or not keytab:
+        return {}
+    return {
+        "spark.kerberos.principal": principal,
+        "spark.kerberos.keytab": keytab,
+        "spark.kerberos.access.hadoopFileSystems": warehouse,
+    }
+
+
 def _read(jvm: Any, directory: Path) -> dict[str, str]:
     configuration = jvm.org.apache.hadoop.conf.Configuration(False)
     for name in FILES:

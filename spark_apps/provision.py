@@ -13,13 +13,14 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from spark_apps import metastore
 from spark_apps.blame import blamed
 from spark_apps.column_types import parse_type
 from spark_apps.contract import Outcome
 from spark_apps.differences import differences
 from spark_apps.failures import RunError, root_message, spec_failure
 from spark_apps.measure import measure_table
-from spark_apps.ownership import OWNER_OPTION, owner_of
+from spark_apps.ownership import OWNER_OPTION, own_location, owner_of
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job, ProvisionJob
@@ -42,7 +43,7 @@ def run(job: Job, session: Session) -> Outcome:
     provision = job.provision
     assert provision is not None  # noqa: S101  (contract.read_job saw to it)
     wanted = _wanted_schema(provision, session)
-    table = session.find_table()
+    table = session.find_table() or _registered(job, session)
     if table is None:
         _create(job, session, wanted)
         return Outcome(created=True, table=measure_table(session, session.table()).table)
@@ -94,6 +95,22 @@ def _create(job: Job, session: Session, wanted: Any) -> None:
         raise _refused(error, job.provision, session) from error
     session.catalog.createDatabase(job.table.database, True)
     session.catalog.createTable(session.identifier, wanted, False)
+
+
+def _registered(job: Job, session: Session) -> Any:
+    """The table that our own files tell of, once the metastore lists it too: a run may have been killed in between."""
+    if not metastore.is_used(job):
+        return None
+    path = session.path(own_location(job, session))
+    schema = session.jvm.org.apache.paimon.schema.SchemaManager(session.file_io(path), path).latest().orElse(None)
+    if schema is None:
+        return None
+    if schema.options().get(OWNER_OPTION) != job.owner:
+        said = f"{path.toString()} holds a table that the metastore does not list"
+        remedy = "have the metastore list it (CALL sys.repair), remove it, or use another table name"
+        raise spec_failure("TableExists", said, remedy, field="spec.table")
+    session.catalog.repairTable(session.identifier)
+    return session.find_table()
 
 
 def _validate(wanted: Any, session: Session) -> None:

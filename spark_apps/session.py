@@ -1,7 +1,8 @@
 """What a run works with: the JVM, the Paimon catalog in it, and Spark SQL, each started when first asked for.
 
 Creating or dropping a table needs the catalog only, and a JVM without Spark SQL is up in a fraction of the time.
-Credentials come from the process's environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY); no option holds them.
+Credentials come from the process's environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or from a file; no option
+holds them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import hadoop
+from spark_apps import executors, hadoop, metastore
 from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from spark_apps.contract import Job
+    from spark_apps.contract import Job, JobExecutors
 
 
 class Session:
@@ -44,6 +45,8 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
+        if metastore.is_used(self.job):
+            self._credentials = metastore.enter(self.job, self.engine, jvm)
         return jvm
 
     def open(self) -> None:
@@ -68,6 +71,7 @@ class Session:
     def catalog_options(self) -> dict[str, str]:
         """The options of the catalog: the job's over the engine's; no cache, since a run sees one state of a table."""
         given = {"warehouse": self.job.catalog.warehouse, "cache-enabled": "false", **self.job.catalog.options}
+        given |= metastore.catalog_options(self.job, self.engine)
         if self.job.catalog.warehouse.startswith("s3://"):
             return {**self.engine.s3_catalog_options, **given}
         return {**hadoop.CATALOG_OPTIONS, **given} if self._on_hdfs else given
@@ -102,6 +106,8 @@ class Session:
         except Exception as error:
             if caused_by(error, "Catalog$TableNotExistException", "Catalog$DatabaseNotExistException"):
                 return None
+            if metastore.is_used(self.job):
+                metastore.refuse_table_of_elsewhere(self.job, error)
             raise
 
     def table(self) -> Any:
@@ -125,11 +131,20 @@ class Session:
 
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
         builder = SparkSession.builder.appName(self.job.run.name)
+        if self._executors:
+            host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+            builder = builder.master(f"k8s://https://{host}:{port}")
         for key, value in self._spark_options().items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("WARN")
+        if self._executors:
+            executors.await_first(session, self.job, self._executors)
         return session
+
+    @property
+    def _executors(self) -> JobExecutors | None:
+        return self.job.spark.executors if self.job.spark else None
 
     def dataframe(self, system_table: str = "") -> DataFrame:
         """The table, or one of its system tables."""
@@ -140,6 +155,10 @@ class Session:
         catalog = f"spark.sql.catalog.{CATALOG}"
         write_options = self.job.write.options if self.job.write else {}
         return {
+            "spark.sql.shuffle.partitions": str(4 * self._cores()),
+            **(self.job.spark.conf if self.job.spark else {}),
+            **(executors.options(self.job, self._executors) if self._executors else {}),
+            **(hadoop.for_executors(self.job.catalog.warehouse) if self._executors and self._on_hdfs else {}),
             "spark.sql.extensions": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
             catalog: "org.apache.paimon.spark.SparkCatalog",
             f"{catalog}.defaultDatabase": self.job.table.database,  # or it would create `default`
@@ -151,9 +170,14 @@ class Session:
             **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",
-            "spark.sql.shuffle.partitions": str(4 * int(os.environ.get("DRIVER_CORES", "1"))),
             "spark.ui.enabled": "false",
         }
+
+    def _cores(self) -> int:
+        """How many tasks run side by side."""
+        if self._executors:
+            return self._executors.instances * self._executors.cores
+        return int(os.environ.get("DRIVER_CORES", "1"))
 
     def close(self) -> None:
         """Ends what was started; the JVM ends with the process."""

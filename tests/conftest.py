@@ -15,6 +15,9 @@ settings.load_profile("any machine")
 SUITES = ("e2e", "spark", "apiserver")
 """In the order in which they start: the longest first. The unit tests, which need a few seconds, come last."""
 
+OWN_NODE = ("test_cluster_lifecycle", "test_release_life")
+"""Files with a cluster of their own, whose life their tests go through in order."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Groups: the soak; the tests of each engine on one JVM; each file with one API server or cluster of its own."""
@@ -33,7 +36,7 @@ def _group(item: pytest.Item) -> str | None:
     if suite == "spark":
         engine = getattr(item, "callspec", None) and item.callspec.params.get("engine_id")  # type: ignore[attr-defined]
         return f"spark-{engine or 'no-engine'}"
-    if suite == "apiserver" or file == "test_cluster_lifecycle":
+    if suite == "apiserver" or file in OWN_NODE:
         return file
     if suite == "e2e":
         return "soak" if _is_soak(item) else None  # each has a namespace of its own

@@ -18,7 +18,7 @@ from kubernetes.aio.client import ApiClient
 
 from paimon_operator.core.claims import ClaimBook
 from paimon_operator.core.engines import Engine, parse_engines
-from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.observed import Accounts, OperatorFacts
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import KubernetesError, RetryableError
 from paimon_operator.kube.canary import Canary
@@ -134,6 +134,8 @@ class Operator:
             default_engine=settings.default_engine,
             cluster_id=settings.cluster_id or await self._kube_system_uid(),
             unavailable_engines=missing,
+            accounts=Accounts(driver=settings.driver_account, executor=settings.executor_account),
+            executor_timeout_s=int(settings.executor_timeout),
             claims_allowed=settings.allow_claims,
         )
         launches = Launches(

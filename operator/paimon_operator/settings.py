@@ -94,6 +94,12 @@ class Settings(BaseModel):
     """CPU that a driver Pod requests per core it works with. Below 1 more drivers fit on a node and share its cores."""
     pod_pending_timeout: Seconds = 600.0
     """How long a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
+    driver_account: Name = "paimon-driver"
+    """Service account of the drivers of mode Cluster. It needs rights on Pods."""
+    executor_account: Name = "paimon-spark"
+    """Service account of executors whose catalog names none. It needs no right, and gets no token."""
+    executor_timeout: Seconds = 300.0
+    """How long a driver waits for its first executor before the attempt fails with reason NoExecutors."""
     cluster_id: str = Field(default="", max_length=63)
     """Names this cluster in the tables it owns. Empty: the UID of namespace kube-system."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

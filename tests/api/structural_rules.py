@@ -54,7 +54,8 @@ def _unbounded(path: str, node: Schema) -> Iterator[str]:
         yield "an unbounded list"
     if kind == "object" and "additionalProperties" in node and "maxProperties" not in node:
         yield "an unbounded map"
-    if kind == "object" and not {"properties", "additionalProperties"} & node.keys():
+    kubernetes_own = ".podOverlay." in path and node.get("x-kubernetes-preserve-unknown-fields")
+    if kind == "object" and not {"properties", "additionalProperties"} & node.keys() and not kubernetes_own:
         yield "an object of anything"
 
 

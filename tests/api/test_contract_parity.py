@@ -24,6 +24,8 @@ JOB_FORMS = [
     (ours.CompactJob, theirs.CompactJob),
     (ours.ExpireSnapshotsJob, theirs.ExpireSnapshotsJob),
     (ours.DropJob, theirs.DropJob),
+    (ours.JobSpark, theirs.JobSpark),
+    (ours.JobExecutors, theirs.JobExecutors),
 ]
 RESULT_FORMS = [
     (ours.ResultError, theirs.ResultError),
@@ -97,6 +99,7 @@ MEMBERS = [
     ("Write", {"write": WRITE}),
     ("Compact", {"compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}),
     ("Compact", {"compact": {"strategy": "Full"}}),
+    ("Compact", {"compact": {"strategy": "Full", "partitions": [{"dt": "a", "hh": "1"}, {"dt": "b"}]}}),
     ("ExpireSnapshots", {"expireSnapshots": {"timeRetained": "1 d", "numRetainedMin": 10}}),
     ("Drop", {"drop": {}}),
 ]

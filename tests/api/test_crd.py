@@ -101,8 +101,11 @@ def test_a_status_never_observed_says_so(resource: Resource) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_is_right_for_model_and_schema(path: Path) -> None:
-    ours = [d for d in yaml.safe_load_all(path.read_text()) if d["apiVersion"].startswith("paimon-operator.dev/")]
-    assert ours
+    documents = list(yaml.safe_load_all(path.read_text()))
+    ours = [d for d in documents if d["apiVersion"].startswith("paimon-operator.dev/")]
+    assert ours or all(d["apiVersion"].startswith("rbac.") for d in documents)
+    for document in ours:
+        document["metadata"].setdefault("name", "made-up")  # by the API server, where there is a generateName
     assert all(accepted_by_model(document) and accepted_by_schema(document) for document in ours)
 
 

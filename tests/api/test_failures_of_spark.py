@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from spark_apps.contract import Job, JobCatalog, JobRun, JobTable, WriteJob
@@ -87,6 +89,51 @@ def test_what_is_not_the_storages_fault_names_no_endpoint(said: str) -> None:
     failure = failing(said)
     assert "endpoint" not in str(failure)
     assert failure.field is None
+
+
+SECRET = "credentialsSecretRef"
+
+
+class DriverError(Exception):
+    """As py4j wraps the JDBC driver's: the class's name and the SQL state tell, the words may be in any language."""
+
+    def __init__(self, state: str, words: str) -> None:
+        super().__init__("an error occurred while calling o1.load")
+        java = {"getName": "org.postgresql.util.PSQLException", "getSQLState": state, "getMessage": words}
+        self.java_exception = SimpleNamespace(
+            getClass=lambda: SimpleNamespace(getName=lambda: java["getName"]),
+            getSQLState=lambda: java["getSQLState"],
+            getMessage=lambda: java["getMessage"],
+            getCause=lambda: None,
+        )
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "class_", "reason", "field"),
+    [
+        ("28P01", "Passwort-Authentifizierung fehlgeschlagen", "Surroundings", "CredentialsRefused", SECRET),
+        ("08004", "no password was provided", "Surroundings", "CredentialsRefused", SECRET),
+        ("3D000", "database does not exist", "Surroundings", "MetastoreNotFound", "uri"),
+        ("42P01", 'relation "paimon_tables" does not exist', "Surroundings", "MetastoreNotFound", "uri"),
+        ("42501", "permission denied for schema public\n  Position: 14", "Surroundings", "AccessDenied", SECRET),
+        ("42P07", 'relation "paimon_tables" already exists', "Conflict", "CommitConflict", "uri"),
+        ("23505", "duplicate key", "Conflict", "CommitConflict", "uri"),
+        ("08001", "Connection to pg:5432 refused", "Infrastructure", "MetastoreUnreachable", "uri"),
+        ("57P01", "terminating connection", "Infrastructure", "MetastoreUnreachable", "uri"),
+        ("53300", "too many clients", "Infrastructure", "MetastoreUnreachable", "uri"),
+    ],
+)  # fmt: skip
+def test_a_metastore_that_fails_is_told_by_its_sql_state(
+    state: str, said: str, class_: str, reason: str, field: str
+) -> None:
+    failure = classify(DriverError(state, said))
+    assert (failure.kind, failure.reason, failure.field) == (class_, reason, f"spec.metastore.jdbc.{field}")
+    assert said.split("\n", maxsplit=1)[0] in str(failure)
+
+
+def test_a_lock_that_nobody_gives_back_is_told() -> None:
+    failure = classify(RuntimeError("Acquire lock failed with time: PT8M2S"))
+    assert (failure.kind, failure.reason) == ("Infrastructure", "CommitLockHeld")
 
 
 def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -32,7 +33,7 @@ async def connected(
     *,
     namespaces: tuple[str, ...] = (),
     patience: float = 10.0,
-    guard: Callable[[], None] = lambda: None,
+    guard: Callable[[], float] = lambda: math.inf,
 ) -> AsyncIterator[Connected]:
     client = await connect(str(kubeconfig))
     seen: list[tuple[str, str, int]] = []

@@ -1,4 +1,4 @@
-"""The operator's own rights, from the rendered chart, and taken away one by one: a fault that a test places exactly."""
+"""The rights and the admission policy of the rendered chart; the operator's own rights can be taken away one by one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from tests.cluster.apiserver import ApiServer
 
 CHART: Final = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
 RELEASE: Final = "paimon-operator"
-_KINDS: Final = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+POLICY: Final = "ValidatingAdmissionPolicy"
+BINDING: Final = "ValidatingAdmissionPolicyBinding"
+_KINDS: Final = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", POLICY, BINDING)
 Object = dict[str, Any]
 
 
@@ -35,11 +37,15 @@ def rendered(namespace: str, **values: object) -> list[Object]:
 class Rights:
     """What the chart gives an operator that watches exactly the stage's namespace, or (`everywhere`) all of them."""
 
-    def __init__(self, server: ApiServer, stage: Stage, *, everywhere: bool = False) -> None:
+    def __init__(self, server: ApiServer, stage: Stage, *, everywhere: bool = False, **values: object) -> None:
         self._server, self._stage = server, stage
         self._rbac = client.RbacAuthorizationV1Api(stage.client)
         self._reviews = client.AuthorizationV1Api(stage.client)
-        self._documents = rendered(stage.namespace, watchNamespaces=[] if everywhere else [stage.namespace])
+        self._admission = client.AdmissionregistrationV1Api(stage.client)
+        watched = [] if everywhere else [stage.namespace]
+        # of the roles for people a cluster has one set, and their names are fixed
+        given: Object = {"roles": {"create": False}, "watchNamespaces": watched, **values}
+        self._documents = rendered(stage.namespace, **given)
         for document in self._documents:
             if document["kind"] in _KINDS:
                 self._create(document)
@@ -79,6 +85,15 @@ class Rights:
                 self._rbac.delete_cluster_role(name)
             if document["kind"] == "ClusterRoleBinding":
                 self._rbac.delete_cluster_role_binding(name)
+            if document["kind"] == POLICY:
+                self._admission.delete_validating_admission_policy(name)
+            if document["kind"] == BINDING:
+                self._admission.delete_validating_admission_policy_binding(name)
+
+    def policy(self) -> client.V1ValidatingAdmissionPolicy:
+        """The policy of runs as the API server has it now."""
+        (name,) = [document["metadata"]["name"] for document in self._documents if document["kind"] == POLICY]
+        return self._admission.read_validating_admission_policy(name)
 
     def _allowed(self, verb: str, resource: str) -> bool:
         plural, _, sub = resource.partition("/")
@@ -102,6 +117,10 @@ class Rights:
                 self._rbac.create_cluster_role(document)
             case "ClusterRoleBinding":
                 self._rbac.create_cluster_role_binding(document)
+            case "ValidatingAdmissionPolicy":
+                self._admission.create_validating_admission_policy(document)
+            case "ValidatingAdmissionPolicyBinding":
+                self._admission.create_validating_admission_policy_binding(document)
 
 
 def _without(rule: Object, verb: str, resource: str) -> list[Object]:

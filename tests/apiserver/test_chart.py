@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.apiserver.rights import rendered as chart
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 
@@ -19,14 +20,7 @@ Object = dict[str, Any]
 
 
 def rendered(**values: Any) -> list[Object]:
-    (helm,) = programs.build(["helm"])
-    command = [str(helm), "template", "paimon-operator", str(CHART), "--namespace", "paimon-system"]
-    # A helm of our own build does not know which Kubernetes it was made for; offline it must be told.
-    flags = ["--kube-version", "1.34.4", "--values", "-"]
-    text = subprocess.run(
-        [*command, *flags], input=yaml.safe_dump(values), text=True, capture_output=True, check=True
-    ).stdout
-    return [document for document in yaml.safe_load_all(text) if document]
+    return chart("paimon-system", **values)
 
 
 def of_kind(documents: list[Object], *kinds: str) -> Iterator[Object]:
@@ -47,7 +41,8 @@ def test_the_operator_may_not_touch_secrets_nor_use_wildcards(values: Object) ->
 def test_watching_two_namespaces_gives_rights_in_these_and_nothing_over_the_cluster() -> None:
     documents = rendered(watchNamespaces=["shop", "bank"])
 
-    (identity,) = of_kind(documents, "ClusterRole")
+    bound = {binding["roleRef"]["name"] for binding in of_kind(documents, "ClusterRoleBinding")}
+    (identity,) = [role for role in of_kind(documents, "ClusterRole") if role["metadata"]["name"] in bound]
     assert identity["rules"] == [
         {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]}
     ]
@@ -67,13 +62,15 @@ def test_the_chart_carries_the_committed_crds_and_keeps_them() -> None:
     assert all(crd["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep" for crd in crds.values())
 
 
-def test_workload_accounts_have_no_token_and_no_role() -> None:
+def test_workload_accounts_have_no_token_and_only_that_of_drivers_has_a_role() -> None:
     documents = rendered(workloads={"namespaces": ["shop"]})
 
-    (account,) = [a for a in of_kind(documents, "ServiceAccount") if a["metadata"]["namespace"] == "shop"]
-    assert account["automountServiceAccountToken"] is False
-    bound = [s["name"] for b in of_kind(documents, "RoleBinding", "ClusterRoleBinding") for s in b["subjects"]]
-    assert account["metadata"]["name"] not in bound
+    accounts = [a for a in of_kind(documents, "ServiceAccount") if a["metadata"]["namespace"] == "shop"]
+    assert {a["metadata"]["name"] for a in accounts} == {"paimon-spark", "paimon-driver"}
+    assert all(a["automountServiceAccountToken"] is False for a in accounts)
+    bindings = of_kind(documents, "RoleBinding", "ClusterRoleBinding")
+    bound = {s["name"]: b["kind"] for b in bindings for s in b["subjects"] if s["namespace"] == "shop"}
+    assert bound == {"paimon-driver": "RoleBinding"}
 
 
 def test_a_wrong_value_is_refused_by_its_schema() -> None:
@@ -82,7 +79,35 @@ def test_a_wrong_value_is_refused_by_its_schema() -> None:
     assert "workers" in refused.value.stderr
 
 
-def test_an_api_server_takes_everything_under_pod_security_restricted(api_server: ApiServer) -> None:
+def test_the_readme_of_the_chart_has_the_values_and_their_comments() -> None:
+    (helm_docs,) = programs.build(["helm-docs"])
+    command = [str(helm_docs), f"--chart-search-root={CHART.parent}", "--dry-run", "--log-level=warning"]
+    printed = subprocess.run(command, text=True, capture_output=True, check=True).stdout
+    assert (CHART / "README.md").read_text().strip() == printed.strip(), "run `make generate`"
+
+
+EVERYTHING: Object = {
+    "replicas": 3,
+    "watchNamespaces": ["shop"],
+    "networkPolicy": {
+        "enabled": True,
+        "metricsFrom": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}],
+        "healthFrom": [{"ipBlock": {"cidr": "10.0.0.0/8"}}],
+        "apiServer": {"to": [{"ipBlock": {"cidr": "10.0.0.1/32"}}]},
+        "drivers": {"enabled": True, "egress": [{"ports": [{"port": 443}]}]},
+    },
+    "commonLabels": {"team": "data"},
+    "podLabels": {"tier": "control"},
+    "topologySpreadConstraints": [
+        {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    ],
+    "tolerations": [{"key": "control", "operator": "Exists", "effect": "NoSchedule"}],
+    "priorityClassName": "system-cluster-critical",
+}
+
+
+@pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["as it comes", "all that can be asked for"])
+def test_an_api_server_takes_everything_under_pod_security_restricted(api_server: ApiServer, values: Object) -> None:
     (kubectl,) = programs.build(["kubectl"])
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     spaces = [
@@ -92,7 +117,7 @@ def test_an_api_server_takes_everything_under_pod_security_restricted(api_server
     base = [str(kubectl), f"--kubeconfig={api_server.kubeconfig}", "apply", "--server-side", "--force-conflicts"]
     subprocess.run([*base, "-f", "-"], input=yaml.safe_dump_all(spaces), text=True, check=True, capture_output=True)
 
-    documents = rendered(workloads={"namespaces": ["shop"]})
+    documents = rendered(workloads={"namespaces": ["shop"]}, **values)
     # A Pod's account must exist before the Pod can even be tried.
     accounts = yaml.safe_dump_all([*of_kind(documents, "ServiceAccount")])
     subprocess.run([*base, "-f", "-"], input=accounts, text=True, check=True, capture_output=True)
@@ -116,3 +141,4 @@ def test_an_api_server_takes_everything_under_pod_security_restricted(api_server
 
     assert done.returncode == 0, done.stderr
     assert "would violate PodSecurity" not in done.stderr
+    assert {"Pod", "Deployment", "Service"} <= {document["kind"] for document in documents}

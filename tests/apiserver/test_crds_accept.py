@@ -61,6 +61,21 @@ def test_columns_of_every_kind_of_type_are_taken(objects: Objects) -> None:
     objects.create(append_table(spec__schema__columns=columns))
 
 
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "jdbc:postgresql://db/paimon",
+        "jdbc:postgresql://10.0.0.7:5432/paimon",
+        "jdbc:postgresql://one:5432,two:5432/paimon?targetServerType=primary",
+        "jdbc:postgresql://db.example.com/paimon?sslmode=verify-full&sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory",
+        "jdbc:postgresql://[::1]:5432/paimon?currentSchema=lake",
+    ],
+)
+def test_addresses_of_metastores_are_taken(objects: Objects, uri: str) -> None:
+    jdbc = {"uri": uri, "credentialsSecretRef": {"name": "db"}}
+    objects.create(catalog(spec__metastore={"type": "Jdbc", "jdbc": jdbc}))
+
+
 def test_defaults_are_only_what_nobody_else_decides(objects: Objects) -> None:
     spec = objects.create(append_table())["spec"]
     written = append_table()["spec"]

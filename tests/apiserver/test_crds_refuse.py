@@ -32,12 +32,16 @@ def test_the_manifests_that_mistakes_are_made_in_are_right(objects: Objects, man
     assert objects.create(manifest)["status"] == {"observedGeneration": -1}
 
 
+JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://db:5432/paimon", "credentialsSecretRef": {"name": "db"}}}
 IDENTITY = [
     (keyed_table(spec__table="orders"), {"spec__catalogRef__name": "other"}, "spec.catalogRef"),
     (keyed_table(spec__table="orders"), {"spec__database": "other"}, "spec.database"),
     (keyed_table(spec__table="orders"), {"spec__table": "other"}, "spec.table"),
     (keyed_table(), {"spec__table": "orders"}, "spec.table"),
     (catalog(), {"spec__warehouse": "s3://lake/other"}, "spec.warehouse"),
+    (catalog(), {"spec__metastore": JDBC}, "spec.metastore"),
+    (catalog(spec__metastore=JDBC), {"spec__metastore__jdbc__uri": "jdbc:postgresql://other/paimon"}, "spec.metastore"),
+    (catalog(spec__metastore=JDBC), {"spec__metastore": {"type": "Filesystem"}}, "spec.metastore"),
     (run(), {"spec__compact__strategy": "Minor"}, "spec"),
     (run(), {"spec__backoffLimit": 3}, "spec"),
 ]
@@ -51,6 +55,11 @@ def test_what_an_object_is_never_changes(
     with pytest.raises(ApiException) as refusal:
         objects.replace(edited(manifest, **edit))
     assert any(blamed == field and "must not change" in message for blamed, message in _causes(refusal.value))
+
+
+def test_the_secret_of_a_metastore_may_change(objects: Objects) -> None:
+    objects.create(catalog(spec__metastore=JDBC))
+    objects.replace(catalog(spec__metastore=JDBC, spec__metastore__jdbc__credentialsSecretRef__name="db-2"))
 
 
 FIXED_BY_THE_TABLE = [

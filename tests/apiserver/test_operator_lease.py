@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from kubernetes import client as official
 from kubernetes import config
+from kubernetes.aio.client import ApiClient, Configuration
 
-from paimon_operator.errors import ForbiddenError, LeaseLostError
+from paimon_operator.errors import ForbiddenError, LeaseLostError, RetryableError
 from paimon_operator.kube.canary import Canary
 from paimon_operator.kube.events import KubeEvents
-from paimon_operator.kube.lease import DURATION, Lease
+from paimon_operator.kube.lease import DURATION, RENEW_DEADLINE, WORST_CASE, Lease
 from paimon_operator.kube.requests import ApiServer as Server
 from paimon_operator.kube.resources import LEASES
 from paimon_operator.runtime.clock import SystemClock
@@ -148,6 +149,49 @@ async def test_when_renewing_fails_for_long_the_leader_knows_before_a_follower_m
         with pytest.raises(LeaseLostError):
             await lease.hold()
     assert clock.seconds() < DURATION
+
+
+async def test_the_longer_ago_the_renewal_the_less_time_a_change_is_given(server: Server) -> None:
+    clock = VirtualTime()
+    lease = candidate(server, "a", "time-left", clock)
+    await lease.acquire()
+    assert lease.check() == DURATION
+    await clock.sleep(RENEW_DEADLINE)
+    assert lease.check() == DURATION - RENEW_DEADLINE
+    await clock.sleep(1)
+    with pytest.raises(LeaseLostError):
+        lease.check()
+
+
+async def test_a_change_without_an_answer_is_given_up_before_another_process_may_lead() -> None:
+    gone: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        gone.put_nowait(await reader.read())  # to the end of the connection
+        writer.close()
+
+    silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    told: list[tuple[str, str, int, float]] = []
+    client = ApiClient(Configuration(host=f"http://127.0.0.1:{port}"))
+    hanging = Server(
+        client,
+        limiter=None,
+        timeout=300,
+        observe=lambda *answer: told.append(answer),
+        guard=lambda: 0.2,
+    )
+    with pytest.raises(RetryableError):
+        await hanging.request("create", "/api/v1/namespaces/x/pods", kind="Pod", body={})
+    assert told == [("create", "Pod", 0, 0.2)]
+    assert b"POST /api/v1/namespaces/x/pods" in await gone.get(), "the connection ends with the wait"
+    await client.close()
+    silent.close()
+
+
+def test_a_dead_leader_is_replaced_within_30_seconds_and_never_before_it_stops_itself() -> None:
+    assert WORST_CASE <= 30
+    assert RENEW_DEADLINE < DURATION
 
 
 async def test_the_canary_sings_with_rights_on_its_name_only(api_server: ApiServer, admin: official.ApiClient) -> None:

@@ -155,6 +155,25 @@ def test_a_commit_of_others_stops_the_table_until_the_user_says_what_is_the_case
     )
 
 
+def test_a_run_of_a_user_is_done_told_and_deleted_when_its_time_has_passed(stage: Stage) -> None:
+    make(stage, plain("asked"))
+    stage.create(run(metadata__name="short", spec__tableRef__name="asked", spec__ttlAfterFinished="2s"))
+    some = {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
+    stage.create(run(metadata__name="long", spec__tableRef__name="asked", spec__compact=some))
+    seen = []
+    for _ in range(2):
+        pod = stage.wait_for_pod(of="asked")
+        seen.append(stage.run_of(pod)[0])
+        if seen[-1] == "long":
+            assert _job(stage, pod)["compact"]["partitions"] == some["partitions"]
+            assert stage.get(TABLES, "asked")["status"]["activeRun"]["partial"] is True
+        stage.succeed(pod)
+    assert set(seen) == {"short", "long"}
+    stage.wait(lambda: stage.find(RUNS, "short") is None, "deleted after its time")
+    stays = stage.wait(lambda: _released(stage.get(RUNS, "long")), "the other one let go")
+    assert stays["status"]["reason"]["trigger"] == "User"
+
+
 def test_deleted_with_retain_a_table_is_let_go_at_once_without_a_run(stage: Stage) -> None:
     make(stage, plain("retained"))
     stage.delete(TABLES, "retained")

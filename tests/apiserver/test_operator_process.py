@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
 
 import pytest
+from kubernetes import client
 
+from paimon_operator.kube.lease import DURATION
 from tests.apiserver.crds import install
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.rights import RELEASE, Rights
@@ -77,6 +80,29 @@ def test_a_killed_leader_is_replaced_and_a_follower_touches_nothing_before(repli
     stage.create(keyed_table(spec__writes=REMOVED))
     stage.succeed(stage.wait_for_pod())
     stage.wait_for_condition(TABLES, "orders", "Ready", "True")
+
+
+def test_a_leader_killed_with_a_run_under_way_is_replaced_and_the_run_ends_once(replicas: Replicas) -> None:
+    stage = replicas.stage
+    leader = replicas.add().wait_until_working()
+    follower = replicas.add().wait_until_standby()
+    stage.create_catalog()
+    stage.create(keyed_table(spec__writes=REMOVED))
+    pod = stage.wait_for_pod()
+    stage.run_pod(pod)
+    leader.kill()
+    last = _lease(stage)
+    follower.wait_until_working()
+    first = _lease(stage)
+    stage.succeed(pod)
+    stage.wait_for_condition(TABLES, "orders", "Ready", "True")
+
+    assert (first.lease_transitions, first.holder_identity.split("_")[0]) == (1, "operator-1")
+    assert first.acquire_time - last.renew_time >= timedelta(seconds=DURATION), "the first may have led until then"
+    (run,) = stage.all(RUNS)
+    (attempt,) = run["status"]["attempts"]
+    assert attempt["podUid"] == pod.metadata.uid
+    assert [each.metadata.uid for each in stage.pods()] == [pod.metadata.uid]
 
 
 def test_a_leader_that_slept_over_its_lease_ends_itself_and_changes_nothing(replicas: Replicas) -> None:
@@ -186,6 +212,10 @@ def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
     seen = "paimon_operator_watch_canaries_seen_total"
     first = operator.metrics()[seen]
     replicas.stage.wait(lambda: operator.metrics()[seen] > first + 1, "canaries through the watch")
+
+
+def _lease(stage: Stage) -> client.V1LeaseSpec:
+    return client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, stage.namespace).spec
 
 
 def _ready(stage: Stage) -> set[str]:

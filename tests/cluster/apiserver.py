@@ -30,7 +30,9 @@ from tests.cluster.programs import KUBE_CONTROLLER_MANAGER
 GARBAGE_COLLECTOR = "garbage-collector-controller"
 NAMESPACES = "namespace-controller"
 SERVICE_ACCOUNTS = "serviceaccount-controller"
-USUAL_CONTROLLERS = (GARBAGE_COLLECTOR, NAMESPACES, SERVICE_ACCOUNTS, "clusterrole-aggregation-controller")
+AGGREGATED_ROLES = "clusterrole-aggregation-controller"
+POLICY_TYPES = "validatingadmissionpolicy-status-controller"
+USUAL_CONTROLLERS = (GARBAGE_COLLECTOR, NAMESPACES, SERVICE_ACCOUNTS, AGGREGATED_ROLES, POLICY_TYPES)
 
 _SYSTEM_MASTERS = "system:masters"
 

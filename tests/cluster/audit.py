@@ -1,4 +1,8 @@
-"""The API server's audit log: every request once, at level Metadata (who, verb, object, answer; never a body)."""
+"""The API server's audit log: every request once (who, verb, object, answer).
+
+Writes of what must never hold a secret have their body too, so that it can be searched for one after the object is
+gone; Secrets themselves never have.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,18 @@ POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
     "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata"}],
+    "rules": [
+        {
+            "level": "Request",
+            "verbs": ["create", "update", "patch"],
+            "resources": [
+                {"group": "", "resources": ["pods", "pods/status", "configmaps", "events"]},
+                {"group": "events.k8s.io"},
+                {"group": "paimon-operator.dev"},
+            ],
+        },
+        {"level": "Metadata"},
+    ],
 }
 
 

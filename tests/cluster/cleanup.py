@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.cluster import cgroups, containerd, mounts, network
+from tests.cluster import cgroups, containerd, mounts, network, postgres
 from tests.cluster.hdfs import on_node
 from tests.cluster.layout import Layout
 from tests.cluster.services import SERVICES
 
 # What `down` keeps: images are dear to make again, ports are nicer when they stay, and logs explain.
 _KEPT = {"containerd", "registry", "ports.json", "log", "images.json"}
+
+_ON_DEMAND = (postgres.SERVICE,)
+"""What only some tests start."""
 
 _CNI_RESULTS = Path("/var/lib/cni/results")
 _CONTAINER_LOGS = Path("/var/log/containers")
@@ -20,7 +23,7 @@ _CONTAINER_LOGS = Path("/var/log/containers")
 def clean(layout: Layout) -> None:
     """Stops what runs and removes what is left; doing it twice does no harm."""
     on_node.stop_all(layout)
-    for service in reversed(SERVICES.values()):
+    for service in (*_ON_DEMAND, *reversed(SERVICES.values())):
         if service.name == "containerd" and layout.daemon("containerd").pid() and containerd.is_ready(layout):
             containerd.remove_containers(layout)
         service.stop(layout)

@@ -75,8 +75,11 @@ KUBECTL = _kubernetes("kubectl")
 HELM = Program("helm", "helm", "helm.sh/helm/v3", "/cmd/helm", "helm.sh/helm/v3/internal/version.version")
 VERSITYGW = Program("versitygw", "versitygw", "github.com/versity/versitygw", "/cmd/versitygw", "main.Version")
 REGISTRY = Program("registry", "registry", "github.com/distribution/distribution/v3", "/cmd/registry")
+_UNITTEST = "github.com/helm-unittest/helm-unittest"
+HELM_UNITTEST = Program("helm-unittest", "helm-unittest", _UNITTEST, "/cmd/helm-unittest")
+HELM_DOCS = Program("helm-docs", "helm-docs", "github.com/norwoodj/helm-docs", "/cmd/helm-docs", "main.version")
 
-PROGRAMS = {
+NODE = {
     program.name: program
     for program in (
         ETCD,
@@ -91,8 +94,10 @@ PROGRAMS = {
         HELM,
     )
 }
+"""What runs on the node, and what works with it."""
+PROGRAMS = NODE | {program.name: program for program in (HELM_UNITTEST, HELM_DOCS)}
 
 
 def build(names: Iterable[str] = ()) -> list[Path]:
-    """Returns the paths of the named programs (all of them without a name), each built if the cache lacks it."""
-    return [PROGRAMS[name].path for name in (tuple(names) or PROGRAMS)]
+    """Returns the paths of the named programs (the node's without a name), each built if the cache lacks it."""
+    return [PROGRAMS[name].path for name in (tuple(names) or NODE)]

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -64,6 +65,7 @@ def values(found: Mapping[str, Any]) -> Object:
             "defaultEngine": default_engine,
             "cpuShare": 0.25,
             "allowClaims": True,
+            "executorTimeout": "90s",
         },
         "workloads": {"namespaces": [SHOP]},
         "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},
@@ -76,11 +78,12 @@ def restricted_namespace(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def install(env: Mapping[str, str], found: Mapping[str, Any], *, release: str = RELEASE) -> None:
-    """helm upgrade --install, and waits until the operator is ready."""
-    command = ["helm", "upgrade", "--install", release, str(CHART), "--namespace", NAMESPACE]
+def install(env: Mapping[str, str], found: Mapping[str, Any], *, chart: Path = CHART, **more: Any) -> None:
+    """helm upgrade --install, and waits until the operator is ready. `more` are values beside those of this node."""
+    command = ["helm", "upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE]
     flags = ["--values", "-", "--wait", "--timeout", "3m"]
-    subprocess.run([*command, *flags], input=yaml.safe_dump(values(found)), env=dict(env), text=True, check=True)
+    text = yaml.safe_dump(values(found) | more)
+    subprocess.run([*command, *flags], input=text, env=dict(env), text=True, check=True)
 
 
 def shop_objects(env: Mapping[str, str]) -> list[Object]:

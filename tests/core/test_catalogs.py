@@ -125,7 +125,7 @@ def test_what_is_wrong_with_it_is_stalled(sentence: str, spec: dict[str, Any], r
 
 def test_outside_writers_make_it_unsafe() -> None:
     assert says(decide(catalog()), "CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
-    assert says(decide(catalog(), outside_writers=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+    assert says(decide(catalog(), announced=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
 
 
 def test_suspension_is_said_while_it_lasts_and_once_it_ended() -> None:
@@ -181,5 +181,5 @@ def test_what_is_observed_is_counted_from_plain_objects() -> None:
         builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},
         builders.table_manifest("c") | {"status": {"provision": {"failure": {}}}},
     ]
-    expected = CatalogObserved(tables=3, reached=True, outside_writers=1, first_names=("a", "b", "c"))
+    expected = CatalogObserved(tables=3, reached=True, announced=1, first_names=("a", "b", "c"))
     assert CatalogObserved.of(tables) == expected

@@ -75,6 +75,24 @@ def test_driver(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], ex
     assert holds(catalog, **spec).to_json()["driver"] == expected, sentence
 
 
+@pytest.mark.parametrize(
+    ("sentence", "catalog", "spec", "mode", "executor"),
+    [
+        ("nobody says anything: one pod", {}, {}, {"mode": "Local", "source": "Default"}, None),
+        ("sizes alone are no mode", {"spark": {"executor": {"instances": 8}}}, {}, {"mode": "Local", "source": "Default"}, None),
+        ("the catalog's mode, the operator's sizes", {"spark": {"mode": "Cluster"}}, {}, {"mode": "Cluster", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "2Gi", "source": "Default"}),
+        ("the table's mode, the catalog's sizes", {"spark": {"mode": "Local", "executor": {"instances": 8}}}, {"spark": {"mode": "Auto"}}, {"mode": "Auto", "source": "Table"}, {"instances": 8, "cores": 1, "memory": "2Gi", "source": "Catalog"}),
+        ("the catalog's mode, the table's sizes whole", {"spark": {"mode": "Auto", "executor": {"instances": 8, "cores": 4}}}, {"spark": {"executor": {"memory": "4Gi"}}}, {"mode": "Auto", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "4Gi", "source": "Table"}),
+        ("the table opts out", {"spark": {"mode": "Cluster"}}, {"spark": {"mode": "Local"}}, {"mode": "Local", "source": "Table"}, None),
+    ],
+)  # fmt: skip
+def test_mode_and_executors(
+    sentence: str, catalog: dict[str, Any], spec: dict[str, Any], mode: dict[str, Any], executor: dict[str, Any] | None
+) -> None:
+    found = holds(catalog, **spec).to_json()
+    assert (found["mode"], found.get("executor")) == (mode, executor), sentence
+
+
 def test_run_policy_is_replaced_whole_and_filled_by_the_operator() -> None:
     catalog = defaults(runPolicy={"backoffLimit": 9, "activeDeadline": "2h"})
     found = holds(catalog, runPolicy={"backoffLimit": 0}).to_json()["runPolicy"]

@@ -119,6 +119,22 @@ def test_compact() -> None:
     assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
 
 
+def test_a_compaction_of_some_partitions_waits_for_none_of_them_to_be_idle() -> None:
+    document = job(run(type="Compact", compact={"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}))
+    assert document["compact"] == {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
+
+
+@pytest.mark.parametrize(
+    ("table", "remedy"), [(TABLE, "The table's are dt."), (builders.table("web-orders"), "The table has none")]
+)
+def test_a_compaction_by_what_is_no_partition_key_is_refused(table: PaimonTable, remedy: str) -> None:
+    partitions = [*([{"dt": "a"}] if table is TABLE else []), {"note": "b"}]
+    with pytest.raises(SpecError, match=r"'note' is no partition key") as error:
+        job(run(type="Compact", compact={"strategy": "Full", "partitions": partitions}), table)
+    assert error.value.field == f"spec.compact.partitions[{len(partitions) - 1}]"
+    assert remedy in str(error.value)
+
+
 def test_expire_snapshots() -> None:
     document = job(run(type="ExpireSnapshots"))
     assert document["expireSnapshots"] == {"timeRetained": "1 d", "numRetainedMin": 10}
@@ -140,6 +156,28 @@ def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
     document = job(run(type="ExpireSnapshots"), catalog=builders.catalog(storage={"s3": s3}))
     assert document["catalog"]["options"] == {"s3.endpoint.region": "eu-central-1"}
     assert document["hadoop"] == {"fs.s3a.endpoint.region": "eu-central-1"}
+
+
+JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "lake-pg"}}}
+
+
+def test_a_jdbc_metastore_is_an_address_in_the_job_and_its_secret_a_file_of_the_driver() -> None:
+    catalog = builders.catalog(metastore=JDBC)
+    document = job(run(type="Drop"), going(), catalog)
+    assert document["catalog"]["metastore"] == "jdbc"
+    assert document["catalog"]["options"] == HEAD["catalog"]["options"] | {"uri": "jdbc:postgresql://pg/lake"}
+    assert "lake-pg" not in str(document)
+
+    way = storage.access(catalog, builders.operator_facts().engines["paimon-1.4"])
+    (mount,) = way.mounts
+    assert (mount.name, mount.items) == ("lake-pg", {"username": "username", "password": "password"})
+    added = [each for each in way.variables if each.driver_only]
+    assert [each.value for each in added if each.name == "METASTORE_CREDENTIALS"] == [mount.path]
+    secret = SecretKey(secret="lake-pg", key="username")
+    assert [each.secret_key for each in added if each.secret_key] == [secret], (
+        "a missing Secret is told of variables only"
+    )
+    assert mount.driver_only
 
 
 def test_no_word_of_the_secret_is_in_any_job() -> None:

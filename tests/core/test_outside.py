@@ -231,18 +231,20 @@ def test_a_commit_without_a_commit_user_is_told_as_such() -> None:
 @pytest.mark.parametrize(
     ("sentence", "spec", "outside", "counted"),
     [
-        ("announced", {"externalWriters": "Active"}, {}, 1),
-        ("found", {}, {"stated": "None", "commit": FOREIGN}, 1),
-        ("found though paused", {"externalWriters": "Paused"}, {"stated": "Paused", "commit": FOREIGN}, 1),
-        ("answered by an edit", {"externalWriters": "Paused"}, {"stated": "None", "commit": FOREIGN}, 0),
-        ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, 0),
+        ("announced", {"externalWriters": "Active"}, {}, (1, 0)),
+        ("found", {}, {"stated": "None", "commit": FOREIGN}, (0, 1)),
+        ("found though paused", {"externalWriters": "Paused"}, {"stated": "Paused", "commit": FOREIGN}, (0, 1)),
+        ("found before it was announced", {"externalWriters": "Active"}, {"stated": "None", "commit": FOREIGN}, (1, 0)),
+        ("answered by an edit", {"externalWriters": "Paused"}, {"stated": "None", "commit": FOREIGN}, (0, 0)),
+        ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0)),
     ],
 )
 def test_a_catalog_counts_tables_that_others_commit_to(
-    sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: int
+    sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: tuple[int, int]
 ) -> None:
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
-    assert CatalogObserved.of([table]).outside_writers == counted, sentence
+    observed = CatalogObserved.of([table])
+    assert (observed.announced, observed.found) == counted, sentence
 
 
 def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:

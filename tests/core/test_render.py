@@ -21,12 +21,16 @@ from paimon_operator.api.contract import (
     Job,
     JobCatalog,
     JobColumn,
+    JobExecutors,
     JobRun,
+    JobSpark,
     JobTable,
     ProvisionJob,
 )
+from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run import CompactStrategy, PaimonRun
+from paimon_operator.core.executors import Executors, overhead_mib
 from paimon_operator.core.render import Launch, config_map, driver_pod, heap_mib
 from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
 from tests.support.builders import run, table
@@ -44,6 +48,7 @@ SECRET_KEYS = tuple(
 MOUNTS = (
     Mount(volume="warehouse", source=Source.CLAIM, name="lake-pvc", path="/data"),
     Mount(volume="ca", source=Source.CONFIG_MAP, name="lake-ca", path="/etc/ca", items={"ca.crt": "ca.crt"}),
+    Mount(volume="maybe", source=Source.SECRET, name="lake-pg", path="/etc/pg", items={"u": "u"}, optional=True),
     Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/keytab", items={"keytab": "keytab"}),
 )
 
@@ -95,11 +100,52 @@ EVERYTHING = replace(
     mounts=MOUNTS,
 )
 
+OVERLAY = PodOverlay.model_validate(
+    {
+        "labels": {"team": "shop"},
+        "annotations": {"note": "long work"},
+        "nodeSelector": {"disk": "ssd"},
+        "tolerations": [{"key": "spark", "operator": "Exists", "effect": "NoSchedule"}],
+        "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
+        "priorityClassName": "batch",
+        "schedulerName": "queue",
+        "runtimeClassName": "sandbox",
+    }
+)
+EXECUTORS = Executors(
+    job=JobExecutors(
+        instances=2,
+        cores=2,
+        cpu_millis=2000,
+        heap_mib=3277,
+        overhead_mib=819,
+        service_account="paimon-spark",
+        timeout_seconds=300,
+    ),
+    driver_account="paimon-driver",
+)
+CLUSTER = replace(
+    LAUNCH,
+    job=COMPACT_JOB.model_copy(update={"spark": JobSpark(conf={"spark.speculation": "true"}, executors=EXECUTORS.job)}),
+    long_work=True,
+    executors=EXECUTORS,
+    overlay=OVERLAY,
+    mounts=(
+        Mount(volume="ca", source=Source.CONFIG_MAP, name="private-ca", path="/etc/paimon-storage/ca"),
+        Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/paimon-storage/keytab"),
+    ),
+)
+
 
 def a_pod(
     launch: Launch = LAUNCH, of: PaimonRun = COMPACT, *, attempt: int = 1, memory_mib: int = 2048
 ) -> dict[str, Any]:
     return driver_pod(of, launch, attempt=attempt, memory_mib=memory_mib, deadline_s=4500)
+
+
+def a_config_map(launch: Launch = LAUNCH, of: PaimonRun = COMPACT) -> dict[str, Any]:
+    return config_map(of, launch, deadline_s=4500)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +154,10 @@ def a_pod(
         ("pod-usual", a_pod()),
         ("pod-third-attempt-with-more-memory", a_pod(attempt=3, memory_mib=4608)),
         ("pod-everything-set", a_pod(EVERYTHING, PROVISION, memory_mib=9000)),
-        ("config-map-compact", config_map(COMPACT, COMPACT_JOB)),
-        ("config-map-provision", config_map(PROVISION, PROVISION_JOB)),
+        ("cluster-pod", a_pod(CLUSTER)),
+        ("cluster-executor", json.loads(config_map(COMPACT, CLUSTER, deadline_s=4500)["data"]["executor.json"])),
+        ("config-map-compact", a_config_map()),
+        ("config-map-provision", a_config_map(EVERYTHING, PROVISION)),
     ],
 )
 def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict[str, Any]) -> None:
@@ -120,17 +168,17 @@ def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict
 
 
 def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
-    stored = config_map(PROVISION, PROVISION_JOB)["data"]["job.json"]
+    stored = a_config_map(EVERYTHING, PROVISION)["data"]["job.json"]
     assert Job.model_validate_json(stored) == PROVISION_JOB
     assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
 
 
 def test_the_job_is_frozen() -> None:
-    assert config_map(COMPACT, COMPACT_JOB)["immutable"] is True
+    assert a_config_map()["immutable"] is True
 
 
 def test_every_object_is_controlled_by_its_run() -> None:
-    for body in (a_pod(), config_map(COMPACT, COMPACT_JOB)):
+    for body in (a_pod(), a_config_map()):
         (owner,) = body["metadata"]["ownerReferences"]
         assert (owner["kind"], owner["uid"], owner["controller"]) == ("PaimonRun", COMPACT.metadata.uid, True)
 
@@ -149,6 +197,36 @@ def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
 def test_the_service_accounts_token_is_not_mounted_whichever_account_it_is() -> None:
     for launch in (LAUNCH, EVERYTHING):
         assert a_pod(launch)["spec"]["automountServiceAccountToken"] is False
+
+
+def test_only_a_driver_of_executors_has_a_token_for_as_long_as_it_may_live() -> None:
+    spec = a_pod(CLUSTER)["spec"]
+    (projected,) = [volume["projected"] for volume in spec["volumes"] if "projected" in volume]
+    assert spec["automountServiceAccountToken"] is False
+    assert projected["sources"][0] == {"serviceAccountToken": {"path": "token", "expirationSeconds": 4500}}
+    assert not [volume for volume in a_pod()["spec"]["volumes"] if "projected" in volume]
+
+
+def test_the_config_map_says_what_executors_may_use_and_that_there_are_some() -> None:
+    body = config_map(COMPACT, CLUSTER, deadline_s=4500)
+    assert body["data"]["executors-may-use"] == (
+        "configmap/private-ca secret/lake-keytab secret/lake-s3 serviceaccount/paimon-spark"
+    )
+    assert body["metadata"]["labels"]["paimon-operator.dev/role"] == "executor"
+    assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
+
+
+def test_an_overlay_adds_and_never_replaces() -> None:
+    overlay = PodOverlay.model_validate({"labels": {"paimon-operator.dev/run": "another", "team": "shop"}})
+    labels = a_pod(replace(LAUNCH, overlay=overlay))["metadata"]["labels"]
+    assert labels == a_pod()["metadata"]["labels"] | {"team": "shop"}
+
+
+@given(memory=st.integers(1024, 512 * 1024))
+def test_an_executor_s_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
+    beside = overhead_mib(memory)
+    assert beside >= max(384, int(memory * 0.2))
+    assert memory - beside >= 512
 
 
 def test_credentials_are_references_and_nothing_else() -> None:

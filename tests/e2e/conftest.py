@@ -18,6 +18,7 @@ from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.lab import Lab
 from tests.e2e.outages import S3Door
 from tests.e2e.soak import Soak
+from tests.support import secret_search
 from tests.support.kubectl import Kubectl
 
 DOORS = range(20000, 30000)
@@ -53,7 +54,10 @@ def lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Itera
     name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
     made = _lab(cluster_env, name, engine)
     yield made
+    # Logs go with their Pods; all the rest is searched at the end of the session.
+    leaked = secret_search.in_logs_of(name)
     made.kubectl.run("delete", "namespace", name, "--wait=false")
+    assert leaked == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""SIGKILL for processes inside the node's containers: processes of this machine, known by their environment."""
+"""Signals for processes inside the node's containers: processes of this machine, known by their environment."""
 
 from __future__ import annotations
 
@@ -23,13 +23,32 @@ def _processes_with(name: str, value: str) -> Iterator[int]:
                     yield int(entry.name)
 
 
-def _kill(pids: Iterator[int]) -> int:
-    killed = 0
+def _send(pids: Iterator[int], which: signal.Signals) -> int:
+    reached = 0
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-            killed += 1
-    return killed
+            os.kill(pid, which)
+            reached += 1
+    return reached
+
+
+def _kill(pids: Iterator[int]) -> int:
+    return _send(pids, signal.SIGKILL)
+
+
+def kill_container(pod: str) -> int:
+    """Kills the operator's process of this Pod without warning; its kubelet starts another one in the same Pod."""
+    return _kill(_processes_with("POD_NAME", pod))
+
+
+@contextlib.contextmanager
+def driver_held(run_name: str) -> Iterator[None]:
+    """The run's driver does not move on inside the block."""
+    assert _send(_processes_with("RUN_NAME", run_name), signal.SIGSTOP) > 0, f"no driver of {run_name} is at work"
+    try:
+        yield
+    finally:
+        _send(_processes_with("RUN_NAME", run_name), signal.SIGCONT)
 
 
 def kill_operator(kubectl: Kubectl) -> int:
@@ -40,7 +59,7 @@ def kill_operator(kubectl: Kubectl) -> int:
     system = Kubectl(namespace=OPERATOR_NAMESPACE, env=kubectl.env)
     killed = 0
     for pod in system.list("pod", OPERATOR_LABEL):
-        killed += _kill(_processes_with("POD_NAME", pod["metadata"]["name"]))
+        killed += kill_container(pod["metadata"]["name"])
         system.delete("pod", pod["metadata"]["name"], force=True)
     return killed
 

@@ -11,7 +11,7 @@ import boto3
 from botocore.client import BaseClient
 from botocore.config import Config
 
-from tests.support import lake_reader
+from tests.support import lake_reader, secret_values
 from tests.support.kubectl import Kubectl, Object
 
 GROUP = "paimon-operator.dev/v1alpha1"
@@ -40,12 +40,13 @@ class Lab:
 
     def secret(self, name: str = "lake-s3", **override: str) -> Object:
         """The S3 keys as a user would store them."""
-        keys = {key: self.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+        keys = {key: self.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")} | override
+        secret_values.register(keys)
         return {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": name, "namespace": self.namespace},
-            "stringData": {**keys, **override},
+            "stringData": keys,
         }
 
     def catalog(

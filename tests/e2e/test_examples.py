@@ -1,4 +1,4 @@
-"""Every example can be applied as it stands, and its tables become Ready."""
+"""Every example can be applied as it stands: tables become Ready, runs of users succeed, roles are taken."""
 
 from __future__ import annotations
 
@@ -11,31 +11,52 @@ import yaml
 
 from tests.cluster import release
 from tests.e2e.disks import disk
+from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl, Object
 
-ELSEWHERE = frozenset({"catalog", "hdfs", "kerberos"})
-"""Their servers have names of this node's own: tests.cluster.release applies the first, test_hdfs.py the others."""
-EXAMPLES = sorted(
-    path for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.yaml") if path.stem not in ELSEWHERE
-)
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ELSEWHERE = frozenset({"hdfs", "kerberos"})
+"""They name servers that a cluster has or has not: test_hdfs.py."""
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def documents(path: Path, kind: str = "") -> Iterator[Object]:
+    """The objects of an example, or those of one kind."""
+    return (each for each in yaml.safe_load_all(path.read_text()) if kind in ("", each["kind"]))
+
+
+def with_a(kind: str) -> list[Path]:
+    """Examples that have an object of this kind."""
+    return [
+        path for path in sorted(EXAMPLES.glob("*.yaml")) if any(documents(path, kind)) and path.stem not in ELSEWHERE
+    ]
+
+
+@pytest.mark.parametrize("path", with_a("PaimonTable"), ids=lambda path: path.stem)
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
-    documents = list(yaml.safe_load_all(path.read_text()))
-    new = [each for each in documents if shop.get(each["kind"], each["metadata"]["name"]) is None]
+    new = [each for each in documents(path) if shop.get(each["kind"], each["metadata"]["name"]) is None]
     with ExitStack() as disks:
-        for claim in _of_kind(documents, "PersistentVolumeClaim"):
+        for claim in documents(path, "PersistentVolumeClaim"):
             disks.enter_context(disk(shop, claim["metadata"]["name"]))
         shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
         try:
-            for table in _of_kind(documents, "PaimonTable"):
+            for table in documents(path, "PaimonTable"):
                 shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
         finally:
             for each in reversed(new):  # their schedules would go on beside the other tests; what the demo made stays
                 shop.delete(each["kind"], each["metadata"]["name"], wait=True)
 
 
-def _of_kind(documents: list[Object], kind: str) -> Iterator[Object]:
-    return (each for each in documents if each["kind"] == kind)
+def test_the_runs_succeed(lab: Lab) -> None:
+    lab.kubectl.apply(lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]))
+    for path in with_a("PaimonRun"):
+        run = yaml.safe_load(path.read_text())
+        run["metadata"]["namespace"] = lab.namespace
+        made = lab.kubectl.run("create", "-o", "name", "-f", "-", stdin=yaml.safe_dump(run))
+        name = made.strip().partition("/")[2]
+        lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun", seconds=300)
+
+
+def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:
+    for path in with_a("RoleBinding"):
+        Kubectl(namespace=release.SHOP, env=cluster_env).run("apply", "--dry-run=server", "-f", str(path))

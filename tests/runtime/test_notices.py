@@ -191,6 +191,16 @@ async def test_a_run_that_is_over_is_not_looked_at_again_but_its_table_is(
     assert (RUN in woken) == looked_at
 
 
+async def test_a_run_that_is_over_and_deleted_after_a_while_is_looked_at_after_a_restart_too(world: World) -> None:
+    over = {"status": {"phase": "Succeeded"}, "metadata": {"finalizers": []}}
+    body = stored(run(spec__ttlAfterFinished="1h"), 3, **over)
+    before = world.notices.versions(Kind.RUN)
+    world.notices.listed(Kind.RUN, [body], before)
+    assert RUN in await world.woken()
+    world.notices.listed(Kind.RUN, [body], world.notices.versions(Kind.RUN))
+    assert RUN in await world.woken(), "and by every resync"
+
+
 async def test_a_run_that_is_gone_or_replaced_wakes_its_pods_which_nobody_else_would_let_go(world: World) -> None:
     attempts = [{"number": number, "state": "Ended", "pod": f"p-{number}"} for number in (1, 2)]
     pods = {Key(Kind.POD, "shop", "p-1"), Key(Kind.POD, "shop", "p-2")}

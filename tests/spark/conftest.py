@@ -11,6 +11,7 @@ from spark_apps.engine import Engine, supported_engines
 from spark_apps.fetch import Availability, fetch
 from tests.cluster.hdfs.loopback import on_loopback
 from tests.cluster.hdfs.servers import Hdfs
+from tests.spark import with_metastore
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
 from tests.support.spark_process import Worker, image_home
@@ -25,13 +26,25 @@ def _available() -> dict[str, Availability]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Sorted by engine, because only one engine's JVM is kept at a time."""
+    """Sorted by engine, because only one engine's JVM is kept at a time. A module may name the metastore it needs."""
     if "engine_id" in metafunc.fixturenames:
         ready = [name for name, found in _available().items() if found.directory]
         if not ready:
             reasons = "; ".join(found.reason for found in _available().values())
             pytest.fail(f"no engine can be had, so nothing can be shown: {reasons}", pytrace=False)
-        metafunc.parametrize("engine_id", ready, scope="session")
+        needed = getattr(metafunc.module, "METASTORE", "Filesystem")
+        able = [name for name in ready if needed in supported_engines()[name].metastores]
+        metafunc.parametrize("engine_id", able, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What none of the engines at hand can do is no test: the summary names the engine that is missing."""
+    items[:] = [item for item in items if not _is_without_engine(item)]
+
+
+def _is_without_engine(item: pytest.Item) -> bool:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return "engine_id" in parameters and parameters["engine_id"] not in supported_engines()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -56,7 +69,8 @@ def jars(engine_id: str) -> Path:
 @pytest.fixture(scope="session")
 def worker(engine_id: str, jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     """One JVM per engine for the whole run of the tests."""
-    started = Worker(jars, tmp_path_factory.mktemp("worker") / f"{engine_id}.log")
+    directory = tmp_path_factory.mktemp("worker")
+    started = Worker(jars, directory / f"{engine_id}.log", **with_metastore.environment(directory))
     yield started
     started.stop()
 
@@ -91,7 +105,7 @@ def _served(hdfs: Hdfs) -> Iterator[Hdfs]:
 def hdfs_lake(request: pytest.FixtureRequest, engine: Engine, jars: Path, tmp_path: Path) -> Iterator[HdfsLake]:
     """An empty warehouse on either kind of HDFS, and a JVM that is who the catalog says."""
     hdfs: Hdfs = request.getfixturevalue(f"{request.param}_hdfs")
-    worker = Worker(jars, tmp_path / "worker.log", pod_environment(hdfs, tmp_path))
+    worker = Worker(jars, tmp_path / "worker.log", **pod_environment(hdfs, tmp_path))
     yield HdfsLake(engine, worker, image_home(engine, jars, tmp_path), tmp_path, hdfs=hdfs)
     worker.stop()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -112,3 +114,54 @@ def test_what_paimon_cannot_compact_is_refused_before_it_fails(lake: Lake) -> No
     lake.provision(columns, keys=["id"], partitions=["dt"], options={"bucket": "-1"}).ok()
 
     assert "partition key" in lake.compact().refused("InvalidSpec")
+
+
+PARTITIONS: list[tuple[str, list[str]]] = [
+    ("STRING", ["a", "it's; dt=b, \\ $x", "2026-11-22"]),
+    ("INT", ["20261122", "-5", "0"]),
+    ("BIGINT", ["9007199254740993", "1", "2"]),
+    ("SMALLINT", ["7", "-7", "0"]),
+    ("DATE", ["2026-11-22", "1999-12-31", "2000-02-29"]),
+]
+"""Type of a partition key, and three values as they stand in a run."""
+TEXTS = ("STRING", "DATE")
+"""Types whose values are text in JSON too."""
+
+
+@pytest.mark.parametrize(("type_", "values"), PARTITIONS, ids=lambda each: each if isinstance(each, str) else None)
+def test_only_the_partitions_that_a_run_names_are_compacted(lake: Lake, type_: str, values: list[str]) -> None:
+    _in_three_partitions(lake, type_, values)
+
+    lake.compact(partitions=[{"dt": values[1]}]).ok()
+    assert _files_by_partition(lake) == [1, 3, 3]
+    lake.compact(partitions=[{"dt": values[0]}, {"dt": values[1]}]).ok()
+    assert _files_by_partition(lake) == [1, 1, 3]
+    assert len(lake.rows()) == 3
+
+
+@pytest.mark.parametrize(
+    ("type_", "partition", "words"),
+    [
+        ("INT", {"dt": "1 OR 1=1"}, "no value of 'dt'"),
+        ("INT", {"dt": "3000000000"}, "no value of 'dt'"),
+        ("DATE", {"dt": "22.11.2026"}, "no value of 'dt'"),
+        ("STRING", {"day": "a"}, "no column 'day'"),
+    ],
+)
+def test_a_partition_that_cannot_be_is_refused(lake: Lake, type_: str, partition: dict[str, str], words: str) -> None:
+    _in_three_partitions(lake, type_, ["2026-11-22" if type_ == "DATE" else "1"], commits=1)
+    assert words in lake.compact(partitions=[partition]).refused("InvalidSpec")
+
+
+def _in_three_partitions(lake: Lake, type_: str, values: list[str], *, commits: int = 3) -> None:
+    options = {"bucket": "1", "write-only": "true"}
+    columns = {"id": "BIGINT", "v": "INT", "dt": type_}
+    lake.provision(columns, keys=["dt", "id"], partitions=["dt"], options=options).ok()
+    for number in range(commits):
+        lines = [json.dumps({"id": 1, "v": number, "dt": value if type_ in TEXTS else int(value)}) for value in values]
+        lake.land(f"orders/{number}.json", "\n".join(lines))
+        lake.write(format="json").ok()
+
+
+def _files_by_partition(lake: Lake) -> list[int]:
+    return sorted(Counter(str(file["partition"]) for file in files(lake)).values())

@@ -45,6 +45,18 @@ def test_all_jars_from_the_directory(air_gapped: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in had.directory.iterdir()) == ["one-1.jar", "two-2.jar"]
 
 
+def test_in_the_cache_engines_with_other_jars_have_directories_of_their_own(
+    air_gapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIMON_OPERATOR_CACHE", str(tmp_path / "cache"))
+    both, one = fetch.fetch(ENGINE).directory, fetch.fetch(engine_of(Jar("g:one:1", None))).directory
+
+    assert both is not None
+    assert one is not None
+    assert sorted(path.name for path in both.iterdir()) == ["one-1.jar", "two-2.jar"]
+    assert [path.name for path in one.iterdir()] == ["one-1.jar"]
+
+
 def test_a_jar_that_was_changed_after_it_was_fetched_is_fetched_again(air_gapped: Path, tmp_path: Path) -> None:
     had = fetch.fetch(ENGINE, tmp_path / "into")
     assert had.directory is not None

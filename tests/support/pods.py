@@ -8,7 +8,7 @@ from typing import Any
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.run import PaimonRun
-from paimon_operator.core.naming import FINALIZER, owner_reference, pod_labels, pod_name
+from paimon_operator.core.naming import FINALIZER, executor_labels, owner_reference, pod_labels, pod_name
 from paimon_operator.core.pods import PodObserved, read_pod
 
 Json = dict[str, Any]
@@ -49,6 +49,25 @@ def pod(
     if "containerStatuses" in status or status.get("phase", "Pending") != "Pending":
         spec["nodeName"] = "node-1"
     whole = {"phase": "Pending"} | status
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": whole}
+
+
+def executor(number: int, *, of: str, deleting: bool = False, **status: Any) -> Json:
+    """An executor's Pod of the driver Pod `of`, running unless `status` says otherwise."""
+    name = f"{of}-exec-{number}"
+    metadata: Json = {
+        "name": name,
+        "namespace": "shop",
+        "uid": f"uid-of-{name}",
+        "creationTimestamp": rfc3339(MADE),
+        "labels": executor_labels("orders", of.rpartition("-")[0]),
+        "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": of, "uid": f"uid-of-{of}", "controller": True}],
+    }
+    if deleting:
+        metadata["deletionTimestamp"] = rfc3339(FINISHED)
+    running_ = {"name": "executor", "state": {"running": {"startedAt": rfc3339(STARTED)}}}
+    whole = {"phase": "Running", "containerStatuses": [running_]} | status
+    spec = {"activeDeadlineSeconds": DEADLINE_S, "nodeName": "node-1"}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": whole}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
 from paimon_operator.api.run import CompactStrategy, PaimonRun
-from paimon_operator.api.run_status import Attempt, Phase, RunStatus, RunType
+from paimon_operator.api.run_status import Attempt, Phase, RunSpark, RunStatus, RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import ActiveRun, TableStatus
 from paimon_operator.core.claims import Claim
@@ -42,6 +42,8 @@ class Story:
         self.refusal: Refusal | None = None
         self.claimant: Claim | None = None
         self.others: tuple[PodObserved, ...] = ()
+        self.executors: tuple[PodObserved, ...] = ()
+        self.execution: RunSpark | None = None
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"
         self.released: set[str] = set()
@@ -75,6 +77,7 @@ class Story:
                 refusal=self.refusal,
                 claimant=self.claimant,
                 others=self.others,
+                executors=self.executors,
             ),
             self.now,
         )
@@ -113,6 +116,7 @@ class Story:
             cores=2,
             cpu_request_millis=2000,
             memory_mib=2048,
+            execution=self.execution,
         )
 
     def carry_out(self, decision: Decision[RunStatus]) -> None:

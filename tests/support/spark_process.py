@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,11 +64,10 @@ def run_driver(home: Path, job: Path, directory: Path, **env: str) -> Exited:
 
 
 class Worker:
-    """One JVM with an engine's jars that performs job after job. `env` is what a Pod's environment adds."""
+    """One JVM with an engine's jars that performs job after job; `env` is what a Pod's environment would have."""
 
-    def __init__(self, jars: Path, log: Path, env: Mapping[str, str] | None = None) -> None:
-        added = dict(env or {})
-        krb5 = f" -Djava.security.krb5.conf={added['KRB5_CONFIG']}" if "KRB5_CONFIG" in added else ""
+    def __init__(self, jars: Path, log: Path, **env: str) -> None:
+        krb5 = f" -Djava.security.krb5.conf={env['KRB5_CONFIG']}" if "KRB5_CONFIG" in env else ""
         class_path = ":".join(str(path) for path in sorted(jars.glob("*.jar")))
         arguments = [
             *("--master", "local[2]", "--driver-memory", "1g", "--driver-class-path", class_path),
@@ -79,7 +77,7 @@ class Worker:
         with log.open("w", encoding="utf-8") as stream:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.support.spark_worker", str(writing)],
-                env={**os.environ, "PYSPARK_SUBMIT_ARGS": " ".join(arguments), "SPARK_LOCAL_IP": "127.0.0.1", **added},
+                env={**os.environ, "PYSPARK_SUBMIT_ARGS": " ".join(arguments), "SPARK_LOCAL_IP": "127.0.0.1", **env},
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=stream,
@@ -91,6 +89,7 @@ class Worker:
         os.close(writing)
         self._answers = os.fdopen(reading, encoding="utf-8")
         self._log = log
+        self.env = env
 
     def ask(self, **request: str) -> Any:
         """The worker's answer to one request."""

@@ -185,6 +185,12 @@ _IDENTITY = [
     _later("a database that the catalog does not allow", keyed_table(spec__database="finance"), "spec.database", "finance", "DatabaseNotAllowed"),
 ]  # fmt: skip
 
+
+def _jdbc(**edits: object) -> dict[str, object]:
+    right = {"uri": "jdbc:postgresql://db:5432/paimon", "credentialsSecretRef": {"name": "db"}}
+    return {"type": "Jdbc", "jdbc": {key: value for key, value in {**right, **edits}.items() if value is not REMOVED}}
+
+
 _OTHER_KINDS = [
     WrongManifest("a warehouse on the node's disk", catalog(spec__warehouse="file:///tmp/warehouse"), "spec.warehouse", "should match"),
     WrongManifest("a warehouse that climbs", catalog(spec__warehouse="s3://lake/a/../b"), "spec.warehouse", "should match"),
@@ -202,11 +208,40 @@ _OTHER_KINDS = [
     WrongManifest("a bucket on a claim", catalog(spec__storage={"claim": {"name": "disk"}}), "spec.warehouse", "must begin with file://"),
     WrongManifest("a claim's path in a bucket", catalog(spec__warehouse="file:///data/warehouse"), "spec.warehouse", "must begin with s3://"),
     WrongManifest("a location on the Pod's disk", catalog(spec__locations=[{"name": "in", "uri": "file:///data/in/"}]), "spec.locations", "must begin with s3://"),
+    WrongManifest("an executor too small for a JVM", catalog(spec__spark={"executor": {"memory": "512Mi"}}), "spec.spark.executor.memory", "1Gi"),
+    WrongManifest("no executor at all", catalog(spec__spark={"executor": {"instances": 0}}), "spec.spark.executor.instances", "greater than or equal to 1"),
+    WrongManifest("a mode that does not exist", catalog(spec__spark={"mode": "Remote"}), "spec.spark.mode", "Unsupported value"),
+    WrongManifest("a master of one's own", catalog(spec__spark={"sparkConf": {"spark.master": "local"}}), "spec.spark.sparkConf", "setting spark.master may not be set here"),
+    WrongManifest("code by a setting", catalog(spec__spark={"sparkConf": {"spark.plugins": "x.Y"}}), "spec.spark.sparkConf", "setting spark.plugins may not be set here"),
+    WrongManifest("another image by a setting", catalog(spec__spark={"sparkConf": {"spark.kubernetes.executor.container.image": "x"}}), "spec.spark.sparkConf", "may not be set here"),
+    WrongManifest("a credential as a setting", catalog(spec__spark={"sparkConf": {"spark.hadoop.fs.s3a.secret.key": "x"}}), "spec.spark.sparkConf", "no credentials"),
+    WrongManifest("a password as a setting", catalog(spec__spark={"sparkConf": {"spark.ssl.keyPassword": "x"}}), "spec.spark.sparkConf", "no credentials"),
+    WrongManifest("a variable in a setting", catalog(spec__spark={"sparkConf": {"spark.network.timeout": "${env:HOME}"}}), "spec.spark.sparkConf.spark.network.timeout", "should match"),
+    WrongManifest("settings of Spark in a table", keyed_table(spec__spark={"sparkConf": {"spark.speculation": "true"}}), "spec.spark.sparkConf", "unknown field"),
+    WrongManifest("an overlay in a table", keyed_table(spec__spark={"podOverlay": {"labels": {"a": "b"}}}), "spec.spark.podOverlay", "unknown field"),
+    WrongManifest("an overlay that mounts", catalog(spec__spark={"podOverlay": {"volumes": [{"name": "x", "hostPath": {"path": "/"}}]}}), "spec.spark.podOverlay.volumes", "unknown field"),
+    WrongManifest("an overlay with another user", catalog(spec__spark={"podOverlay": {"securityContext": {"runAsUser": 0}}}), "spec.spark.podOverlay.securityContext", "unknown field"),
+    WrongManifest("a label of the operator's", catalog(spec__spark={"podOverlay": {"labels": {"paimon-operator.dev/role": "driver"}}}), "spec.spark.podOverlay.labels", "the operator's"),
+    WrongManifest("an annotation of the operator's", catalog(spec__spark={"podOverlay": {"annotations": {"paimon-operator.dev/x": "y"}}}), "spec.spark.podOverlay.annotations", "the operator's"),
+    WrongManifest("a label that is none", catalog(spec__spark={"podOverlay": {"labels": {"team": "a b"}}}), "spec.spark.podOverlay.labels.team", "should match"),
     _later("a claim where none is allowed", catalog(spec__storage={"claim": {"name": "disk"}}, spec__warehouse="file:///data/lake", spec__locations=[]), "spec.storage.claim", "spark.allowClaims", "StorageNotAllowed"),
-    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Hive"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("a database without its address", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.jdbc", "must be set"),
+    WrongManifest("an address of no use", catalog(spec__metastore=_jdbc() | {"type": "Filesystem"}), "spec.metastore.jdbc", "must not be set"),
+    WrongManifest("a database without credentials", catalog(spec__metastore=_jdbc(credentialsSecretRef=REMOVED)), "spec.metastore.jdbc.credentialsSecretRef", "Required"),
+    WrongManifest("a database of another kind", catalog(spec__metastore=_jdbc(uri="jdbc:mysql://db/paimon")), "spec.metastore.jdbc.uri", "should match"),
+    WrongManifest("a password in the parameters", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?user=me&password=x")), "spec.metastore.jdbc.uri", "into the Secret"),
+    WrongManifest("a password before the host", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://me:secret@db/paimon")), "spec.metastore.jdbc.uri", "into the Secret"),
+    WrongManifest("a parameter that runs code", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?socketFactory=x.Y")), "spec.metastore.jdbc.uri", "may be: sslmode"),
+    WrongManifest("a factory that runs code", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?sslmode=require&sslfactory=x.Y")), "spec.metastore.jdbc.uri", "DefaultJavaSSLFactory"),
+    _later("a metastore that the engine has not", catalog(spec__metastore=_jdbc(), spec__engine="paimon-0.9"), "spec.metastore.type", "paimon-0.9 does not work with Jdbc", "UnsupportedByEngine"),
     WrongManifest("an engine that is no engine", catalog(spec__engine="latest"), "spec.engine", "should match"),
     WrongManifest("two locations of one name", catalog(spec__locations__1={"name": "landing", "uri": "s3://other/"}), "spec.locations[1]", "Duplicate"),
     WrongManifest("a compaction that does not say how", run(spec__compact=REMOVED), "spec.compact", "must be set"),
+    WrongManifest("a compaction of no partition", run(spec__compact__partitions=[]), "spec.compact.partitions", "at least 1"),
+    WrongManifest("a partition without a key", run(spec__compact__partitions=[{}]), "spec.compact.partitions[0]", "at least 1"),
+    WrongManifest("a partition by a number", run(spec__compact__partitions=[{"hh": 7}]), "spec.compact.partitions[0].hh", "must be of type string"),
+    WrongManifest("a run that stays for ever and a day", run(spec__ttlAfterFinished="ever"), "spec.ttlAfterFinished", "should match"),
     WrongManifest("a compaction that writes", run(spec__write={"name": "import"}), "spec.write", "only then"),
     WrongManifest("a drop by hand", run(spec__type="Drop", spec__compact=REMOVED), "spec.type", "only the operator"),
     WrongManifest("a write by hand", run(spec__type="Write", spec__compact=REMOVED, spec__write={"name": "import"}), "spec.type", "only the operator"),

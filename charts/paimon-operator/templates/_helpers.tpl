@@ -20,18 +20,54 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- define "paimon-operator.labels" -}}
-{{ include "paimon-operator.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- $own := include "paimon-operator.selectorLabels" . | fromYaml -}}
+{{- $_ := set $own "app.kubernetes.io/version" (.Chart.AppVersion | toString) -}}
+{{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service -}}
+{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version) -}}
+{{- toYaml (merge $own .Values.commonLabels) -}}
+{{- end -}}
+
+{{- /* Labels of the Pod of `helm test`. Not the selector's: it would count as an operator, for Deployment and Service. */ -}}
+{{- define "paimon-operator.testLabels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- define "paimon-operator.image" -}}
-{{- if .Values.image.digest -}}
-{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- $image := .Values.image -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
 {{- else -}}
-{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- include "paimon-operator.reference" (dict "root" . "path" "image" "image" (printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag))) -}}
 {{- end -}}
+{{- end -}}
+
+{{- /* One image reference, refused where it names no version. */ -}}
+{{- define "paimon-operator.reference" -}}
+{{- $name := last (splitList "/" .image) -}}
+{{- if not (contains "@sha256:" .image) -}}
+{{- if .root.Values.requireDigests -}}
+{{- fail (printf "%s: %s is named by a tag, and requireDigests is set. Name it by its digest: repository@sha256:..." .path .image) -}}
+{{- end -}}
+{{- if or (not (contains ":" $name)) (hasSuffix ":latest" $name) -}}
+{{- fail (printf "%s: %s is another image tomorrow. Name a version or, better, a digest." .path .image) -}}
+{{- end -}}
+{{- end -}}
+{{- .image -}}
+{{- end -}}
+
+{{- define "paimon-operator.sparkImages" -}}
+{{- $images := dict -}}
+{{- range $engine, $image := .Values.spark.images -}}
+{{- if $image -}}
+{{- $path := printf "spark.images.%s" $engine -}}
+{{- $_ := set $images $engine (include "paimon-operator.reference" (dict "root" $ "path" $path "image" $image)) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (hasKey $images .Values.spark.defaultEngine) -}}
+{{- fail (printf "spark.defaultEngine: %s has no image. Add it to spark.images, or name one of: %s." .Values.spark.defaultEngine (keys $images | sortAlpha | join ", ")) -}}
+{{- end -}}
+{{- toJson $images -}}
 {{- end -}}
 
 {{- /* What the operator may do in a namespace that it watches. No Secrets, on purpose. */ -}}
@@ -63,4 +99,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   resources: [leases]
   resourceNames: [{{ include "paimon-operator.fullname" . }}-canary]
   verbs: [get, list, watch, create, patch]
+{{- end -}}
+
+{{- /* The middle of the names that the operator gives to runs: its run types in lower case. */ -}}
+{{- define "paimon-operator.runActions" -}}
+provision|write|compact|expiresnapshots|drop
 {{- end -}}

@@ -20,12 +20,14 @@ from paimon_operator.api.base import (
 )
 from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.metastore import Metastore
 from paimon_operator.api.policies import CommitPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
-from paimon_operator.api.storage import SCHEMES, Location, Metastore, Storage, Warehouse
+from paimon_operator.api.storage import SCHEMES, Location, Storage, Warehouse
 
 _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
+_METASTORE_URI = "(has({0}.metastore) && has({0}.metastore.jdbc) ? {0}.metastore.jdbc.uri : '')"
 _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 
 
@@ -53,6 +55,12 @@ class PaimonCatalogSpec(ApiModel):
         rule(
             f"{_METASTORE.format('self')} == {_METASTORE.format('oldSelf')}",
             "metastore must not change: make a new PaimonCatalog",
+            path=".metastore",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            f"{_METASTORE_URI.format('self')} == {_METASTORE_URI.format('oldSelf')}",
+            "the metastore's uri must not change: make a new PaimonCatalog",
             path=".metastore",
             reason="FieldValueForbidden",
         ),
@@ -85,7 +93,7 @@ class PaimonCatalogSpec(ApiModel):
     """Directory of all tables: s3://bucket/path, hdfs://namenode:port/path, hdfs://nameservice/path or
     file:///data/path, without a slash at the end. Never changes."""
     metastore: Metastore | None = None
-    """Where the list of tables is kept. Absent: Filesystem. Never changes."""
+    """Where the list of tables is kept. Absent: Filesystem. Never changes, but for its credentialsSecretRef."""
     storage: Storage
     """The file system under the warehouse."""
     allowed_databases: Annotated[tuple[Identifier, ...], Field(min_length=1, max_length=100)] = ()
@@ -95,8 +103,8 @@ class PaimonCatalogSpec(ApiModel):
     engine: EngineName | None = None
     """The pair of Paimon and Spark that does the work: paimon-1.4, paimon-0.9. Absent: the operator's default."""
     commit_policy: CommitPolicy = CommitPolicy.REQUIRE_SAFE
-    """RequireSafe: nothing changes a table that others commit to while there is no commit lock, because commits can get
-    lost. AllowUnsafe: do it all the same."""
+    """RequireSafe: nothing changes a table that others commit to while nothing holds commits apart (condition
+    CommitSafe), because they can get lost. AllowUnsafe: do it all the same."""
     spark: CatalogSpark | None = None
     """Defaults for the Spark pods."""
     table_defaults: TableDefaults | None = None

@@ -112,9 +112,10 @@ class WriteJob(_Document):
 
 
 class CompactJob(_Document):
-    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`)."""
+    """Compact. `partition_idle_time` is in Paimon's notation (`10 min`); `partitions` are all that is compacted."""
 
     strategy: CompactStrategy
+    partitions: tuple[dict[str, str], ...] | None = None
     partition_idle_time: str | None = None
 
 
@@ -128,6 +129,25 @@ class ExpireSnapshotsJob(_Document):
 
 class DropJob(_Document):
     """Drop the table, if it is ours."""
+
+
+class JobExecutors(_Document):
+    """Executors of mode Cluster. Sizes of one, in MiB and in thousandths of a CPU."""
+
+    instances: int
+    cores: int
+    cpu_millis: int
+    heap_mib: int
+    overhead_mib: int
+    service_account: str
+    timeout_seconds: int
+
+
+class JobSpark(_Document):
+    """How Spark is set up: settings from the catalog, and executors unless the driver works alone."""
+
+    conf: dict[str, str] = Field(default_factory=dict)
+    executors: JobExecutors | None = None
 
 
 class Job(_Document):
@@ -144,6 +164,7 @@ class Job(_Document):
     commit_user: str
     since_snapshot: int | None = None
     """Commits after this snapshot must be the operator's; None: nothing is known of the commits so far."""
+    spark: JobSpark | None = None
     provision: ProvisionJob | None = None
     write: WriteJob | None = None
     compact: CompactJob | None = None

@@ -108,10 +108,21 @@ class Reason(StrEnum):
 
     # Outside writers
     SINGLE_COMMITTER = "SingleCommitter", "Nobody but the operator commits, one run at a time.", "Nothing."
+    ATOMIC_RENAME = (
+        "AtomicRename",
+        "Others commit too, and the storage lets one of two commits win: the other is made again on top of it.",
+        "Nothing.",
+    )
+    COMMIT_LOCK = (
+        "CommitLock",
+        "Others commit too, and the metastore has a lock for commits. It holds those apart who use it.",
+        "See that the others use the same metastore, with lock.enabled=true.",
+    )
     COMMIT_UNSAFE = (
         "CommitUnsafe",
         "Others commit to the table and the catalog has no commit lock: commits can get lost.",
-        "Stop the others and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe.",
+        "Stop the others and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe; a "
+        "catalog with the metastore Jdbc has a lock.",
     )
     OUTSIDE_COMMIT = (
         "OutsideCommit",
@@ -165,7 +176,7 @@ class Reason(StrEnum):
     )
     TABLE_EXISTS = (
         "TableExists",
-        "The table exists already and adoptionPolicy is Fail.",
+        "The table exists already and adoptionPolicy is Fail, or its files do and the metastore does not list it.",
         "Set adoptionPolicy to AdoptIfIdentical, or choose another table; it is looked at again by itself.",
     )
     TABLE_DIFFERS = (
@@ -200,7 +211,7 @@ class Reason(StrEnum):
     )
     CREDENTIALS_REFUSED = (
         "CredentialsRefused",
-        "The storage does not accept the access key or its secret.",
+        "The storage or the metastore does not accept the credentials.",
         "Correct the Secret; it is tried again by itself.",
     )
     CERTIFICATE_NOT_TRUSTED = (
@@ -210,7 +221,7 @@ class Reason(StrEnum):
     )
     ACCESS_DENIED = (
         "AccessDenied",
-        "The storage knows the credentials, and they may not do this.",
+        "The storage or the metastore knows the credentials, and they may not do this.",
         "Correct the permissions; it is tried again by itself.",
     )
     BUCKET_NOT_FOUND = (
@@ -238,9 +249,24 @@ class Reason(StrEnum):
         "The storage does not answer.",
         "Check endpoint and network; it is tried again by itself.",
     )
+    METASTORE_UNREACHABLE = (
+        "MetastoreUnreachable",
+        "The database of the catalog's metastore does not answer.",
+        "Check the uri, the database server and the network; it is tried again by itself.",
+    )
+    METASTORE_NOT_FOUND = (
+        "MetastoreNotFound",
+        "The database of the catalog's metastore, or one of Paimon's tables in it, does not exist.",
+        "Make the database, or correct the uri in a new PaimonCatalog; it is tried again by itself.",
+    )
 
     # Runs that failed
     COMMIT_CONFLICT = "CommitConflict", "Another committer was faster.", "It is tried again by itself."
+    COMMIT_LOCK_HELD = (
+        "CommitLockHeld",
+        "The commit lock that the metastore keeps for the table was not free in time.",
+        "See paimon_distributed_locks in the metastore; the lock of a writer that died is free after 8 minutes.",
+    )
     OUT_OF_MEMORY = (
         "OutOfMemory",
         "The driver ran out of memory.",
@@ -255,6 +281,11 @@ class Reason(StrEnum):
         "PodNotStarted",
         "The driver pod did not start in time.",
         "See the message: node, image, or Secret.",
+    )
+    NO_EXECUTORS = (
+        "NoExecutors",
+        "No executor has come to the driver's help in time; the message says what it waited for.",
+        "Free or add nodes, correct the quota, the image or the admission policy, or use mode Local.",
     )
     POD_LOST = (
         "PodLost",

@@ -32,6 +32,10 @@ class CompactStrategy(StrEnum):
     FULL = "Full"
 
 
+Partition = Annotated[dict[str, Annotated[str, Field(max_length=256)]], Field(min_length=1, max_length=16)]
+"""Partition key -> value, as text."""
+
+
 class TableRef(ApiModel):
     """The table of a run."""
 
@@ -51,6 +55,9 @@ class CompactRun(ApiModel):
 
     strategy: CompactStrategy
     """Minor: merge few sorted runs. Full: rewrite each bucket into one."""
+    partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
+    """Only these partitions, whatever partitionIdleTime says: for each of them the values of all its keys, or of some
+    and it stands for all that match. Absent: all partitions."""
 
 
 class TriggerInfo(ApiModel):
@@ -102,6 +109,8 @@ class PaimonRunSpec(ApiModel):
     """The run is stopped when its container has been running for this long. Absent: the table's runPolicy."""
     backoff_limit: Annotated[int, Field(ge=0, le=20, json_schema_extra={"format": "int32"})] | None = None
     """How often it is tried again. Absent: the table's runPolicy."""
+    ttl_after_finished: Duration | None = None
+    """The run is deleted this long after it succeeded or failed. Absent: runs of users stay until they are deleted."""
 
 
 class PaimonRun(ApiModel):

@@ -20,6 +20,7 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.spark import SparkMode
 
 
 class RunType(StrEnum):
@@ -115,6 +116,15 @@ class Attempt(ApiModel):
     """Why it failed or waits, as a sentence."""
 
 
+class RunSpark(ApiModel):
+    """Where the work of all attempts is done; decided before the first."""
+
+    mode: SparkMode
+    """Local or Cluster."""
+    message: Message
+    """Why, as a sentence."""
+
+
 class Measure(ApiModel):
     """The table at one moment."""
 
@@ -198,6 +208,8 @@ class RunStatus(ApiModel):
     """When the next attempt starts."""
     engine: EngineName | None = None
     """Engine of all attempts: the one that the job was written for."""
+    spark: RunSpark | None = None
+    """Where the work is done, and why there."""
     failure_class: FailureClass | None = None
     """What kind of failure ended it."""
     field: Annotated[str, Field(max_length=256)] | None = None

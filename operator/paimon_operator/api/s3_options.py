@@ -28,9 +28,9 @@ None of them holds a secret, names code or a local path, or leads to another buc
 CUSTOMER_KEY: Final = "SSE-C"
 """With it the encryption key itself would stand in the catalog."""
 
-_KEYS: Final = "[" + ", ".join(f"'{prefix}{name}'" for prefix in PREFIXES for name in ALLOWED) + "]"
+_KEYS: Final = f"^({'|'.join(PREFIXES)})({'|'.join(ALLOWED)})$".replace(".", "[.]")
 _CREDENTIALS: Final = r"(key|token|secret|password|credential)"
-_UNKNOWN: Final = f"!(k in {_KEYS})"
+_UNKNOWN: Final = f"!k.matches('{_KEYS}')"
 _SECRET: Final = f"({_UNKNOWN} && k.matches('{_CREDENTIALS}'))"
 
 _RULES: Final = [

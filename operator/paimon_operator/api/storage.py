@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -25,19 +24,6 @@ Warehouse = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})+$", max_length
 LocationUri = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})*/?$", max_length=512)]
 RelativePath = Annotated[str, Field(pattern=rf"^{_SEGMENT}(/{_SEGMENT})*/?$", min_length=1, max_length=512)]
 """No segment begins with a dot, so `..` cannot be written; neither can a glob."""
-
-
-class MetastoreType(StrEnum):
-    """Where the catalog keeps the list of its tables."""
-
-    FILESYSTEM = "Filesystem"
-
-
-class Metastore(ApiModel):
-    """Where the catalog keeps the list of its tables."""
-
-    type: MetastoreType
-    """Filesystem: the directories of the warehouse are the list. It has no lock: see commitPolicy."""
 
 
 class S3(ApiModel):

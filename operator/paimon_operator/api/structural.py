@@ -13,10 +13,12 @@ from pydantic import BaseModel
 from paimon_operator.api.base import Json
 
 _DROPPED: Final = {"title", "examples", "const", "$defs"}
+_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
+"""An object of Kubernetes' own, whose shape is checked where it is used."""
 _COPIED: Final = {
     "description", "format", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems",
     "minProperties", "maxProperties",
-    "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-validations",
+    "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-validations", _OPEN,
 }  # fmt: skip
 _NOTHING: Final[tuple[object, ...]] = (None, [], {})
 
@@ -86,6 +88,8 @@ class _Converter:
             }
             required = {"required": node["required"]} if node.get("required") else {}
             return {"properties": properties} | required
+        if node.get(_OPEN):
+            return {}
         values = node.get("additionalProperties")
         if not isinstance(values, dict):
             raise NotStructuralError(f"{place}: an object without properties")

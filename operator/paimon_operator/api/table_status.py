@@ -28,6 +28,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import ExternalWriters, RunPolicy
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.run_status import FailureClass, OutsideCommit, RunTrigger, RunType
+from paimon_operator.api.spark import SparkMode
 
 Uid = Annotated[str, Field(max_length=64)]
 
@@ -43,6 +44,8 @@ class ActiveRun(ApiModel):
     """What the run does."""
     subject: Annotated[str, Field(max_length=40)] | None = None
     """Name of the write, or strategy of the compaction."""
+    partial: bool | None = None
+    """True for a compaction of some partitions only, which counts for no schedule."""
     trigger: RunTrigger
     """Why it was started."""
     due_time: Time | None = None
@@ -188,6 +191,8 @@ class WriteState(ScheduleState):
     """Hash of from and mode that a write of type Once has loaded."""
     committed_snapshot: Int64 | None = None
     """Snapshot of its last commit."""
+    rows: Int64 | None = None
+    """Rows that it loaded last; mode Auto goes by it."""
 
 
 class DropState(ApiModel):
@@ -245,6 +250,28 @@ class EffectiveDriver(ApiModel):
     """Where the block comes from."""
 
 
+class EffectiveExecutor(ApiModel):
+    """Number and size of the next executor pods, in mode Cluster."""
+
+    instances: Positive | None = None
+    """How many."""
+    cores: Positive | None = None
+    """CPUs of each."""
+    memory: Memory | None = None
+    """Memory of each container."""
+    source: Origin
+    """Where the block comes from."""
+
+
+class EffectiveMode(ApiModel):
+    """Where the work is done."""
+
+    mode: SparkMode
+    """Local, Cluster or Auto; what Auto came to is in status.spark of each run."""
+    source: Origin
+    """Where it comes from."""
+
+
 class EffectiveRunPolicy(RunPolicy):
     """Run policy as it is applied."""
 
@@ -265,6 +292,10 @@ class Effective(ApiModel):
     """How long old states are kept."""
     driver: EffectiveDriver | None = None
     """Size of the next driver pod."""
+    mode: EffectiveMode | None = None
+    """Where the work is done."""
+    executor: EffectiveExecutor | None = None
+    """Number and size of the next executor pods; absent in mode Local."""
     run_policy: EffectiveRunPolicy | None = None
     """Deadlines, retries, history."""
 

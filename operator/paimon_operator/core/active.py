@@ -97,6 +97,7 @@ def begun(table: PaimonTable, work: Work) -> ActiveRun:
             uid=work.run.metadata.uid,
             type=work.type_,
             subject=work.subject,
+            partial=work.partial or None,
             trigger=work.trigger,
         )
     return ActiveRun(

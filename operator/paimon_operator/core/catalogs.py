@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,8 @@ from typing import Final
 from paimon_operator.api.catalog import CatalogStatus, EngineStatus, PaimonCatalog
 from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.core import naming, reach, schedule
+from paimon_operator.core import naming, outside, reach, schedule
+from paimon_operator.core.commit_safety import Protection, alone, protection_of
 from paimon_operator.core.conditions import (
     Finding,
     fails,
@@ -24,9 +26,9 @@ from paimon_operator.core.conditions import (
 )
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.observed import OperatorFacts
-from paimon_operator.core.outside import has_outside_writers
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.rules import location_problems
+from paimon_operator.core.spark_rules import spark_problems
 from paimon_operator.core.storage import metastore_type
 from paimon_operator.errors import SpecError
 
@@ -42,8 +44,10 @@ class CatalogObserved:
     """PaimonTables of the namespace that refer to it."""
     reached: bool = False
     """A run of one of them has succeeded: the storage can be reached."""
-    outside_writers: int = 0
-    """Tables of it that others commit to: externalWriters is Active, or a run has found a commit of others."""
+    announced: int = 0
+    """Tables of it that others commit to, as their externalWriters says."""
+    found: int = 0
+    """Tables in which a run has found a commit of others that nobody announced."""
     first_names: tuple[str, ...] = ()
     """The first of its tables by name."""
     unreached: tuple[reach.Unreached, ...] = ()
@@ -53,11 +57,12 @@ class CatalogObserved:
     @classmethod
     def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
         """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
-        count, writers, reached, names, unreached = 0, 0, False, [], []
+        count, reached, names, unreached = 0, False, [], []
+        others: Counter[outside.Others] = Counter()
         for table in tables:
             count += 1
             names.append(table["metadata"]["name"])
-            writers += has_outside_writers(table)
+            others[outside.others(table)] += 1
             provision = (table.get("status") or {}).get("provision") or {}
             reached = reached or "lastTime" in provision
             if (failing := reach.unreached(table)) is not None:
@@ -65,7 +70,8 @@ class CatalogObserved:
         return cls(
             tables=count,
             reached=reached,
-            outside_writers=writers,
+            announced=others[outside.Others.ANNOUNCED],
+            found=others[outside.Others.FOUND],
             first_names=tuple(nsmallest(NAMED, names)),
             unreached=tuple(unreached),
             namespace_terminating=namespace_terminating,
@@ -86,7 +92,8 @@ def plan_catalog(
     if not guarded and not observed.namespace_terminating:
         return Decision(status=None, finalizer="add")
     problems = tuple(catalog_problems(catalog, operator))
-    findings = _wrong(problems) if problems else _right(catalog, observed)
+    engine = operator.engines.get(operator.engine_of(catalog))
+    findings = _wrong(problems) if problems else _right(catalog, observed, protection_of(catalog, engine))
     return _decided(catalog, observed, operator, findings, now)
 
 
@@ -96,6 +103,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _storage_problems(catalog, operator)
     yield from location_problems(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
+    yield from spark_problems(catalog)
 
 
 def told(problems: tuple[SpecError, ...]) -> str:
@@ -187,8 +195,8 @@ def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
     return (fails(ConditionType.READY, reason, message), *stalled(reason, message))
 
 
-def _right(catalog: PaimonCatalog, observed: CatalogObserved) -> tuple[Finding, ...]:
-    return (_ready(catalog, observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed), *_suspended(catalog))
+def _right(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
+    return (_ready(catalog, observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed, kept), *_suspended(catalog))
 
 
 def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
@@ -204,13 +212,18 @@ def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
     return unknown(ConditionType.READY, Reason.STORAGE_NOT_TRIED, Reason.STORAGE_NOT_TRIED.means)
 
 
-def _commit_safe(observed: CatalogObserved) -> Finding:
-    if observed.outside_writers == 0:
-        return holds(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, Reason.SINGLE_COMMITTER.means)
-    message = (
-        f"{observed.outside_writers} tables have outside writers, and there is no commit lock: commits can get lost"
-    )
-    return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
+def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
+    unsafe = (0 if kept.announced else observed.announced) + (0 if kept.unannounced else observed.found)
+    if unsafe:
+        message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
+        return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
+    if safe := observed.announced + observed.found:
+        return holds(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
+    return alone(kept)
+
+
+def _tables(count: int) -> str:
+    return "1 table has" if count == 1 else f"{count} tables have"
 
 
 def _suspended(catalog: PaimonCatalog) -> tuple[Finding, ...]:

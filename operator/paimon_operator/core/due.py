@@ -107,8 +107,19 @@ def _asked_for(observed: TableObserved) -> Iterator[Work]:
         if _is_waiting(run):
             created = run.metadata.creation_timestamp
             if created is not None:
-                subject = run.spec.compact.strategy.value if run.spec.compact else None
-                yield Work(type_=run.spec.type, subject=subject, trigger=RunTrigger.USER, due=created, run=run)
+                yield _of_a_user(run, created)
+
+
+def _of_a_user(run: PaimonRun, created: datetime) -> Work:
+    compact = run.spec.compact
+    return Work(
+        type_=run.spec.type,
+        subject=compact.strategy.value if compact else None,
+        partial=compact is not None and compact.partitions is not None,
+        trigger=RunTrigger.USER,
+        due=created,
+        run=run,
+    )
 
 
 def _is_waiting(run: PaimonRun) -> bool:

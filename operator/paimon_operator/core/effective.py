@@ -12,12 +12,14 @@ from paimon_operator.api.catalog import PaimonCatalog, TableDefaults
 from paimon_operator.api.compaction import Compaction, CompactionMode, ScheduledCompaction
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.retention import SnapshotRetention
-from paimon_operator.api.spark import Driver
+from paimon_operator.api.spark import Driver, Executor, SparkMode
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import (
     Effective,
     EffectiveCompaction,
     EffectiveDriver,
+    EffectiveExecutor,
+    EffectiveMode,
     EffectiveRetention,
     EffectiveRunPolicy,
     EffectiveSnapshotRetention,
@@ -41,6 +43,8 @@ def effective(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaul
         compaction=compaction,
         retention=_retention(table, catalog, compaction.mode, defaults),
         driver=driver(table, catalog, defaults),
+        mode=(where := mode(table, catalog, defaults)),
+        executor=None if where.mode is SparkMode.LOCAL else executor(table, catalog, defaults),
         run_policy=run_policy(table, catalog, defaults),
     )
 
@@ -53,6 +57,23 @@ def driver(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults
     return EffectiveDriver(
         cores=block.cores or defaults.driver.cores, memory=block.memory or defaults.driver.memory, source=source
     )
+
+
+def executor(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveExecutor:
+    """Number and size of the next executor Pods."""
+    of_table = table.spec.spark.executor if table.spec.spark else None
+    of_catalog = catalog.spec.spark.executor if catalog and catalog.spec.spark else None
+    block, source = _nearest(of_table, of_catalog, Executor())
+    filled = defaults.executor.model_dump() | block.model_dump(exclude_none=True)
+    return EffectiveExecutor(**filled, source=source)
+
+
+def mode(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveMode:
+    """Where the work is done."""
+    of_table = table.spec.spark.mode if table.spec.spark else None
+    of_catalog = catalog.spec.spark.mode if catalog and catalog.spec.spark else None
+    found, source = _nearest(of_table, of_catalog, defaults.mode)
+    return EffectiveMode(mode=found, source=source)
 
 
 def run_policy(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveRunPolicy:

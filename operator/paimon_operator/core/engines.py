@@ -81,6 +81,8 @@ class Engine:
     stats_modes: frozenset[str]
     """Ways to keep a column's statistics; the number in truncate(16) is free."""
     metastores: frozenset[str]
+    locks: frozenset[str]
+    """Databases whose jdbc metastore can hold commits apart by a lock."""
     catalog_keys: StorageKeys
     """For Paimon's own way to S3."""
     input_keys: StorageKeys
@@ -121,6 +123,7 @@ def parse_engine(name: str, entry: Json, generated: Json) -> Engine:
         block_compressions=frozenset(generated["blockCompressions"]),
         stats_modes=frozenset(generated["statsModes"]),
         metastores=frozenset(entry["metastores"]),
+        locks=frozenset(entry["locks"]),
         catalog_keys=_storage_keys(entry["s3"]),
         input_keys=_storage_keys(entry["input"]),
     )

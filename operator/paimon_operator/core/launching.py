@@ -106,7 +106,7 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     attempt = again or _next_attempt(run, plan, now)
     status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt)
     return Step(
-        status=status.model_copy(update={"next_try": None, "engine": plan.job.engine}),
+        status=status.model_copy(update={"next_try": None, "engine": plan.job.engine, "spark": plan.execution}),
         findings=_launching(attempt, observed.refusal),
         actions=_creates(observed, attempt, plan),
     )
@@ -136,7 +136,7 @@ def _creates(observed: RunObserved, attempt: Attempt, plan: render.Launch) -> tu
     pod = render.driver_pod(run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline)
     uid = run.metadata.uid
     return (
-        Create(kind=Kind.CONFIG_MAP, body=render.config_map(run, plan.job), owner_uid=uid),
+        Create(kind=Kind.CONFIG_MAP, body=render.config_map(run, plan, deadline_s=deadline), owner_uid=uid),
         Create(kind=Kind.POD, body=pod, owner_uid=uid),
     )
 

@@ -11,10 +11,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from paimon_operator.api import units
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import RunStatus
+from paimon_operator.api.run_status import Phase, RunStatus
 from paimon_operator.core import naming
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.decision import Decision, Delete, EventNote, Release
@@ -36,7 +37,33 @@ def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
         return _with_its_pod(observed, run.status, delete(pod), LOOK_AGAIN)
     if pod is not None and pod.guarded:
         return _with_its_pod(observed, run.status, release(pod), timedelta(0))
-    return Decision(status=run.status, finalizer="remove" if has_finalizer(run) else "keep")
+    if (left := left_behind(observed, now)) is not None:
+        return _with_its_pod(observed, run.status, left, LOOK_AGAIN)
+    if has_finalizer(run):
+        again = None if _outlived_at(run) is None else timedelta(0)
+        return Decision(status=run.status, finalizer="remove", requeue_after=again)
+    return _outlived(observed, now)
+
+
+def _outlived(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """Its maker said how long a finished run is of use. Not before the table has taken the result."""
+    run, until = observed.run, _outlived_at(observed.run)
+    if until is None:
+        return Decision(status=run.status)
+    if observed.is_active:
+        return Decision(status=run.status, requeue_after=LOOK_AGAIN)
+    if now < until:
+        return Decision(status=run.status, requeue_after=until - now)
+    gone = Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid)
+    return Decision(status=run.status, actions=(gone,), requeue_after=LOOK_AGAIN)
+
+
+def _outlived_at(run: PaimonRun) -> datetime | None:
+    """When a finished run is to go. One whose result is unknown stays for its reader."""
+    ttl, ended = run.spec.ttl_after_finished, run.status.completion_time
+    if ttl is None or ended is None or run.status.phase is Phase.UNKNOWN:
+        return None
+    return ended + units.delta(ttl, field="spec.ttlAfterFinished")
 
 
 def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
@@ -45,7 +72,9 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
     if not has_finalizer(run):
         return Decision(status=None)
     if pod is None or (pod.settled(now) and not pod.guarded and (_over(run) or not pod.ended)):
-        return Decision(status=None, finalizer="remove")
+        left = left_behind(observed, now)
+        gone = Decision[RunStatus](status=None, finalizer="remove")
+        return gone if left is None else _with_its_pod(observed, None, left, LOOK_AGAIN)
     last = release(pod) if pod.settled(now) else ()
     if _over(run):
         stop = () if pod.settled(now) else delete(pod)
@@ -54,6 +83,17 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
     findings = silence(observed, pod) if pod.silent(now) else under_way(Reason.WAITING_FOR_POD, message)
     actions = delete(pod) + last
     return decided(run, Step(status=run.status, findings=told(observed, findings, actions), actions=actions), now)
+
+
+def left_behind(observed: RunObserved, now: datetime) -> tuple[Delete, ...] | None:
+    """What is to be done about executors whose driver has ended; None once none of them is at work, nor stays.
+
+    A driver that ends by itself deletes its executors. One that is killed does not: they notice and end, and their Pods
+    would stay as long as the driver's, which is history.
+    """
+    asked = tuple(action for pod in observed.executors for action in delete(pod))
+    at_work = any(not pod.settled(now) for pod in observed.executors)
+    return asked if asked or at_work else None
 
 
 def _with_its_pod(

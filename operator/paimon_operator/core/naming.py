@@ -23,6 +23,9 @@ TABLE_LABEL: Final = f"{GROUP}/table"
 RUN_LABEL: Final = f"{GROUP}/run"
 ATTEMPT_LABEL: Final = f"{GROUP}/attempt"
 
+ROLE_LABEL: Final = f"{GROUP}/role"
+EXECUTOR: Final = "executor"
+
 LABEL_LENGTH: Final = 63
 """The longest DNS label and the longest label value, in characters."""
 TABLE_PART, ACTION_PART, HASH_PART = 30, 20, 8
@@ -80,6 +83,17 @@ def child_labels(table: str, run: str) -> dict[str, str]:
 def pod_labels(table: str, run: str, attempt: int) -> dict[str, str]:
     """Labels of the driver Pod of one attempt."""
     return {**child_labels(table, run), ATTEMPT_LABEL: str(attempt)}
+
+
+def executor_labels(table: str, run: str) -> dict[str, str]:
+    """Labels of the executors of all attempts. By them they are found, and told from drivers."""
+    return {**child_labels(table, run), ROLE_LABEL: EXECUTOR}
+
+
+def is_executor(body: Manifest) -> bool:
+    """Whether a Pod is a driver's executor, by its label."""
+    labels: Mapping[str, str] = body["metadata"].get("labels") or {}
+    return labels.get(ROLE_LABEL) == EXECUTOR
 
 
 def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ every commit so far, so the record goes, and the next run only notes where it st
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from paimon_operator.api.base import rfc3339
@@ -54,21 +55,33 @@ def _known(spec: PaimonTableSpec, status: TableStatus) -> OutsideWriters | None:
     return known if known is not None and known.stated is stated is not ExternalWriters.ACTIVE else None
 
 
-def has_outside_writers(table: Manifest) -> bool:
-    """Whether others commit to the table, announced or not; from the plain object, as `unannounced` says it."""
+class Others(StrEnum):
+    """What is known of committers other than the operator."""
+
+    NOBODY = "Nobody"
+    ANNOUNCED = "Announced"
+    FOUND = "Found"
+
+
+def others(table: Manifest) -> Others:
+    """Who commits beside the operator, as `unannounced` says it, from the plain object."""
     stated = (table.get("spec") or {}).get("externalWriters", ExternalWriters.NONE)
     known: Mapping[str, Any] = (table.get("status") or {}).get("outsideWriters") or {}
-    return stated == ExternalWriters.ACTIVE or (known.get("stated") == stated and "commit" in known)
+    if stated == ExternalWriters.ACTIVE:
+        return Others.ANNOUNCED
+    return Others.FOUND if known.get("stated") == stated and "commit" in known else Others.NOBODY
 
 
-def told(commit: OutsideCommit, spec: PaimonTableSpec) -> str:
-    """Who committed what, and the ways out that this manifest has."""
+def told(commit: OutsideCommit, spec: PaimonTableSpec, *, locked: bool) -> str:
+    """Who committed what, and the ways out that this manifest has; `locked`: the metastore has a lock for commits."""
     who = f"commit user {commit.commit_user}" if commit.commit_user else "somebody without a commit user"
     what = f"snapshot {commit.snapshot_id} ({commit.kind}, {rfc3339(commit.time)}) was made by {who}"
     stated = spec.external_writers
     rests = ExternalWriters.NONE if stated is ExternalWriters.PAUSED else ExternalWriters.PAUSED
     ways = f"Stop that writer, then set externalWriters to {rests}"
-    if may_be_active(spec):
+    if may_be_active(spec) and locked:
+        ways += "; or, if it has to go on and commits under the metastore's lock, to Active"
+    elif may_be_active(spec):
         ways += "; or, if it has to go on, to Active, and the catalog's commitPolicy to AllowUnsafe"
     return f"{what}, not by the operator, while externalWriters is {stated}: commits can get lost. {ways}."
 

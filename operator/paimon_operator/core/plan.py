@@ -19,7 +19,7 @@ from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunType
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.api.table_status import TableStatus
-from paimon_operator.core import active, deletion, due, history, outside, verdict
+from paimon_operator.core import active, commit_safety, deletion, due, history, outside, verdict
 from paimon_operator.core.active import Followed
 from paimon_operator.core.catalogs import catalog_problems, reason_of, told
 from paimon_operator.core.conditions import Finding, replaced, told_once, transitions
@@ -119,7 +119,8 @@ def _with_a_look(look: Look, observed: TableObserved, followed: Followed) -> Out
     if status.active_run is not None:
         return _wait_for_run(look, observed, followed, status)
     suspended, making = _is_suspended(look), next(iter(PROVISION.due(look, status)), None)
-    if not verdict.may_commit(look, status) and (suspended or making is None or not verdict.may_verify(look, status)):
+    verifies = making is not None and not suspended and commit_safety.may_verify(look, status)
+    if not verifies and not commit_safety.may_commit(look, status):
         return _unsafe(look, status)
     if suspended:
         status = due.waiting(look, status, Reason.SUSPENDED)
@@ -134,9 +135,10 @@ def _stopped(look: Look, status: TableStatus) -> Obstacle | None:
     """Why a run that was named and not made yet must not be made any more."""
     if _is_suspended(look):
         return Obstacle(Reason.SUSPENDED, Reason.SUSPENDED.means)
-    if verdict.may_commit(look, status) or (_verifies(status) and verdict.may_verify(look, status)):
+    if commit_safety.may_commit(look, status) or (_verifies(status) and commit_safety.may_verify(look, status)):
         return None
-    return Obstacle(Reason.COMMIT_UNSAFE, Reason.COMMIT_UNSAFE.means)
+    kept = commit_safety.protection_of(look.catalog, look.engine)
+    return Obstacle(Reason.COMMIT_UNSAFE, commit_safety.told(look.spec, status, kept))
 
 
 def _is_suspended(look: Look) -> bool:
@@ -149,7 +151,7 @@ def _verifies(status: TableStatus) -> bool:
 
 def _at_work(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings:
     """The usual case, while a run is under way; but a verification that is tried again leaves it unsafe to commit."""
-    if verdict.may_commit(look, status) or not _verifies(status) or verdict.held_up(run) is not None:
+    if commit_safety.may_commit(look, status) or not _verifies(status) or verdict.held_up(run) is not None:
         return verdict.standing(look, status, run)
     return verdict.unsafe(look, status)
 
@@ -157,7 +159,7 @@ def _at_work(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings
 def _unsafe(look: Look, status: TableStatus) -> Outcome:
     """Nothing that commits is started. What may be: the verification, again, when its last run has failed."""
     status = due.waiting(look, status, Reason.COMMIT_UNSAFE)
-    retries = PROVISION.wakes(status) if verdict.may_verify(look, status) else ()
+    retries = PROVISION.wakes(status) if commit_safety.may_verify(look, status) else ()
     findings = verdict.unsafe(look, status)
     return Outcome(status=status, findings=findings, requeue_after=_until_next(look, retries))
 
@@ -212,7 +214,7 @@ def _decided(
     """Conditions with their times, Events for what changed, and the history cut to its limits."""
     table = wanted.table
     before, generation = table.status.conditions, table.metadata.generation
-    findings = [*outcome.findings, *_everywhere(table, observed, outcome.status)]
+    findings = [*outcome.findings, *_everywhere(wanted, observed, outcome.status)]
     conditions = replaced(before, findings, generation=generation, now=now)
     status = outcome.status.model_copy(update={"observed_generation": generation, "conditions": conditions})
     named = status.active_run.name if status.active_run else None
@@ -225,7 +227,11 @@ def _decided(
     )
 
 
-def _everywhere(table: PaimonTable, observed: TableObserved, status: TableStatus) -> list[Finding]:
+def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) -> list[Finding]:
     """Conditions that every step shows."""
-    safe = [verdict.commit_safe(table.spec, status)] if observed.catalog is not None else []
-    return [*safe, *verdict.suspension(table, observed.catalog, table.status.conditions)]
+    table, catalog, operator = wanted.table, observed.catalog, wanted.operator
+    suspension = verdict.suspension(table, catalog, table.status.conditions)
+    if catalog is None:
+        return list(suspension)
+    kept = commit_safety.protection_of(catalog, operator.engines.get(operator.engine_of(catalog)))
+    return [commit_safety.commit_safe(table.spec, status, kept), *suspension]

@@ -11,7 +11,7 @@ from paimon_operator.core.ports import Manifest
 
 STORAGE_FAILS: Final = frozenset({
     Reason.STORAGE_UNREACHABLE, Reason.BUCKET_NOT_FOUND, Reason.ACCESS_DENIED, Reason.CREDENTIALS_REFUSED,
-    Reason.SECRET_NOT_FOUND, Reason.CERTIFICATE_NOT_TRUSTED,
+    Reason.SECRET_NOT_FOUND, Reason.CERTIFICATE_NOT_TRUSTED, Reason.METASTORE_UNREACHABLE, Reason.METASTORE_NOT_FOUND,
 })  # fmt: skip
 """Reasons of failed runs that speak of the storage, not of the table."""
 _MEMORIES: Final = ("provision", "compaction", "retention", "drop")

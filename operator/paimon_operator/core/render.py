@@ -6,12 +6,17 @@ entrypoint; golden files in tests/core/golden hold it still.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from paimon_operator.api.contract import Job, job_text
+from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run import PaimonRun
-from paimon_operator.core import naming
+from paimon_operator.api.run_status import RunSpark
+from paimon_operator.core import executors, naming
+from paimon_operator.core.executors import Executors
+from paimon_operator.core.pod_overlay import overlaid
 from paimon_operator.core.pods import CONTAINER
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.storage.access import Mount, Source, Variable
@@ -51,6 +56,14 @@ class Launch:
     """What the catalog's storage needs in the environment."""
     mounts: tuple[Mount, ...] = ()
     """What it needs as files."""
+    long_work: bool = False
+    """Compile for a long run: it starts later, and is faster from some million rows on."""
+    execution: RunSpark | None = None
+    """Where the work is done, and why, for the run's status."""
+    executors: Executors | None = None
+    """None: the driver does everything itself, and has no token."""
+    overlay: PodOverlay | None = None
+    """The catalog's additions to driver and executors."""
 
 
 def heap_mib(memory_mib: int) -> int:
@@ -58,15 +71,21 @@ def heap_mib(memory_mib: int) -> int:
     return memory_mib - max(MINIMUM_OVERHEAD_MIB, int(memory_mib * OVERHEAD_SHARE))
 
 
-def config_map(run: PaimonRun, job: Job) -> dict[str, Any]:
-    """The job, frozen: immutable, so what attempt 1 was asked to do is what attempt 3 does."""
+def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
+    """The job and the executors' Pod, frozen: what attempt 1 was asked to do is what attempt 3 does."""
     name = naming.config_map_name(run.metadata.name)
+    labels, data = naming.child_labels(run.spec.table_ref.name, run.metadata.name), {JOB_FILE: job_text(launch.job)}
+    if launch.executors is not None:
+        template = overlaid(executors.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
+        labels[naming.ROLE_LABEL] = naming.EXECUTOR
+        data[executors.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
+        data[executors.MAY_USE_KEY] = executors.may_use(template)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": _metadata(run, name, naming.child_labels(run.spec.table_ref.name, run.metadata.name)),
+        "metadata": _metadata(run, name, labels),
         "immutable": True,
-        "data": {JOB_FILE: job_text(job)},
+        "data": data,
     }
 
 
@@ -103,7 +122,34 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
     }
     if launch.service_account:
         spec["serviceAccountName"] = launch.service_account
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    if launch.executors is not None:
+        spec["serviceAccountName"] = launch.executors.driver_account
+        spec["volumes"].append(executors.token_volume(deadline_s))
+    return overlaid({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, launch.overlay)
+
+
+def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
+    return executors.Shape(
+        table=run.spec.table_ref.name,
+        run=run.metadata.name,
+        run_uid=run.metadata.uid,
+        command=(ENTRYPOINT,),
+        deadline_s=deadline_s,
+        grace_s=GRACE_S,
+        scratch=launch.scratch,
+        environment=[_variable(each) for each in launch.variables],
+        volumes=[_volume(each) for each in launch.mounts],
+        mounts=[_volume_mount(each) for each in launch.mounts],
+        secrets=_secrets(launch),
+        pod_security=_pod_security(),
+        container_security=_container_security(),
+    )
+
+
+def _secrets(launch: Launch) -> tuple[str, ...]:
+    """Where driver and executors find the storage's secrets."""
+    variables = tuple(each.name for each in launch.variables if each.secret_key is not None)
+    return variables + tuple(each.path for each in launch.mounts if each.source is Source.SECRET)
 
 
 def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, Any]:
@@ -121,6 +167,14 @@ def _pod_security() -> dict[str, Any]:
     }
 
 
+def _container_security() -> dict[str, Any]:
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+
+
 def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> dict[str, Any]:
     memory = f"{memory_mib}Mi"
     requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
@@ -133,16 +187,13 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
         "env": _environment(run, launch, attempt, memory_mib),
         # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
         "resources": {"requests": requests, "limits": {"memory": memory}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
+        "securityContext": _container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
             {"name": "job", "mountPath": JOB_DIRECTORY, "readOnly": True},
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
             *[_volume_mount(each) for each in launch.mounts],
+            *([executors.token_mount()] if launch.executors is not None else []),
         ],
     }
 
@@ -160,7 +211,12 @@ def _environment(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) 
         "DRIVER_CORES": str(launch.cores),
         "DRIVER_HEAP": f"{heap_mib(memory_mib)}m",
     }
+    if launch.long_work:
+        plain["DRIVER_JIT"] = "tiered"
     environment: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
+    if launch.executors is not None:
+        known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))
+        environment += executors.driver_environment(*known)
     return environment + [_variable(each) for each in launch.variables]
 
 
@@ -174,7 +230,9 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 
 def _volume(mount: Mount) -> dict[str, Any]:
-    items = {"items": [{"key": key, "path": file} for key, file in mount.items.items()]} if mount.items else {}
+    items: dict[str, Any] = {"optional": True} if mount.optional else {}
+    if mount.items:
+        items["items"] = [{"key": key, "path": file} for key, file in mount.items.items()]
     match mount.source:
         case Source.SECRET:
             # Readable by the group of the Pod (fsGroup) and nobody else.

@@ -9,7 +9,8 @@ from typing import Final
 
 from paimon_operator.api import units
 from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import Attempt
+from paimon_operator.api.run_status import Attempt, AttemptState
+from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import Claim
 from paimon_operator.core.observed import Refusal
@@ -52,6 +53,10 @@ class RunObserved:
     """Driver Pods of other runs of the table, from a LIST right before a Pod is made; not looked up for anything else.
 
     Their runs are over, or gone: a finalizer that was taken off by hand, a create that arrived late.
+    """
+
+    executors: tuple[PodObserved, ...] = ()
+    """This run's executors, of all attempts; looked up while none of its drivers should be at work (`needs_executors`).
     """
 
     @property
@@ -99,6 +104,15 @@ class RunObserved:
 def last_attempt(run: PaimonRun) -> Attempt | None:
     """The newest attempt, under way or ended; None before the first."""
     return run.status.attempts[-1] if run.status.attempts else None
+
+
+def needs_executors(run: PaimonRun) -> bool:
+    """Whether executors may have been left behind: an attempt has ended, or the run goes."""
+    if run.status.spark is None or run.status.spark.mode is not SparkMode.CLUSTER:
+        return False
+    attempt = last_attempt(run)
+    going = run.metadata.deletion_timestamp is not None
+    return attempt is not None and (going or attempt.state is AttemptState.ENDED)
 
 
 def current_pod(run: PaimonRun) -> str | None:

@@ -31,6 +31,8 @@ _HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.
 """Waits of a Pod that only a human ends. A node may come by itself."""
 _SOON: Final = timedelta(milliseconds=200)
 """The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
+_NAMED: Final = 3
+"""How many executors a message names."""
 _AWAITED: Final = timedelta(seconds=5)
 """How long a run is looked at so often. A table that has not answered by then cannot be written, perhaps for long."""
 
@@ -60,7 +62,7 @@ def _until_answered(run: PaimonRun, now: datetime) -> timedelta:
 def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datetime) -> Step:
     """No attempt is under way: start the next one, unless something stands in the way."""
     run = observed.run
-    if attempt is not None and (unfinished := _last_pod(observed, attempt, now)):
+    if attempt is not None and (unfinished := _last_pod(observed, attempt, now) or _executors(observed, now)):
         return unfinished
     if blocked := not_for_users(run, now) or not_its_turn(observed, now):
         return blocked
@@ -84,6 +86,16 @@ def _last_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step | 
     actions = letting_go.release(pod)
     findings = letting_go.told(observed, _backing_off(attempt), actions)
     return Step(status=run.status, findings=findings, actions=actions) if actions else None
+
+
+def _executors(observed: RunObserved, now: datetime) -> Step | None:
+    """They commit nothing, but they write files and hold CPUs that the next attempt needs."""
+    left = letting_go.left_behind(observed, now)
+    if left is None:
+        return None
+    names = ", ".join(pod.name for pod in observed.executors[:_NAMED])
+    findings = under_way(Reason.STOPPING, f"executors of the last attempt must end before the next one: {names}")
+    return Step(status=observed.run.status, findings=letting_go.told(observed, findings, left), actions=left)
 
 
 def _backing_off(attempt: Attempt) -> tuple[Finding, ...]:

@@ -9,13 +9,12 @@ from typing import Final
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
-from paimon_operator.api.policies import CommitPolicy, ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import FailureClass, Phase, RunType
-from paimon_operator.api.table import MergeEngineType, PaimonTable, PaimonTableSpec
+from paimon_operator.api.table import MergeEngineType, PaimonTable
 from paimon_operator.api.table_status import ActiveRun, TableStatus
-from paimon_operator.core import outside
+from paimon_operator.core import commit_safety
 from paimon_operator.core.conditions import Finding, fails, holds, reconciling, settled, stalled, unknown
 from paimon_operator.core.effective import WRITE_ONLY_MODES
 from paimon_operator.core.look import Look
@@ -48,9 +47,8 @@ def refused(status: TableStatus, obstacle: Obstacle) -> Findings:
 
 def unsafe(look: Look, status: TableStatus) -> Findings:
     """Commits could get lost, and that is not to be risked."""
-    commit = outside.unannounced(look.spec, status)
-    announced = f"{Reason.COMMIT_UNSAFE.means} {Reason.COMMIT_UNSAFE.remedy}"
-    message = outside.told(commit, look.spec) if commit else announced
+    kept = commit_safety.protection_of(look.catalog, look.engine)
+    message = commit_safety.told(look.spec, status, kept)
     ready = _verified(look, status) or fails(ConditionType.READY, Reason.COMMIT_UNSAFE, message)
     return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *healthy(status, None))
 
@@ -108,31 +106,6 @@ def standing(look: Look, status: TableStatus, run: PaimonRun | None, held: Obsta
     else:
         reason, message = Reason.PENDING, Reason.PENDING.means
     return (unknown(ConditionType.READY, reason, message), *reconciling(reason, message), *healthy(status, held))
-
-
-def commit_safe(spec: PaimonTableSpec, status: TableStatus) -> Finding:
-    """S3 with the Filesystem metastore has no commit lock: safe only as long as one commits."""
-    if spec.external_writers is ExternalWriters.ACTIVE:
-        return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, Reason.COMMIT_UNSAFE.means)
-    if commit := outside.unannounced(spec, status):
-        return fails(ConditionType.COMMIT_SAFE, Reason.OUTSIDE_COMMIT, outside.told(commit, spec))
-    return holds(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, Reason.SINGLE_COMMITTER.means)
-
-
-def may_commit(look: Look, status: TableStatus) -> bool:
-    """Whether runs that commit to the table may start, as far as lost commits go.
-
-    Where buckets grow with the keys a second writer is not to be risked: it puts a key into two of them.
-    """
-    if outside.unannounced(look.spec, status) is not None and not outside.may_be_active(look.spec):
-        return False
-    safe = commit_safe(look.spec, status).status is ConditionStatus.TRUE
-    return safe or look.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
-
-
-def may_verify(look: Look, status: TableStatus) -> bool:
-    """Whether the table may be made or verified: that commits nothing, so a record alone does not stand in its way."""
-    return look.spec.external_writers is not ExternalWriters.ACTIVE or may_commit(look, status)
 
 
 def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[Condition, ...]) -> Findings:

@@ -1,8 +1,9 @@
 """Who leads: one Lease of coordination.k8s.io, taken before anything is watched and renewed while the process lives.
 
 The times are client-go's (15, 10 and 2 seconds). A holder's expiry is measured by the follower's own clock from when it
-saw the Lease change, never by comparing clocks of two machines. A leader that could not renew ends its process, and its
-guard refuses every mutation from the moment the time is up: nothing it had in hand acts beside the next leader.
+saw the Lease change, never by comparing clocks of two machines. A leader that could not renew ends its process; its
+guard refuses every mutation from the moment the time is up and gives up those on their way before a follower's wait is
+over: nothing it had in hand acts beside the next leader. A leader that dies is replaced after at most WORST_CASE.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ RENEW_DEADLINE: Final = 10.0
 """Seconds without a successful renewal after which the leader stops itself."""
 RETRY_PERIOD: Final = 2.0
 """Seconds between two tries to take or to renew; a try to take waits up to a fifth longer, by the identity's hash."""
+WORST_CASE: Final = DURATION + 2 * 1.2 * RETRY_PERIOD
+"""Seconds from a leader's last renewal to the next leader: one pause until it is seen, and one after the wait."""
 _KIND: Final = "Lease"
 _log = logging.getLogger(__name__)
 
@@ -62,10 +65,15 @@ class Lease:
         self._held: Json | None = None
         self._renewed_at = 0.0
 
-    def check(self) -> None:
-        """Raises LeaseLostError unless this process surely leads at this moment; the guard before every mutation."""
-        if self._held is None or self._monotonic() - self._renewed_at > RENEW_DEADLINE:
+    def check(self) -> float:
+        """Seconds until another process may lead at the earliest; the guard before every mutation.
+
+        Raises LeaseLostError unless this process surely leads at this moment.
+        """
+        held_for = self._monotonic() - self._renewed_at
+        if self._held is None or held_for > RENEW_DEADLINE:
             raise LeaseLostError(f"the Lease {self._namespace}/{self._name} was not renewed for {RENEW_DEADLINE:.0f} s")
+        return DURATION - held_for
 
     async def acquire(self) -> None:
         """Returns when this process leads. Errors of the API server are logged and tried again."""

@@ -6,6 +6,7 @@ The typed API of the client is not used: its models drop what they do not know a
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
@@ -41,15 +42,17 @@ _DEFAULT_PAUSE: Final = 1.0
 """Seconds to pause after a 429 that names no time."""
 
 
-def _unguarded() -> None:
+def _unguarded() -> float:
     """The guard of a process that needs no lease."""
+    return math.inf
 
 
 class ApiServer:
     """The API server as seen through one pace.
 
     `observe(verb, kind, code, seconds)` is called once per answer, with code 0 for none. `guard` is called before every
-    mutation and raises when this process may no longer change anything (its lease ran out).
+    mutation: it raises when this process may no longer change anything (its lease ran out), and tells for how many
+    seconds another one surely does not: an answer is waited for no longer, and its connection is closed then.
     """
 
     def __init__(
@@ -59,7 +62,7 @@ class ApiServer:
         limiter: TokenBucket | None,
         timeout: float,
         observe: Callable[[str, str, int, float], None],
-        guard: Callable[[], None] = _unguarded,
+        guard: Callable[[], float] = _unguarded,
     ) -> None:
         self._client, self._limiter, self._timeout = client, limiter, timeout
         self._observe, self._guard = observe, guard
@@ -68,10 +71,11 @@ class ApiServer:
         """The answer's JSON. Raises the KubernetesError tree; RetryableError with status 0 means: outcome unknown."""
         if self._limiter is not None:
             await self._limiter.take()
-        if verb not in _READS:
-            self._guard()  # after the wait for a token, so that nothing stands between it and the request
+        patience = self._timeout
+        if verb not in _READS:  # after the wait for a token, so that nothing stands between guard and request
+            patience = min(patience, self._guard())
         started = time.monotonic()
-        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body)
+        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, patience=patience)
         self._observe(verb, kind, status, time.monotonic() - started)
         if status < _ERRORS:
             answer: Json = json.loads(text)
@@ -82,7 +86,7 @@ class ApiServer:
         raise error
 
     async def _send(
-        self, verb: Verb, path: str, *, kind: str, query: Query, body: object
+        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, patience: float
     ) -> tuple[int, dict[str, str], str]:
         try:
             method, url, sent_headers, sent_body, _ = await self._client.param_serialize(
@@ -97,11 +101,11 @@ class ApiServer:
                 auth_settings=["BearerToken"],
             )
             answer = await self._client.call_api(
-                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=self._timeout)
+                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=patience)
             )
             data: bytes = await answer.read()  # type: ignore[no-untyped-call]
         except (aiohttp.ClientError, OSError, ApiException) as error:  # TimeoutError is an OSError
-            self._observe(verb, kind, 0, self._timeout)
+            self._observe(verb, kind, 0, patience)
             raise RetryableError(f"{verb} {path}: no answer: {type(error).__name__} {error}") from error
         return (
             answer.status,

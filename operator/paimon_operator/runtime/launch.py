@@ -9,10 +9,15 @@ from typing import TypeVar
 
 from paimon_operator.api import units
 from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.contract import Job, JobExecutors, JobSpark
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run_status import RunSpark
+from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core import effective, storage
+from paimon_operator.core.execution import execution, is_long
+from paimon_operator.core.executors import Executors, overhead_mib
 from paimon_operator.core.job import build_job
 from paimon_operator.core.observed import OperatorFacts
 from paimon_operator.core.render import Launch, PullPolicy
@@ -40,7 +45,9 @@ class Launches:
             what, remedy = ("PaimonTable", "Delete the run.") if table is None else ("PaimonCatalog", "Create it.")
             reason = Reason.TABLE_NOT_FOUND if table is None else Reason.CATALOG_NOT_FOUND
             raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
-        job = build_job(run, table, catalog, self.operator)
+        where = self._execution(run, table, catalog)
+        executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
+        job = self._with_spark(build_job(run, table, catalog, self.operator), catalog, executors)
         way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         cores = _given(size.cores)
@@ -50,11 +57,46 @@ class Launches:
             pull_policy=self.pull_policy,
             service_account=catalog.spec.spark.service_account_name if catalog.spec.spark else None,
             cores=cores,
-            cpu_request_millis=max(1, round(cores * self.cpu_share * 1000)),
+            cpu_request_millis=self._millis(cores),
             memory_mib=units.mebibytes(_given(size.memory)),
+            execution=where,
+            long_work=is_long(run, table, where, self.operator.defaults),
+            executors=executors,
+            overlay=catalog.spec.spark.pod_overlay if catalog.spec.spark else None,
             variables=way.variables,
             mounts=way.mounts,
         )
+
+    def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
+        defaults = self.operator.defaults
+        return execution(run, table, effective.mode(table, catalog, defaults), defaults)
+
+    def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
+        size = effective.executor(table, catalog, self.operator.defaults)
+        memory, cores = units.mebibytes(_given(size.memory)), _given(size.cores)
+        beside = overhead_mib(memory)
+        own = catalog.spec.spark.service_account_name if catalog.spec.spark else None
+        job = JobExecutors(
+            instances=_given(size.instances),
+            cores=cores,
+            cpu_millis=self._millis(cores),
+            heap_mib=memory - beside,
+            overhead_mib=beside,
+            service_account=own or self.operator.accounts.executor,
+            timeout_seconds=self.operator.executor_timeout_s,
+        )
+        return Executors(job=job, driver_account=self.operator.accounts.driver)
+
+    @staticmethod
+    def _with_spark(job: Job, catalog: PaimonCatalog, executors: Executors | None) -> Job:
+        conf = catalog.spec.spark.spark_conf if catalog.spec.spark else {}
+        if not conf and executors is None:
+            return job
+        spark = JobSpark(conf=dict(conf), executors=executors.job if executors else None)
+        return job.model_copy(update={"spark": spark})
+
+    def _millis(self, cores: int) -> int:
+        return max(1, round(cores * self.cpu_share * 1000))
 
     def limits_of(self, table: PaimonTable | None, catalog: PaimonCatalog | None) -> RunLimits:
         """The effective runPolicy of the table, and how long its Pods may wait."""

@@ -18,8 +18,8 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run_status import Phase
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core.claims import ClaimBook, ObjectKey
-from paimon_operator.core.naming import FINALIZER, controller_uid, controlling_run
-from paimon_operator.core.outside import has_outside_writers
+from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
+from paimon_operator.core.outside import Others, others
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.reach import unreached
 from paimon_operator.runtime.cache import Cache
@@ -39,7 +39,7 @@ class TableFacts:
 
     catalog: str
     reached: bool
-    outside_writers: bool
+    others: Others
     unreached: Reason | None
     """Without the time: a table that fails again for the same reason is no news to its catalog."""
 
@@ -51,14 +51,14 @@ class TableFacts:
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
-            outside_writers=has_outside_writers(body),
+            others=others(body),
             unreached=failing.reason if failing else None,
         )
 
     @property
-    def but_for_failures(self) -> tuple[str, bool, bool]:
+    def but_for_failures(self) -> tuple[str, bool, Others]:
         """What its catalog hears of at once."""
-        return self.catalog, self.reached, self.outside_writers
+        return self.catalog, self.reached, self.others
 
 
 class Notices:
@@ -126,7 +126,7 @@ class Notices:
                 self._wake(self._concerned(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
-            elif not over(body):
+            elif not _at_rest(body):
                 self._wake({key})
         return unchanged
 
@@ -186,13 +186,13 @@ class Notices:
         if known is not None and (body is None or _uid(body) != _uid(known)):
             # Its Pods may be held, with nobody left to let them go; the events that would tell may have come before.
             concerned |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
-        return concerned if over(body or known or {}) else concerned | {key}
+        return concerned if _at_rest(body or known or {}) else concerned | {key}
 
     def _concerned_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
         """Its run, and the Pod itself if it is held and its run is not known: nobody else would let it go."""
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
-            return set()
+            return _waiting_for_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
@@ -225,6 +225,14 @@ def read(model: type[ModelT], body: Manifest) -> ModelT | None:
         return None
 
 
+def _waiting_for_executor(event: str | None, body: Manifest) -> set[Key]:
+    """The run whose next step may wait for the end of this executor; its starts and its work concern nobody."""
+    over_ = event == _DELETED or (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    if not (over_ and is_executor(body)):
+        return set()
+    return {Key(Kind.RUN, body["metadata"]["namespace"], body["metadata"]["labels"][RUN_LABEL])}
+
+
 def _for_tables(catalog: Manifest | None) -> tuple[object, ...]:
     """All that a table's decision takes from its catalog, or from there being none that can be read."""
     if catalog is None or read(PaimonCatalog, catalog) is None:
@@ -251,6 +259,11 @@ def _pods_of(run: Manifest) -> set[str]:
 def over(run: Manifest) -> bool:
     """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
     return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
+
+
+def _at_rest(run: Manifest) -> bool:
+    """Whether nobody has to look at a run any more: it is over, and not to be deleted after a while."""
+    return over(run) and "ttlAfterFinished" not in run["spec"]
 
 
 def _uid(body: Manifest) -> str | None:

@@ -18,7 +18,7 @@ from paimon_operator.core.endings import ENDED
 from paimon_operator.core.launching import makes_pod
 from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.run_observed import RunObserved, current_pod
+from paimon_operator.core.run_observed import RunObserved, current_pod, needs_executors
 from paimon_operator.core.runs import step
 from paimon_operator.runtime.execute import RefusedError
 from paimon_operator.runtime.keys import Key
@@ -86,6 +86,7 @@ class Runs:
             run=run,
             table=table,
             pod=await self._pod(run),
+            executors=await self._executors(run),
             limits=self._launches.limits_of(table, catalog),
             claimant=self._world.claims.holder(table, catalog) if table is not None else None,
             launch=lambda: self._launches.launch_of(run, table, catalog),
@@ -110,5 +111,14 @@ class Runs:
         """Live: whether one of them is at work decides about a Pod."""
         labels = {naming.TABLE_LABEL: naming.label_value(run.spec.table_ref.name)}
         bodies = await self._world.store.list(Kind.POD, run.metadata.namespace, labels)
-        pods = (read_pod(body) for body in bodies if naming.controlling_run(body) is not None)
+        at_work = (each for each in bodies if naming.controlling_run(each) is not None or naming.is_executor(each))
+        pods = (read_pod(body) for body in at_work)
         return tuple(pod for pod in pods if pod.controller_uid != run.metadata.uid)
+
+    async def _executors(self, run: PaimonRun) -> tuple[PodObserved, ...]:
+        """Live: a new attempt starts, and a run goes, only without them."""
+        if not needs_executors(run):
+            return ()
+        labels = naming.executor_labels(run.spec.table_ref.name, run.metadata.name)
+        bodies = await self._world.store.list(Kind.POD, run.metadata.namespace, labels)
+        return tuple(read_pod(body) for body in bodies)

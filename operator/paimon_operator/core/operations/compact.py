@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
 from paimon_operator.api.contract import CompactJob
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run import CompactStrategy, PaimonRun
+from paimon_operator.api.run import CompactRun, CompactStrategy, PaimonRun
 from paimon_operator.api.run_status import RunTrigger, RunType
 from paimon_operator.api.table_status import CompactionState, Decision, Failure, ScheduleState, TableStatus
 from paimon_operator.api.units import paimon_duration
@@ -54,12 +54,19 @@ class Compact:
 
     def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:
         """What was decided about one strategy."""
+        if work.partial:
+            return status
         strategy = CompactStrategy(work.subject or "")
         status = _with(status, strategy, memory.noted(_slot(status, strategy), work.due_time, decision))
         return _told(status, decision=decision)
 
     def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
-        """The result counts for its strategy, and shows as the latest of both. A user's failure is the user's."""
+        """The result counts for its strategy, and shows as the latest of both.
+
+        A user's failure is the user's; and a part of the table that a user had compacted answers for no tick.
+        """
+        if ended.active.partial:
+            return status
         strategy = CompactStrategy(ended.active.subject or "")
         state = _slot(status, strategy)
         if ended.succeeded:
@@ -85,7 +92,8 @@ class Compact:
 
 def job(look: Look, run: PaimonRun) -> CompactJob:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
-    strategy = run.spec.compact.strategy if run.spec.compact else CompactStrategy.FULL
+    asked = run.spec.compact or CompactRun(strategy=CompactStrategy.FULL)
+    strategy, partitions = asked.strategy, asked.partitions
     if strategy is CompactStrategy.MINOR and not look.engine.has_minor_compaction:
         raise SpecError(
             "spec.compact.strategy",
@@ -93,8 +101,20 @@ def job(look: Look, run: PaimonRun) -> CompactJob:
             "Use Full, or a catalog with a newer engine.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
-    idle = look.compaction.partition_idle_time
-    return CompactJob(strategy=strategy, partition_idle_time=paimon_duration(idle) if idle else None)
+    for number, partition in enumerate(partitions or ()):
+        _check_keys(partition, look.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
+    idle = None if partitions else look.compaction.partition_idle_time
+    return CompactJob(
+        strategy=strategy, partitions=partitions, partition_idle_time=paimon_duration(idle) if idle else None
+    )
+
+
+def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str) -> None:
+    unknown = next((key for key in partition if key not in keys), None)
+    if unknown is None:
+        return
+    known = f"The table's are {', '.join(keys)}." if keys else "The table has none: leave partitions out."
+    raise SpecError(field, f"{unknown!r} is no partition key", known)
 
 
 def _schedule(look: Look, strategy: CompactStrategy) -> schedule.Schedule | None:

@@ -23,6 +23,8 @@ class Work:
     type_: RunType
     subject: str | None = None
     """The write's name, the compaction's strategy, or None."""
+    partial: bool = False
+    """A part of the table only, by a user's wish."""
     trigger: RunTrigger
     due: datetime
     """Since when; the work that has waited longest goes first, and of several the one that was listed first."""

@@ -67,7 +67,7 @@ class Writes:
         then = "it is done until from or mode is edited" if once else ""
         state = memory.succeeded(state, ended, reason=reason, then=then)
         if loaded is not None and loaded.committed_snapshot is not None:
-            state = memory.changed(state, committed_snapshot=loaded.committed_snapshot)
+            state = memory.changed(state, committed_snapshot=loaded.committed_snapshot, rows=loaded.rows)
         return _with(status, memory.changed(state, once_hash=ended.active.spec_hash) if once else state)
 
     def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:

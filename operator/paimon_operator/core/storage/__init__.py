@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.storage import MetastoreType
+from paimon_operator.api.metastore import MetastoreType
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.storage import claim, hdfs, s3
+from paimon_operator.core.storage import claim, hdfs, jdbc, s3
 from paimon_operator.core.storage.access import Access
 
-METASTORES: Final = {MetastoreType.FILESYSTEM: "filesystem"}
+METASTORES: Final = {MetastoreType.FILESYSTEM: "filesystem", MetastoreType.JDBC: "jdbc"}
 """What Paimon calls them."""
 
 
@@ -24,7 +24,7 @@ def metastore_type(catalog: PaimonCatalog) -> MetastoreType:
 
 def access(catalog: PaimonCatalog, engine: Engine) -> Access:
     """All that the Spark Pods of the catalog's tables need to get at their data."""
-    return _of_storage(catalog, engine)
+    return _of_storage(catalog, engine) + _of_metastore(catalog)
 
 
 def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
@@ -36,3 +36,8 @@ def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
     if storage.claim is not None:
         return claim.access(storage.claim)
     raise ValueError("the API server lets no catalog pass that has no storage")
+
+
+def _of_metastore(catalog: PaimonCatalog) -> Access:
+    metastore = catalog.spec.metastore
+    return jdbc.access(metastore.jdbc) if metastore is not None and metastore.jdbc is not None else Access()

@@ -27,6 +27,8 @@ class Variable:
     name: str
     value: str | None = None
     secret_key: SecretKey | None = None
+    driver_only: bool = False
+    """Executors do without it."""
 
 
 class Source(StrEnum):
@@ -49,6 +51,10 @@ class Mount:
     path: str
     items: Mapping[str, str] = field(default_factory=dict)
     """Key -> file below `path`; a missing key keeps the Pod from starting. Empty: every key, as a file of its name."""
+    optional: bool = False
+    """The Pod starts without the Secret or ConfigMap, or a key of it, as well."""
+    driver_only: bool = False
+    """Executors do without it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,77 @@
+"""Where a catalog keeps the list of its tables, and with it the lock for commits."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from paimon_operator.api.base import ApiModel, LocalRef, rule, validated
+
+_PARAMETERS: Final = ("sslmode", "sslfactory", "currentSchema", "targetServerType")
+_SECRETIVE: Final = ("user", "password", "passfile", "service", "sslkey", "sslpassword")
+_ANY = "|".join(_PARAMETERS)
+
+
+class MetastoreType(StrEnum):
+    """Where the catalog keeps the list of its tables."""
+
+    FILESYSTEM = "Filesystem"
+    JDBC = "Jdbc"
+
+
+class Jdbc(ApiModel):
+    """A PostgreSQL database."""
+
+    model_config = validated(
+        rule(
+            f"!self.uri.contains('@') && !self.uri.matches('[?&]({'|'.join(_SECRETIVE)})=')",
+            "uri must not contain credentials: put them as username and password into the Secret that"
+            " credentialsSecretRef names",
+            path=".uri",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            rf"self.uri.matches('^[^?]*([?](({_ANY})=[A-Za-z0-9._,-]+)(&({_ANY})=[A-Za-z0-9._,-]+)*)?$')",
+            f"the parameters of uri may be: {', '.join(_PARAMETERS)}",
+            path=".uri",
+        ),
+        rule(
+            "!self.uri.contains('sslfactory=') ||"
+            " self.uri.matches('[?&]sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory(&|$)')",
+            "sslfactory may be org.postgresql.ssl.DefaultJavaSSLFactory, which trusts what Java trusts",
+            path=".uri",
+        ),
+    )
+
+    uri: Annotated[str, Field(pattern=r"^jdbc:postgresql://[^/?\s]+/[A-Za-z0-9_.-]+([?][^\s]*)?$", max_length=512)]
+    """Address of the database: jdbc:postgresql://host:5432/name, perhaps with ?sslmode=verify-full. Never changes."""
+    credentials_secret_ref: LocalRef
+    """Secret with the keys username and password. Only the driver Pods get it, password as a file; the operator never
+    reads it."""
+
+
+class Metastore(ApiModel):
+    """Where the catalog keeps the list of its tables."""
+
+    model_config = validated(
+        rule(
+            "self.type != 'Jdbc' || has(self.jdbc)",
+            "jdbc must be set when type is Jdbc",
+            path=".jdbc",
+            reason="FieldValueRequired",
+        ),
+        rule(
+            "self.type == 'Jdbc' || !has(self.jdbc)",
+            "jdbc must not be set unless type is Jdbc",
+            path=".jdbc",
+            reason="FieldValueForbidden",
+        ),
+    )
+
+    type: MetastoreType
+    """Filesystem: the directories of the warehouse are the list; it has no lock for commits. Jdbc: a PostgreSQL
+    database, whose lock holds commits apart."""
+    jdbc: Jdbc | None = None
+    """Set when type is Jdbc."""

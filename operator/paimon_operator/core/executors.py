@@ -1,0 +1,155 @@
+"""Executors of mode Cluster: what the driver Pod has besides, and the Pod that it makes its executors from.
+
+The driver owns its executors; no other owner, or garbage collection would wait for both. What the executors' Pods are
+made from lies in the run's ConfigMap, and so does the list of what they may mount: the chart's admission policy holds
+every Pod that a driver makes against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from paimon_operator.api.contract import JobExecutors
+from paimon_operator.core import naming
+
+CONTAINER: Final = "executor"
+TEMPLATE_FILE: Final = "executor.json"
+MAY_USE_KEY: Final = "executors-may-use"
+"""Key of the ConfigMap, read by the admission policy: `secret/lake-s3 configmap/ca serviceaccount/paimon-spark`."""
+API_DIRECTORY: Final = "/etc/paimon-api"
+"""Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
+MINIMUM_OVERHEAD_MIB: Final = 384
+OVERHEAD_SHARE: Final = 0.2
+"""What an executor needs beside its heap: metaspace, direct buffers. There is no Python in it."""
+SHORTEST_TOKEN_S: Final = 600
+"""The API server gives no shorter life to a token."""
+_LOCAL_DIRECTORY: Final = "spark-local-dir-1"
+"""A volume of this name is where Spark spills; without one it would add a volume without any limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Executors:
+    """The executors of one run."""
+
+    job: JobExecutors
+    driver_account: str
+    """Service account of the driver: it may handle Pods."""
+
+    @property
+    def memory_mib(self) -> int:
+        """Memory of one container."""
+        return self.job.heap_mib + self.job.overhead_mib
+
+
+def overhead_mib(memory_mib: int) -> int:
+    """What is left for everything but the heap in a container of `memory_mib`."""
+    return max(MINIMUM_OVERHEAD_MIB, int(memory_mib * OVERHEAD_SHARE))
+
+
+def driver_environment(image: str, pull_policy: str, directory: str, secrets: Iterable[str]) -> list[dict[str, Any]]:
+    """What a driver needs to know beside its job, which lies in `directory` together with the executors' Pod."""
+    return [
+        {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+        {"name": "EXECUTOR_IMAGE", "value": image},
+        {"name": "EXECUTOR_PULL_POLICY", "value": pull_policy},
+        {"name": "EXECUTOR_TEMPLATE", "value": f"{directory}/{TEMPLATE_FILE}"},
+        {"name": "API_ACCESS", "value": API_DIRECTORY},
+        shared_secret(secrets),
+    ]
+
+
+def shared_secret(secrets: Iterable[str]) -> dict[str, Any]:
+    """Names of variables and paths of directories with secrets that driver and executors both have.
+
+    From them both sides work out the secret of their own connection, so that it stands in no object. With none, Spark
+    makes one up and writes it into the executors' Pods.
+    """
+    return {"name": "SHARED_SECRETS", "value": " ".join(secrets)}
+
+
+def token_volume(deadline_s: int) -> dict[str, Any]:
+    """The account's token, for as long as the Pod may live: Spark reads it once."""
+    ca = {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+    token = {"path": "token", "expirationSeconds": max(SHORTEST_TOKEN_S, deadline_s)}
+    return {"name": "api", "projected": {"sources": [{"serviceAccountToken": token}, {"configMap": ca}]}}
+
+
+def token_mount() -> dict[str, Any]:
+    """Where the driver finds it."""
+    return {"name": "api", "mountPath": API_DIRECTORY, "readOnly": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What executors have in common with their driver."""
+
+    table: str
+    run: str
+    run_uid: str
+    command: tuple[str, ...]
+    deadline_s: int
+    grace_s: int
+    scratch: str
+    environment: list[dict[str, Any]]
+    volumes: list[dict[str, Any]]
+    mounts: list[dict[str, Any]]
+    secrets: tuple[str, ...]
+    pod_security: dict[str, Any]
+    container_security: dict[str, Any]
+
+
+def template(executors: Executors, shape: Shape) -> dict[str, Any]:
+    """The Pod that Spark completes for each executor: name, owner, image, sizes, and how to reach the driver."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"labels": naming.executor_labels(shape.table, shape.run)},
+        "spec": {
+            "restartPolicy": "Never",
+            # In case the driver is cut off without its executors noticing.
+            "activeDeadlineSeconds": shape.deadline_s,
+            "terminationGracePeriodSeconds": shape.grace_s,
+            "serviceAccountName": executors.job.service_account,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "securityContext": shape.pod_security,
+            "containers": [_container(shape)],
+            "volumes": [
+                {"name": _LOCAL_DIRECTORY, "emptyDir": {"sizeLimit": shape.scratch}},
+                *shape.volumes,
+            ],
+        },
+    }
+
+
+def _container(shape: Shape) -> dict[str, Any]:
+    own = [{"name": "RUN_UID", "value": shape.run_uid}, shared_secret(shape.secrets)]
+    return {
+        "name": CONTAINER,
+        "command": list(shape.command),
+        "env": [*own, *shape.environment],
+        "securityContext": shape.container_security,
+        "volumeMounts": [
+            {"name": _LOCAL_DIRECTORY, "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own
+            *shape.mounts,
+        ],
+    }
+
+
+def may_use(pod: dict[str, Any]) -> str:
+    """What a Pod made from this template is, and reads: `secret/lake-s3 serviceaccount/paimon-spark`."""
+    (container,) = pod["spec"]["containers"]
+    found = {f"serviceaccount/{pod['spec']['serviceAccountName']}"}
+    for variable in container["env"]:
+        source = variable.get("valueFrom", {})
+        found |= {f"secret/{source['secretKeyRef']['name']}"} if "secretKeyRef" in source else set()
+        found |= {f"configmap/{source['configMapKeyRef']['name']}"} if "configMapKeyRef" in source else set()
+    for volume in pod["spec"]["volumes"]:
+        found |= {f"secret/{volume['secret']['secretName']}"} if "secret" in volume else set()
+        found |= {f"configmap/{volume['configMap']['name']}"} if "configMap" in volume else set()
+        claim = volume.get("persistentVolumeClaim")
+        found |= {f"persistentvolumeclaim/{claim['claimName']}"} if claim else set()
+    return " ".join(sorted(found))

@@ -1,0 +1,115 @@
+"""The release that upgrades start from: chart and images of one earlier commit, made by that commit's own tooling."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.cluster import containerd
+from tests.cluster.cache import CHECKOUT, cached, locked
+from tests.cluster.images import storage
+from tests.cluster.layout import Layout
+from tests.cluster.progress import CommandFailedError, run, run_with_progress
+
+COMMIT: Final = "00333754a60b4b2b7ab52c98845db1cb7b67ae3b"
+"""The only place that names it. A newer one must be on the main branch, whose history is never rewritten."""
+
+_BUILD: Final = """
+import json, sys
+from tests.cluster.cache import locked
+from tests.cluster.images.deliver import build, recipes
+chosen = [recipe for recipe in recipes() if recipe.variant in ("", sys.argv[2])]
+with locked("images"):
+    for recipe in chosen:
+        build(recipe)
+found = {recipe.variant: [recipe.repository, recipe.tag, recipe.local_name] for recipe in chosen}
+open(sys.argv[1], "w").write(json.dumps(found))
+"""
+"""Runs inside the earlier tree. Images are named by their inputs, so what did not change is not built again."""
+
+
+class CommitMissingError(Exception):
+    """The clone is shallow, and the commit cannot be fetched."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image in buildah's store, and its name in a registry."""
+
+    repository: str
+    tag: str
+    local_name: str
+
+
+def chart() -> Path:
+    """The earlier chart."""
+    return _source() / "charts" / "paimon-operator"
+
+
+def deliver(layout: Layout, engine: str) -> dict[str, Any]:
+    """Brings the earlier images onto the node; the references are as in `images.json`."""
+    images = _images(engine)
+    references = {variant: _deliver(image, layout) for variant, image in images.items()}
+    return {"operator": references.pop(""), "spark": references}
+
+
+def _source() -> Path:
+    """The earlier tree, exported once per machine."""
+    return cached("earlier", COMMIT, _export)
+
+
+def _export(into: Path) -> None:
+    if not _has_commit():
+        _fetch()
+    archive = into / "tree.tar"
+    run(["git", "-C", str(CHECKOUT), "archive", f"--output={archive}", COMMIT])
+    run(["tar", "--extract", f"--file={archive}", f"--directory={into}"])
+    archive.unlink()
+
+
+def _has_commit() -> bool:
+    command = ["git", "-C", str(CHECKOUT), "cat-file", "-e", f"{COMMIT}^{{commit}}"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _fetch() -> None:
+    """A shallow clone lacks the commit; whatever it was cloned from has it."""
+    try:
+        run(["git", "-C", str(CHECKOUT), "fetch", "--quiet", "--depth=1", "origin", COMMIT])
+    except CommandFailedError as error:
+        raise CommitMissingError(
+            f"commit {COMMIT} is not in this clone, and cannot be fetched from its origin: {error}. "
+            "Clone with the whole history, or `git fetch --unshallow`."
+        ) from error
+
+
+def _images(engine: str) -> dict[str, Image]:
+    """By variant; the operator's is the empty one. Built unless the store has them."""
+    answer = _source().parent / f"{COMMIT}-{engine}.json"
+    if answer.exists() and all(storage.exists(image.local_name) for image in _read(answer).values()):
+        return _read(answer)
+    fresh = answer.with_suffix(f".{os.getpid()}")
+    command = [sys.executable, "-c", _BUILD, str(fresh), engine]
+    environment = {**os.environ, "PYTHONPATH": str(_source())}
+    with locked(f"earlier-{COMMIT}"):  # the tree's own build directory serves one at a time
+        run_with_progress(f"images of {COMMIT[:7]}", command, cwd=_source(), env=environment)
+    fresh.rename(answer)
+    return _read(answer)
+
+
+def _read(answer: Path) -> dict[str, Image]:
+    return {variant: Image(*names) for variant, names in json.loads(answer.read_text()).items()}
+
+
+def _deliver(image: Image, layout: Layout) -> str:
+    reference = f"{containerd.REGISTRY}/{image.repository}:{image.tag}"
+    if reference not in containerd.images(layout):
+        with locked("images"):
+            storage.push(image.local_name, reference, layout)
+        containerd.pull(layout, reference)
+    return reference

@@ -1,0 +1,49 @@
+"""The earlier commit is exported from any clone: it is fetched into a shallow one, or its absence is told."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import earlier
+
+
+def git(directory: Path, *arguments: str) -> str:
+    names = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    command = ["git", "-C", str(directory), *names, *arguments]
+    return subprocess.run(command, text=True, capture_output=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def shallow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone of depth one; the commit that is asked for is the one before."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "--quiet")
+    for text in ("old", "new"):
+        (origin / "file").write_text(text)
+        git(origin, "add", "file")
+        git(origin, "commit", "--quiet", "--message", text)
+    git(tmp_path, "clone", "--quiet", "--depth=1", origin.as_uri(), str(clone))
+    monkeypatch.setattr(earlier, "COMMIT", git(origin, "rev-parse", "HEAD~1"))
+    monkeypatch.setattr(earlier, "CHECKOUT", clone)
+    monkeypatch.setenv("PAIMON_OPERATOR_CACHE", str(tmp_path / "cache"))
+    return clone
+
+
+def test_a_shallow_clone_fetches_the_commit(shallow: Path) -> None:
+    assert not earlier._has_commit()
+    assert (earlier._source() / "file").read_text() == "old"
+    assert (shallow / "file").read_text() == "new"
+
+
+def test_a_clone_that_cannot_fetch_says_so(shallow: Path) -> None:
+    (shallow.parent / "origin").rename(shallow.parent / "gone")
+    with pytest.raises(earlier.CommitMissingError, match="cannot be fetched from its origin"):
+        earlier._source()
+
+
+def test_the_pinned_commit_is_in_this_projects_history() -> None:
+    assert (earlier.chart() / "Chart.yaml").exists()

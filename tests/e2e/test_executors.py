@@ -1,0 +1,135 @@
+"""Mode Cluster on the node: executors do the work, may be lost, never outlive their driver, and may not be had."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from tests.e2e.kills import kill_driver
+from tests.e2e.lab import GROUP, Lab, once
+from tests.support.executor_stage import chart_objects
+from tests.support.kubectl import Object, condition
+
+EXECUTORS = "paimon-operator.dev/role=executor"
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+ROWS = 100_000
+SPARK: dict[str, Any] = {
+    "mode": "Cluster",
+    "driver": {"cores": 1, "memory": "1536Mi"},
+    "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
+}
+SECONDS = 400
+
+
+def compaction(lab: Lab, name: str = "squeeze", **spec: Any) -> Object:
+    """A full compaction that a user asks for."""
+    body = {"tableRef": {"name": "t"}, "type": "Compact", "compact": {"strategy": "Full"}, **spec}
+    metadata = {"name": name, "namespace": lab.namespace}
+    return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": body}
+
+
+@pytest.fixture
+def table(lab: Lab) -> Lab:
+    """A table of two loads over the same keys, and the accounts that the chart makes in a namespace that it knows."""
+    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(lab.catalog(spark=SPARK | {"mode": "Auto"}))
+    for number in (1, 2):
+        lab.land(f"in/{number}.json", [{"id": n, "v": f"load {number}"} for n in range(ROWS)])
+    writes = [once(f"load-{number}", f"in/{number}.json") for number in (1, 2)]
+    bucket = {"type": "Fixed", "fixed": {"count": 2}}
+    lab.kubectl.apply(
+        lab.table("t", COLUMNS, keys=["id"], bucket=bucket, writes=writes, compaction={"mode": "External"})
+    )
+
+    def loaded(obj: Object | None) -> bool:
+        status = (obj or {}).get("status") or {}
+        done = [each for each in status.get("writes", ()) if each.get("committedSnapshot")]
+        return len(done) == len(writes) and not status.get("activeRun")
+
+    lab.kubectl.until("paimontable", "t", loaded, what="loaded twice", seconds=SECONDS)
+    lab.kubectl.apply(lab.catalog(spark=SPARK))
+    return lab
+
+
+def executors(lab: Lab, phase: str = "") -> list[Object]:
+    return [pod for pod in lab.pods(EXECUTORS) if phase in ("", pod["status"]["phase"])]
+
+
+def until(met: Callable[[], Any], what: str) -> Any:
+    """The first answer that is true."""
+    end = time.monotonic() + SECONDS
+    while not (answer := met()):
+        assert time.monotonic() < end, f"not {what}"
+        time.sleep(0.3)  # polling a live server
+    return answer
+
+
+def ended(lab: Lab, name: str = "squeeze") -> Object:
+    def over(obj: Object | None) -> bool:
+        return ((obj or {}).get("status") or {}).get("phase") in ("Succeeded", "Failed", "Unknown")
+
+    found = lab.kubectl.until("paimonrun", name, over, what="over", seconds=SECONDS)
+    assert found is not None
+    return found
+
+
+def test_auto_does_small_work_in_one_pod_and_says_why(table: Lab) -> None:
+    for run in table.runs("t", "Write"):
+        spark = run["status"]["spark"]
+        assert spark["mode"] == "Local"
+        assert spark["message"].startswith("mode Auto (Catalog): nothing is known of the last load of write load-")
+
+
+def test_a_compaction_by_two_executors_survives_the_loss_of_one(table: Lab) -> None:
+    table.kubectl.apply(compaction(table))
+    pods = until(
+        lambda: executors(table, "Running")[:2] if len(executors(table, "Running")) > 1 else [], "two executors"
+    )
+    shown = table.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
+
+    table.kubectl.delete("pod", pods[0]["metadata"]["name"], force=True)
+
+    status = ended(table)["status"]
+    assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
+    assert status["spark"] == {"mode": "Cluster", "message": "mode Cluster (Catalog)"}
+    assert status["after"]["files"] < status["before"]["files"]
+    rows = table.rows("t")
+    assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load 2"})
+    until(lambda: not executors(table), "rid of executors")
+    assert table.env["AWS_SECRET_ACCESS_KEY"] not in shown
+    assert "_SPARK_AUTH_SECRET" not in shown
+    for pod in pods:
+        assert pod["spec"]["serviceAccountName"] == "paimon-spark"
+        assert not [volume for volume in pod["spec"]["volumes"] if "projected" in volume]
+
+
+def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(table: Lab) -> None:
+    table.kubectl.apply(compaction(table))
+    pods = until(lambda: executors(table, "Running"), "an executor")
+
+    assert kill_driver("squeeze") > 0
+
+    status = ended(table)["status"]
+    assert status["phase"] == "Succeeded"
+    first, second = status["attempts"]
+    assert datetime.fromisoformat(first["finished"]) <= datetime.fromisoformat(second["launched"])
+    assert {pod["metadata"]["name"].rpartition("-exec-")[0] for pod in pods} == {first["pod"]}
+    until(lambda: not executors(table), "rid of executors")
+    assert len(table.rows("t")) == ROWS
+
+
+def test_a_run_whose_executors_no_node_takes_fails_and_says_so(table: Lab) -> None:
+    table.kubectl.apply(table.catalog(spark=SPARK | {"executor": {"instances": 1, "memory": "512Gi"}}))
+    table.kubectl.apply(compaction(table, backoffLimit=0))
+
+    run = ended(table)
+
+    failed = condition(run, "Succeeded")
+    assert (failed["status"], failed["reason"]) == ("False", "NoExecutors")
+    assert "no node takes pod squeeze-1-exec-" in failed["message"]
+    assert run["status"]["failureClass"] == "Infrastructure"
+    until(lambda: not executors(table), "rid of executors")

@@ -1,0 +1,113 @@
+"""A release's life on a node of its own: from an earlier commit to this one, away, back again, and with a standby.
+
+The tests go through one release's life in the order of this file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.cluster import release
+from tests.cluster.layout import Layout
+from tests.cluster.node import Cluster
+from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
+from tests.e2e.own_node import OwnNode
+
+PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNode]:
+    cluster = Cluster(Layout(tmp_path_factory.mktemp("checkout")))
+    try:
+        cluster.up()
+        yield OwnNode.on(cluster)
+    finally:
+        cluster.down(purge=True)
+
+
+def test_an_upgrade_starts_no_run_and_a_run_under_way_ends_once(node: OwnNode) -> None:
+    node.install_earlier()
+    kubectl = node.lab.kubectl
+    kubectl.apply(node.fill("kept", "kept/1.json", range(10)))
+    node.lab.settled("kept")
+    kubectl.apply(node.fill("moving", "moving/1.json", range(20)))
+    run, done = node.driver_at_work("moving"), node.work("kept")
+    with driver_held(run):
+        node.install()
+
+    node.lab.settled("moving")
+    assert node.written_once("moving")
+    assert node.ids("moving") == list(range(20))
+    assert node.work("kept") == done
+    assert node.helm_test() == PASSED
+
+
+def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode) -> None:
+    kubectl = node.lab.kubectl
+    before = {table: node.work(table) for table in ("kept", "moving")}
+    uid = (kubectl.get("paimontable", "kept") or {})["metadata"]["uid"]
+    done = node.helm("uninstall", release.RELEASE, "--wait", "--cascade=foreground")
+    assert done.returncode == 0, done.stderr
+    assert node.system.list("pod", OPERATOR_LABEL) == []
+    assert (kubectl.get("paimontable", "kept") or {})["metadata"]["uid"] == uid
+    assert node.ids("kept") == list(range(10))
+
+    node.install()
+    kubectl.apply(node.fill("later", "later/1.json", range(5)))
+    node.lab.settled("later")  # by now the new operator has looked at everything
+    assert {table: node.work(table) for table in before} == before
+    assert node.ids("kept") == list(range(10))
+    kubectl.apply(node.fill("kept", "kept/2.json", range(10, 15)))
+    kubectl.until("paimontable", "kept", lambda _: len(node.lab.runs("kept", "Write")) == 2, what="written again")
+    node.lab.settled("kept")
+    assert node.ids("kept") == list(range(15))
+
+
+def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: OwnNode) -> None:
+    node.install(replicas=2)  # waits until both are Ready
+    budget = node.system.get("poddisruptionbudget", release.RELEASE) or {}
+    assert budget["status"]["currentHealthy"] == 2
+    node.lab.kubectl.apply(node.fill("twice", "twice/1.json", range(30)))
+    with driver_held(node.driver_at_work("twice")):
+        leader = node.lease()["holderIdentity"]
+        assert kill_container(leader.partition("_")[0]) > 0
+        last = node.lease()
+        node.system.until(
+            "lease",
+            release.RELEASE,
+            lambda o: o and o["spec"]["holderIdentity"] not in ("", leader),
+            what="held by another",
+        )
+    first = node.lease()
+    took = datetime.fromisoformat(first["acquireTime"]) - datetime.fromisoformat(last["renewTime"])
+    logging.getLogger(__name__).warning("the standby took over %.1f s after the last renewal", took.total_seconds())
+    assert took >= timedelta(seconds=last["leaseDurationSeconds"]), "the killed one might have led until then"
+
+    node.lab.settled("twice")
+    assert node.written_once("twice")
+    assert node.ids("twice") == list(range(30))
+
+
+def test_helm_test_fails_for_a_right_too_much_and_for_a_right_too_few(node: OwnNode) -> None:
+    node.install(watchNamespaces=[release.SHOP])
+    assert node.helm_test() == PASSED
+
+    account = f"--serviceaccount={release.NAMESPACE}:{release.RELEASE}"
+    node.system.run("create", "clusterrolebinding", "too-much", "--clusterrole=view", account)
+    passed, found = node.helm_test()
+    assert not passed
+    assert "rights: the operator may list pods in all namespaces" in found
+    node.system.run("delete", "clusterrolebinding", "too-much")
+
+    shop = node.lab.kubectl
+    rules = (shop.get("role", release.RELEASE) or {})["rules"]
+    number = next(i for i, rule in enumerate(rules) if "pods" in rule["resources"])
+    shop.run("patch", "role", release.RELEASE, "--type=json", f'-p=[{{"op":"remove","path":"/rules/{number}"}}]')
+    passed, found = node.helm_test()
+    assert not passed
+    assert "rights: the operator may not create pods in namespace shop" in found

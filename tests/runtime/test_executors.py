@@ -1,0 +1,63 @@
+"""Executors that their driver left behind: found by their labels, removed, and waited for by the whole operator."""
+
+from __future__ import annotations
+
+from paimon_operator.core.ports import Kind
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, provisioned
+from tests.support import pods
+from tests.support.manifests import edited, run
+from tests.support.object_store import Json
+
+CLUSTER = {"mode": "Cluster"}
+
+
+async def compacting(operator: OperatorInMemory) -> tuple[str, str]:
+    """A compaction with executors is under way. Returns the names of its run and of its driver Pod."""
+    await provisioned(operator)
+    await operator.apply(lake(spec__spark=CLUSTER))
+    await operator.apply(run())
+    await operator.pass_time(minutes=2)
+    (name,) = [name for name in operator.store.names(Kind.RUN) if name == run()["metadata"]["name"]]
+    pod = next(each for each in operator.store.names(Kind.POD) if each.startswith(name))
+    return name, pod
+
+
+def left_behind(operator: OperatorInMemory, driver: str) -> str:
+    """An executor of the driver that runs on."""
+    body = pods.executor(1, of=driver)
+    operator.store.put(edited(body, metadata__namespace=SHOP))
+    return str(body["metadata"]["name"])
+
+
+def found(operator: OperatorInMemory, kind: Kind, name: str) -> Json:
+    return operator.store.peek(kind, SHOP, name) or {}
+
+
+async def test_the_operator_makes_a_driver_with_executors_and_says_so(operator: OperatorInMemory) -> None:
+    name, pod = await compacting(operator)
+    assert found(operator, Kind.RUN, name)["status"]["spark"] == {
+        "mode": "Cluster",
+        "message": "mode Cluster (Catalog)",
+    }
+    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
+    data = found(operator, Kind.CONFIG_MAP, name)["data"]
+    assert set(data) == {"job.json", "executor.json", "executors-may-use"}
+
+
+async def test_executors_of_a_lost_driver_go_before_the_next_attempt(operator: OperatorInMemory) -> None:
+    name, pod = await compacting(operator)
+    executor = left_behind(operator, pod)
+    await operator.end_pod(pod, exit_code=137)
+    await operator.pass_time(minutes=1)
+    assert executor not in operator.store.names(Kind.POD)
+    await operator.pass_time(minutes=5)
+    assert len(found(operator, Kind.RUN, name)["status"]["attempts"]) == 2
+
+
+async def test_executors_of_a_run_that_is_over_are_removed(operator: OperatorInMemory) -> None:
+    name, pod = await compacting(operator)
+    executor = left_behind(operator, pod)
+    await operator.end_pod(pod)
+    await operator.pass_time(minutes=1)
+    assert executor not in operator.store.names(Kind.POD)
+    assert found(operator, Kind.RUN, name)["metadata"].get("finalizers", []) == []

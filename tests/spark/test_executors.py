@@ -1,0 +1,157 @@
+"""Mode Cluster by our own road: the operator's objects, the chart's accounts and policy, a real driver and executors.
+
+The test plays the scheduler and the kubelet; everything else is real. The namespace enforces Pod Security `restricted`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client
+
+from paimon_operator.api.contract import Job
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.core.render import Launch
+from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
+from tests.cluster.processes import wait_until
+from tests.spark.lake import Lake
+from tests.support import builders
+from tests.support.executor_kubelet import Kubelet
+from tests.support.executor_stage import ExecutorStage, launch_of
+
+NAMESPACE = "shop"
+SECRETS = ("the-secret-key", "_SPARK_AUTH_SECRET")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    with ApiServer(tmp_path_factory.mktemp("api"), controllers=USUAL_CONTROLLERS) as started:
+        yield started
+
+
+@pytest.fixture
+def stage(server: ApiServer) -> Iterator[ExecutorStage]:
+    made = ExecutorStage(server, NAMESPACE)
+    yield made
+    made.core.delete_namespace(NAMESPACE)
+
+    def gone() -> bool:
+        return NAMESPACE not in {item.metadata.name for item in made.core.list_namespace().items}
+
+    assert wait_until(gone, timeout=120)
+
+
+@pytest.fixture
+def kubelet(stage: ExecutorStage, lake: Lake, tmp_path: Path) -> Iterator[Kubelet]:
+    directory = tmp_path / "node"
+    directory.mkdir()
+    made = Kubelet(stage, lake.home, directory)
+    yield made
+    made.close()
+
+
+def two_files(lake: Lake) -> None:
+    """A table of two sorted runs, which a full compaction merges."""
+    lake.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "2", "write-only": "true"}).ok()
+    for number in range(2):
+        lake.land(f"orders/{number}.csv", "id,v\n" + "".join(f"{n},v{number}\n" for n in range(100)))
+        lake.write().ok()
+
+
+def compaction(lake: Lake, stage: ExecutorStage, **how: Any) -> tuple[dict[str, str], Any]:
+    """The ConfigMap's data and the driver's Pod of a compaction with executors."""
+    run: PaimonRun = builders.run(f"orders-compact-{next(lake.numbers)}", table=builders.table())
+    job = Job.model_validate(lake.job("Compact", run=run.metadata.name, compact={"strategy": "Full"}))
+    job = job.model_copy(update={"run": job.run.model_copy(update={"uid": run.metadata.uid})})
+    launch: Launch = launch_of(job, **how)
+    return stage.make(run, launch)
+
+
+def until(met: Callable[[], bool], what: str) -> None:
+    assert wait_until(met, timeout=180, interval=0.2), what
+
+
+def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
+    lake: Lake, stage: ExecutorStage, kubelet: Kubelet
+) -> None:
+    two_files(lake)
+    kubelet.start_driver(*compaction(lake, stage))
+
+    result = kubelet.result()
+
+    assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
+    assert result["after"]["files"] < result["before"]["files"]
+    assert {row["v"] for row in lake.rows()} == {"v1"}
+    assert len(lake.rows()) == 100
+    assert len(kubelet.seen) == 2
+    until(lambda: all(process.poll() is not None for process in kubelet.executors.values()), "executors end")
+    assert kubelet.pods() == [], "a driver that ends removes its executors"
+    api = client.ApiClient()
+    shown = json.dumps([api.sanitize_for_serialization(pod) for pod in kubelet.seen.values()])
+    assert not [word for word in SECRETS if word in shown]
+    for pod in kubelet.seen.values():
+        (owner,) = pod.metadata.owner_references
+        assert (owner.kind, pod.spec.service_account_name) == ("Pod", "paimon-spark")
+        assert pod.spec.active_deadline_seconds
+        assert [volume.name for volume in pod.spec.volumes] == ["spark-local-dir-1"]
+
+
+def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
+    lake: Lake, stage: ExecutorStage, kubelet: Kubelet
+) -> None:
+    two_files(lake)
+    kubelet.overrides["AWS_SECRET_ACCESS_KEY"] = "guessed"
+    kubelet.start_driver(*compaction(lake, stage, instances=1, timeout_s=20))
+
+    error = kubelet.result()["error"]
+
+    assert (kubelet.driver.returncode, error["class"], error["reason"]) == (30, "Infrastructure", "NoExecutors")
+    assert kubelet.executors
+
+
+def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorStage, kubelet: Kubelet) -> None:
+    two_files(lake)
+    data, pod = compaction(lake, stage)
+    kubelet.start_driver(data, pod)
+    until(lambda: len(kubelet.executors) == 2, "two executors")
+    executors = tuple(kubelet.executors.values())
+
+    kubelet.driver.kill()
+
+    until(lambda: all(process.poll() is not None for process in executors), "executors end")
+    stage.core.delete_namespaced_pod(pod.metadata.name, NAMESPACE, grace_period_seconds=0)
+    until(lambda: kubelet.pods() == [], "what is owned goes with its owner")
+
+
+@pytest.mark.parametrize(("quota", "told"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
+def test_a_driver_without_executors_ends_and_says_why(
+    lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, told: str
+) -> None:
+    two_files(lake)
+    data, pod = compaction(lake, stage, timeout_s=10)
+    if quota:
+        body = {"metadata": {"name": "one-driver"}, "spec": {"hard": {"pods": "1"}}}
+        stage.core.create_namespaced_resource_quota(NAMESPACE, body)
+        used = {"status": {"hard": {"pods": "1"}, "used": {"pods": "1"}}}  # as its controller would count
+        stage.core.patch_namespaced_resource_quota_status("one-driver", NAMESPACE, used)
+    kubelet.start_driver(data, pod, executors=False)
+
+    error = kubelet.result()["error"]
+
+    assert (error["class"], error["reason"]) == ("Infrastructure", "NoExecutors")
+    assert told in error["message"]
+    until(lambda: kubelet.pods() == [], "the Pods go with their driver")
+
+
+def test_work_on_metadata_makes_no_executor(lake: Lake, stage: ExecutorStage, kubelet: Kubelet) -> None:
+    two_files(lake)
+    run = builders.run("orders-expire-1", table=builders.table(), type="ExpireSnapshots", compact=None)
+    job = Job.model_validate(lake.job("ExpireSnapshots", run=run.metadata.name, expireSnapshots={}))
+    kubelet.start_driver(*stage.make(run, launch_of(job)))
+
+    assert kubelet.result()["ok"]
+    assert kubelet.seen == {}

@@ -1,0 +1,219 @@
+"""Tables in a jdbc metastore: the same runs as elsewhere, a lock around each commit, a password that nobody sees."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spark_apps.engine import Engine
+from tests.cluster.ports import free_ports
+from tests.spark import with_metastore
+from tests.spark.with_metastore import MetastoreLake, Servers
+from tests.support.spark_process import Worker, image_home
+
+METASTORE = "Jdbc"
+CONFESSING = Path(__file__).parents[1] / "support" / "spark_confessing.py"
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    with with_metastore.servers(tmp_path_factory.mktemp("s3")) as started:
+        yield started
+
+
+@pytest.fixture
+def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path, servers: Servers) -> MetastoreLake:
+    """An empty database and an empty warehouse of the test's own."""
+    login = servers.postgres.login(f"lake_{next(numbers)}")
+    made = MetastoreLake(
+        engine,
+        worker,
+        image_home(engine, jars, tmp_path),
+        tmp_path,
+        server=servers.postgres,
+        login=login,
+        endpoint=servers.endpoint,
+        uri=login.uri,
+        root=login.user,
+    )
+    made.give()
+    return made
+
+
+def test_a_table_lives_in_it(lake: MetastoreLake) -> None:
+    assert lake.orders().ok()["created"] is True
+    assert lake.sql("SELECT catalog_key, database_name, table_name FROM paimon_tables") == "jdbc|shop|orders"
+    assert lake.orders().ok()["created"] is False
+
+    for number, rows in enumerate(["1,a\n2,b\n", "1,c\n"]):
+        lake.land(f"orders/{number}.csv", f"id,v\n{rows}")
+        assert lake.write().ok()["write"]["files"] == 1
+    assert lake.write().ok()["write"]["files"] == 0
+    assert lake.rows() == [{"id": 1, "v": "c"}, {"id": 2, "v": "b"}]
+    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 2
+    assert [each["commit_kind"] for each in lake.snapshots()] == ["COMPACT"]
+    assert lake.rows() == [{"id": 1, "v": "c"}, {"id": 2, "v": "b"}]
+
+    assert lake.drop().ok()["dropped"] is True
+    assert lake.sql("SELECT count(*) FROM paimon_tables") == "0"
+    assert lake.drop().ok()["dropped"] is False
+
+
+def test_no_user_and_no_password_is_anywhere_that_can_be_read(lake: MetastoreLake) -> None:
+    """The user is called like nothing else here, so that it can be searched for."""
+    lake.login = lake.server.login("who_may_that_be")
+    lake.give()
+    lake.server.execute(f'ALTER DATABASE "{lake.login.user}" RENAME TO metastore')
+    lake.uri = f"{lake.uri.rpartition('/')[0]}/metastore"
+    lake.root = "secretive"
+    lake.land("orders/1.csv", "id\n1\n")
+    columns = [{"name": "id", "type": "BIGINT"}]
+    provision = lake.job("Provision", provision={"columns": columns, "adoption": "Fail"})
+
+    for job in (provision, lake.write_job(mode="Append")):
+        done = lake.drive(job, **lake.worker.env, SPARK_APPS_MAIN=str(CONFESSING))
+        assert done.code == 0, done.log
+        assert "conf spark.sql.catalog" in done.log
+        assert "property org.postgresql.pgservicefile=" in done.log
+        for text in (done.log, str(done.result), lake.save(job).read_text()):
+            assert lake.login.password[:12] not in text
+            assert lake.login.user not in text
+
+
+def locks_taken(lake: MetastoreLake) -> None:
+    """From now on the table `taken` tells of each lock when it was got."""
+    lake.sql(
+        "CREATE TABLE taken AS SELECT lock_id, now() AS at FROM paimon_distributed_locks WHERE false;"
+        "CREATE FUNCTION note() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql AS "
+        "'BEGIN INSERT INTO public.taken VALUES (NEW.lock_id, clock_timestamp()); RETURN NEW; END';"
+        "CREATE TRIGGER note AFTER INSERT ON paimon_distributed_locks FOR EACH ROW EXECUTE FUNCTION note();"
+    )
+
+
+def locked_by_somebody(lake: MetastoreLake, *, seconds: int) -> None:
+    """Another writer, whose JVM runs in New York, holds the table's lock for that long from now on."""
+    values = f"VALUES ('jdbc.shop.orders', {seconds})"
+    lake.sql(
+        "SET TIME ZONE 'America/New_York';"
+        f"INSERT INTO paimon_distributed_locks (lock_id, expire_time_seconds) {values};"
+    )
+
+
+def test_every_commit_holds_the_lock_and_gives_it_back(lake: MetastoreLake) -> None:
+    lake.orders().ok()
+    lake.land("orders/1.csv", "id,v\n1,a\n")
+    locks_taken(lake)
+
+    lake.write().ok()
+    assert lake.sql("SELECT lock_id FROM taken") == "jdbc.shop.orders"
+    lake.compact().ok()
+    assert lake.sql("SELECT lock_id FROM taken").split() == ["jdbc.shop.orders"] * 2
+    assert lake.sql("SELECT count(*) FROM paimon_distributed_locks") == "0"
+
+
+def test_a_commit_waits_for_the_lock_of_a_writer_in_another_time_zone(lake: MetastoreLake) -> None:
+    """Paimon's own table of locks has times without zone: hours apart, it would take the lock away at once."""
+    lake.orders().ok()
+    lake.land("orders/1.csv", "id,v\n1,a\n")
+    locks_taken(lake)
+    locked_by_somebody(lake, seconds=8)
+
+    lake.write().ok()
+
+    assert lake.sql("SELECT max(at) - min(at) > INTERVAL '8 s', count(*) FROM taken") == "t|2"
+    assert lake.rows() == [{"id": 1, "v": "a"}]
+
+
+def wrong_password(lake: MetastoreLake) -> None:
+    lake.give(username=lake.login.user, password="no such password")
+
+
+def unknown_user(lake: MetastoreLake) -> None:
+    lake.give(username="nobody", password=lake.login.password)
+
+
+def no_password(lake: MetastoreLake) -> None:
+    lake.give(username=lake.login.user)
+
+
+def two_lines(lake: MetastoreLake) -> None:
+    lake.give(username=lake.login.user, password="one\nuser=postgres")
+
+
+def no_database(lake: MetastoreLake) -> None:
+    lake.uri += "_of_somebody"
+
+
+def no_server(lake: MetastoreLake) -> None:
+    lake.uri = f"jdbc:postgresql://127.0.0.1:{free_ports(1)[0]}/lake"
+
+
+def no_host(lake: MetastoreLake) -> None:
+    lake.uri = "jdbc:postgresql://metastore.invalid/lake"
+
+
+def no_right(lake: MetastoreLake) -> None:
+    lake.server.execute(f'ALTER DATABASE "{lake.login.user}" OWNER TO postgres')
+
+
+@pytest.mark.parametrize(
+    ("spoil", "class_", "reason", "field"),
+    [
+        (wrong_password, "Surroundings", "CredentialsRefused", "credentialsSecretRef"),
+        (unknown_user, "Surroundings", "CredentialsRefused", "credentialsSecretRef"),
+        (no_password, "Surroundings", "SecretNotFound", "credentialsSecretRef"),
+        (two_lines, "Surroundings", "CredentialsRefused", "credentialsSecretRef"),
+        (no_database, "Surroundings", "MetastoreNotFound", "uri"),
+        (no_server, "Infrastructure", "MetastoreUnreachable", "uri"),
+        (no_host, "Infrastructure", "MetastoreUnreachable", "uri"),
+        (no_right, "Surroundings", "AccessDenied", "credentialsSecretRef"),
+    ],
+)
+def test_what_is_wrong_with_the_metastore_is_told_and_mended(
+    lake: MetastoreLake, spoil: Callable[[MetastoreLake], None], class_: str, reason: str, field: str
+) -> None:
+    right = lake.uri
+    spoil(lake)
+    error = lake.orders().error
+    told = (error["class"], error["reason"], error["field"])
+    assert told == (class_, reason, f"spec.metastore.jdbc.{field}"), error
+    assert error["remedy"]
+    assert lake.login.password not in str(error)
+
+    lake.give()
+    lake.uri = right
+    lake.server.execute(f'ALTER DATABASE "{lake.login.user}" OWNER TO "{lake.login.user}"')
+    lake.orders().ok()
+
+
+def test_a_table_whose_making_was_cut_off_before_the_metastore_knew_it_is_taken_up(lake: MetastoreLake) -> None:
+    lake.orders().ok()
+    lake.sql("DELETE FROM paimon_tables")
+
+    assert lake.orders().ok()["created"] is False
+    assert lake.sql("SELECT table_name FROM paimon_tables") == "orders"
+
+
+def test_files_of_somebody_elses_table_are_not_taken_up(lake: MetastoreLake) -> None:
+    other = replace(lake, owner="other-cluster/shop/orders")
+    other.orders().ok()
+    lake.sql("DELETE FROM paimon_tables")
+
+    assert "does not list" in lake.orders().refused("TableExists")
+    assert lake.sql("SELECT count(*) FROM paimon_tables") == "0"
+
+
+def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: MetastoreLake) -> None:
+    replace(lake, root="elsewhere").orders().ok()
+
+    ended = lake.orders()
+
+    assert f"s3://lake/{lake.root}/shop.db/orders holds no files of it" in ended.held_up("Conflict")
+    assert ended.error["field"] == "spec.table"
+    assert lake.sql("SELECT count(*) FROM paimon_tables") == "1"

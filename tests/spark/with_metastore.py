@@ -1,0 +1,101 @@
+"""A lake whose list of tables is in PostgreSQL and whose warehouse is in S3; both servers on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spark_apps.metastore import DIRECTORY_VARIABLE
+from tests.cluster import postgres, s3
+from tests.spark.lake import Ended, Lake
+from tests.support import lake_reader
+
+S3_KEYS = s3.S3Keys("AKOFTHETESTS", "secret-key-of-the-tests")
+"""Of the servers on loopback. Fixed: the environment of a JVM is what it was when it started."""
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """What a driver's environment has of storage and metastore."""
+    return {
+        "AWS_ACCESS_KEY_ID": S3_KEYS.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": S3_KEYS.secret_access_key,
+        DIRECTORY_VARIABLE: str(directory / "metastore"),
+    }
+
+
+@dataclass
+class MetastoreLake(Lake):
+    """One table in the metastore of one database. `secret` is what the Pod is given of the metastore's Secret."""
+
+    server: postgres.Server = field(kw_only=True)
+    login: postgres.Login = field(kw_only=True)
+    endpoint: str = field(kw_only=True)
+    uri: str = field(kw_only=True)
+    root: str = field(kw_only=True)
+    """The directory of the bucket that is the warehouse."""
+
+    @property
+    def warehouse(self) -> str:
+        return f"s3://lake/{self.root}"
+
+    @property
+    def secret(self) -> Path:
+        return Path(self.worker.env[DIRECTORY_VARIABLE])
+
+    def give(self, **keys: str) -> None:
+        """Puts the Secret's keys where the driver looks for them; the usual ones unless told otherwise."""
+        self.secret.mkdir(exist_ok=True)
+        for old in self.secret.iterdir():
+            old.unlink()
+        for key, value in (keys or {"username": self.login.user, "password": self.login.password + "\n"}).items():
+            (self.secret / key).write_text(value, encoding="utf-8")
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        options = {
+            "uri": self.uri,
+            "s3.endpoint": self.endpoint,
+            "s3.endpoint.region": s3.REGION,
+            "s3.path.style.access": "true",
+        }
+        catalog = {"warehouse": self.warehouse, "metastore": "jdbc", "options": options}
+        return super().job(operation, run=run, **member) | {"catalog": catalog}
+
+    def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
+        ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
+        return super().write_job(run=run, ledger=ledger, **more)
+
+    def rows(self) -> list[dict[str, Any]]:
+        return self._read("orders")
+
+    def snapshots(self) -> list[dict[str, Any]]:
+        return self._read("orders$snapshots")
+
+    def sql(self, statement: str) -> str:
+        """Runs SQL in the metastore's database, as its superuser."""
+        return self.server.execute(statement, database=self.login.user)
+
+    def orders(self, **more: Any) -> Ended:
+        """Provision of a usual table."""
+        return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
+
+    def _read(self, table: str) -> list[dict[str, Any]]:
+        env = {**environment(self.directory), "AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": s3.REGION}
+        return lake_reader.read_rows(self.warehouse, self.database, table, env=env)
+
+
+@dataclass(frozen=True)
+class Servers:
+    """PostgreSQL and S3."""
+
+    postgres: postgres.Server
+    endpoint: str
+
+
+@contextmanager
+def servers(directory: Path) -> Iterator[Servers]:
+    """Both, for as long as the block lasts."""
+    with postgres.on_loopback() as database, s3.on_loopback(directory, S3_KEYS) as endpoint:
+        yield Servers(database, endpoint)

@@ -1,0 +1,142 @@
+"""The part of the kubelet for a run of mode Cluster: driver and executors as processes in their Pods' environment."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+from kubernetes.client.exceptions import NotFoundException
+
+from paimon_operator.core.naming import ROLE_LABEL
+from tests.support.executor_stage import ExecutorStage
+from tests.support.spark_process import ENTRYPOINT, environment
+
+_LOOK_SECONDS = 0.3
+
+
+class Kubelet:
+    """Runs one driver, and every executor that it makes, until it is closed."""
+
+    def __init__(self, stage: ExecutorStage, home: Path, directory: Path) -> None:
+        self.stage, self.home, self.directory = stage, home, directory
+        self.executors: dict[str, subprocess.Popen[bytes]] = {}
+        self.seen: dict[str, Any] = {}
+        """Executor Pods by name, as the driver has made them."""
+        self.overrides: dict[str, str] = {}
+        """For the environment of executors: an executor that is not what its Pod says."""
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._driver: subprocess.Popen[bytes] | None = None
+
+    @property
+    def driver(self) -> subprocess.Popen[bytes]:
+        assert self._driver is not None
+        return self._driver
+
+    def start_driver(self, data: dict[str, str], pod: Any, *, executors: bool = True) -> None:
+        """Starts the Pod's process; without `executors` no node takes their Pods."""
+        run, access = self.directory / "run", self.directory / "access"
+        for directory in (run, access):
+            directory.mkdir()
+        for name, text in data.items():
+            (run / name).write_text(text, encoding="utf-8")
+        (access / "token").write_text(self.stage.token(pod), encoding="utf-8")
+        (access / "ca.crt").write_bytes(self.stage.server.authority.certificate.read_bytes())
+        own = {
+            **self._environment(pod, "127.0.0.1"),
+            "API_ACCESS": str(access),
+            "EXECUTOR_TEMPLATE": str(run / "executor.json"),
+            "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+            "KUBERNETES_SERVICE_PORT": str(self.stage.server.port),
+            "DRIVER_HEAP": "768m",
+            "TMPDIR": str(self.directory),
+        }
+        with self.log("driver").open("w") as log:
+            self._driver = subprocess.Popen(
+                [str(ENTRYPOINT), "driver", str(run / "job.json")],
+                env=environment(self.home, self.message, **own),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        if executors:
+            self._thread = threading.Thread(target=self._serve)
+            self._thread.start()
+
+    @property
+    def message(self) -> Path:
+        return self.directory / "message"
+
+    def result(self) -> dict[str, Any]:
+        """The driver's termination message, once it has ended."""
+        self.driver.wait(timeout=300)
+        assert self.message.exists(), self.log("driver").read_text()[-4000:]
+        found: dict[str, Any] = json.loads(self.message.read_text(encoding="utf-8"))
+        return found
+
+    def log(self, name: str) -> Path:
+        return self.directory / f"{name}.log"
+
+    def pods(self) -> list[Any]:
+        """The executors' Pods that are there now."""
+        label = f"{ROLE_LABEL}=executor"
+        found: list[Any] = self.stage.core.list_namespaced_pod(self.stage.namespace, label_selector=label).items
+        return found
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
+        for process in (*self.executors.values(), *filter(None, (self._driver,))):
+            process.kill()
+            process.wait()
+
+    def _serve(self) -> None:
+        while not self._closed.wait(_LOOK_SECONDS):
+            pods = self.pods()
+            for pod in pods:
+                if pod.metadata.name not in self.executors:
+                    self._start(pod)
+            for name in self.executors.keys() - {pod.metadata.name for pod in pods}:
+                self.executors[name].terminate()
+
+    def _start(self, pod: Any) -> None:
+        name = pod.metadata.name
+        self.seen[name] = pod
+        address = f"127.0.0.{len(self.seen) + 1}"
+        scratch = self.directory / name
+        scratch.mkdir()
+        own = {**self._environment(pod, address), "TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch)}
+        with self.log(name).open("w") as log:
+            self.executors[name] = subprocess.Popen(
+                [str(ENTRYPOINT), *pod.spec.containers[0].args],
+                env=environment(self.home, scratch / "message", **{**own, **self.overrides}),
+                stdout=log,
+                stderr=log,
+            )
+        status = {"status": {"phase": "Running", "podIP": address}}
+        with contextlib.suppress(NotFoundException):  # the driver may have ended meanwhile
+            self.stage.core.patch_namespaced_pod_status(name, self.stage.namespace, status)
+
+    def _environment(self, pod: Any, address: str) -> dict[str, str]:
+        """What a kubelet would give to the Pod's one container."""
+        fields = {"status.podIP": address, "metadata.name": pod.metadata.name}
+        (container,) = pod.spec.containers
+        found = {}
+        for each in container.env:
+            source = each.value_from
+            if source is None:
+                found[each.name] = each.value or ""
+            elif source.field_ref is not None:
+                found[each.name] = fields[source.field_ref.field_path]
+            else:
+                secret = self.stage.core.read_namespaced_secret(source.secret_key_ref.name, self.stage.namespace)
+                if (value := secret.data.get(source.secret_key_ref.key)) is not None:
+                    found[each.name] = base64.b64decode(value).decode()
+        return {**{key: value for key, value in os.environ.items() if key.startswith("LC_")}, **found}

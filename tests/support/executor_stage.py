@@ -1,0 +1,149 @@
+"""A real API server as a driver of mode Cluster sees it: its account, the chart's policy, its run's ConfigMap and Pod.
+
+Nothing here is written by hand: accounts, Role and policy are the chart's, ConfigMap and Pod the operator's.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import yaml
+from kubernetes import client, config
+
+from paimon_operator.api.contract import Job, JobExecutors
+from paimon_operator.api.run import PaimonRun
+from paimon_operator.core.executors import Executors
+from paimon_operator.core.render import Launch, config_map, driver_pod
+from paimon_operator.core.storage.access import SecretKey, Variable
+from tests.cluster import programs
+from tests.cluster.apiserver import ApiServer
+
+CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
+IMAGE = "paimon-spark:for-tests"
+DEADLINE_S = 3600
+CREDENTIALS = tuple(
+    Variable(name=key, secret_key=SecretKey(secret="lake-s3", key=key))
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+)
+Object = dict[str, Any]
+
+
+def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
+    """What the chart makes for workloads in `namespace`."""
+    (helm,) = programs.build(["helm"])
+    values = {
+        "workloads": {"namespaces": [namespace], **workloads},
+        "spark": {"images": {"paimon-1.4": IMAGE, "paimon-0.9": None}, "defaultEngine": "paimon-1.4"},
+    }
+    shown = ("templates/workloads.yaml", "templates/admission-drivers.yaml")
+    text = subprocess.run(
+        [
+            *(str(helm), "template", "paimon-operator", str(CHART), "--namespace", "paimon-system"),
+            *("--kube-version", "1.34.4", "--values", "-"),
+            *(part for file in shown for part in ("--show-only", file)),
+        ],
+        input=yaml.safe_dump(values),
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def launch_of(
+    job: Job, *, instances: int = 2, timeout_s: int = 120, variables: tuple[Variable, ...] = CREDENTIALS
+) -> Launch:
+    """What the operator would launch for `job` in mode Cluster."""
+    executors = JobExecutors(
+        instances=instances,
+        cores=1,
+        cpu_millis=100,
+        heap_mib=512,
+        overhead_mib=384,
+        service_account="paimon-spark",
+        timeout_seconds=timeout_s,
+    )
+    spark = {"conf": {"spark.sql.shuffle.partitions": "2"}, "executors": executors.model_dump()}
+    return Launch(
+        job=Job.model_validate(job.model_dump() | {"spark": spark}),
+        image=IMAGE,
+        cores=1,
+        cpu_request_millis=100,
+        memory_mib=1536,
+        variables=variables,
+        executors=Executors(job=executors, driver_account="paimon-driver"),
+    )
+
+
+class ExecutorStage:
+    """One namespace with the chart's accounts, and the objects of runs in it."""
+
+    def __init__(self, server: ApiServer, namespace: str, *, restricted: bool = True) -> None:
+        self.server, self.namespace = server, namespace
+        self.core: Any = client.CoreV1Api(config.new_client_from_config(str(server.kubeconfig)))
+        enforce = {"pod-security.kubernetes.io/enforce": "restricted" if restricted else "privileged"}
+        self.core.create_namespace({"metadata": {"name": namespace, "labels": enforce}})
+        self.apply(*chart_objects(namespace))
+        keys = {"AWS_ACCESS_KEY_ID": "the-key-id", "AWS_SECRET_ACCESS_KEY": "the-secret-key"}
+        self.core.create_namespaced_secret(namespace, {"metadata": {"name": "lake-s3"}, "stringData": keys})
+
+    def apply(self, *objects: Object) -> None:
+        (kubectl,) = programs.build(["kubectl"])
+        command = [str(kubectl), f"--kubeconfig={self.server.kubeconfig}", "apply", "--server-side", "-f", "-"]
+        subprocess.run(command, input=yaml.safe_dump_all(objects), text=True, check=True, capture_output=True)
+
+    def make(self, run: PaimonRun, launch: Launch, attempt: int = 1) -> tuple[Object, Any]:
+        """The run's ConfigMap (its data is returned) and its driver Pod, without their owner, which is not there."""
+        bodies = (
+            config_map(run, launch, deadline_s=DEADLINE_S),
+            driver_pod(run, launch, attempt=attempt, memory_mib=launch.memory_mib, deadline_s=DEADLINE_S),
+        )
+        for body in bodies:
+            del body["metadata"]["ownerReferences"]
+            body["metadata"] = body["metadata"] | {"namespace": self.namespace, "finalizers": []}
+        settings, pod = bodies
+        self.core.create_namespaced_config_map(self.namespace, settings, field_validation="Strict")
+        return settings["data"], self.core.create_namespaced_pod(self.namespace, pod, field_validation="Strict")
+
+    def token(self, pod: Any, account: str = "paimon-driver") -> str:
+        """The token that the kubelet would give to this Pod."""
+        bound = {"kind": "Pod", "apiVersion": "v1", "name": pod.metadata.name, "uid": pod.metadata.uid}
+        body = {"spec": {"audiences": [], "boundObjectRef": bound}}
+        answer = self.core.create_namespaced_service_account_token(account, self.namespace, body)
+        token: str = answer.status.token
+        return token
+
+    def as_driver(self, pod: Any) -> Any:
+        """The API as the driver in this Pod uses it."""
+        return self._as(self.token(pod))
+
+    def as_account(self, account: str = "paimon-driver") -> Any:
+        """The API with a token of the account that is bound to no Pod."""
+        answer = self.core.create_namespaced_service_account_token(account, self.namespace, {"spec": {}})
+        return self._as(answer.status.token)
+
+    def _as(self, token: str) -> Any:
+        settings = client.Configuration()
+        settings.host, settings.ssl_ca_cert = self.server.url, str(self.server.authority.certificate)
+        settings.api_key = {"authorization": f"Bearer {token}"}
+        return client.CoreV1Api(client.ApiClient(settings))
+
+
+def executor_of(pod: Any, data: Object, number: int = 1) -> Object:
+    """A Pod as Spark makes it from the template (seen in tests/spark/test_executors.py)."""
+    body: Object = json.loads(data["executor.json"])
+    name = pod.metadata.name
+    body["metadata"]["name"] = f"{name}-exec-{number}"
+    body["metadata"]["labels"] |= {"spark-role": "executor", "spark-app-selector": name, "spark-exec-id": str(number)}
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": pod.metadata.uid, "controller": True}
+    body["metadata"]["ownerReferences"] = [owner]
+    container = body["spec"]["containers"][0]
+    container |= {"image": IMAGE, "args": ["executor"], "resources": {"limits": {"memory": "1Gi"}}}
+    container["env"] += [
+        {"name": "SPARK_DRIVER_URL", "value": "spark://driver"},
+        {"name": "SPARK_EXECUTOR_POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}},
+    ]
+    return body

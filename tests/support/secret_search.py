@@ -1,0 +1,124 @@
+"""Looks for the value of any Secret in all that the cluster holds, has ever been told, and has logged.
+
+`python -m tests.support.secret_search` is a last step of `make test` and `make test-e2e`, and fails them. Objects that
+are gone by then stand in the audit log, which has the body of every write (but of Secrets); logs of Pods that are gone
+were searched when their test ended (`in_logs_of`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import mmap
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tests.cluster import release
+from tests.cluster.layout import Layout
+from tests.support.secret_values import SHORTEST, SecretValue, registered
+
+KINDS: Final = (
+    "pods,configmaps,events,serviceaccounts,leases,deployments,replicasets,jobs,"
+    "paimontables,paimoncatalogs,paimonruns,validatingadmissionpolicies,namespaces"
+)
+_HELM: Final = "helm.sh/release.v1"
+"""A release's Secret holds the chart and its values, compressed."""
+Place = tuple[str, bytes | mmap.mmap]
+
+
+def found(values: Iterable[SecretValue], places: Iterable[Place]) -> list[str]:
+    """`AWS_SECRET_ACCESS_KEY in pods shop/x`, once per value and place."""
+    sought = [(value, value.forms()) for value in values]
+    hits = (
+        f"{value.name} in {name}"
+        for name, content in places
+        for value, forms in sought
+        if any(content.find(form) >= 0 for form in forms)
+    )
+    return sorted(set(hits))
+
+
+def everywhere(env: Mapping[str, str], layout: Layout) -> Iterator[Place]:
+    """All places of one cluster."""
+    yield from objects(env)
+    yield from files("audit log", layout.audit_log.parent, "audit*.log")
+    yield from files("log of pod", _pod_logs(layout), "**/*.log*")
+
+
+def objects(env: Mapping[str, str]) -> Iterator[Place]:
+    """Every object that is there now; Secrets, which are the one right place, are not among KINDS."""
+    for item in _kubectl(env, "get", KINDS, "--all-namespaces"):
+        meta = item["metadata"]
+        yield (
+            f"{item['kind']} {meta.get('namespace', '')}/{meta['name']}",
+            json.dumps(item, ensure_ascii=False).encode(),
+        )
+
+
+def files(what: str, directory: Path, pattern: str) -> Iterator[Place]:
+    """Files of the node; one that goes while it is looked at belongs to a Pod that goes."""
+    for path in sorted(directory.glob(pattern)):
+        try:
+            if not path.is_file() or path.stat().st_size == 0:
+                continue
+            with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                yield f"{what} {path.relative_to(directory)}", content
+        except FileNotFoundError:
+            continue
+
+
+def in_logs_of(namespace: str, layout: Layout | None = None) -> list[str]:
+    """What is found in the logs of a namespace's Pods, while they are there."""
+    known = registered(layout=layout)
+    return found(known, files("log of pod", _pod_logs(layout or Layout()), f"{namespace}_*/**/*.log*"))
+
+
+def in_secrets(env: Mapping[str, str]) -> tuple[set[SecretValue], list[str]]:
+    """Values of the Secrets that are there now, and the names of those that are too short to look for."""
+    values, short = set(), []
+    for secret in _kubectl(env, "get", "secrets", "--all-namespaces"):
+        if secret.get("type") == _HELM:
+            continue
+        for key, encoded in (secret.get("data") or {}).items():
+            name = f"{secret['metadata']['namespace']}/{secret['metadata']['name']}:{key}"
+            value = base64.b64decode(encoded)
+            if len(value) < SHORTEST:
+                short.append(name)
+            else:
+                values.add(SecretValue(key, value))
+    return values, short
+
+
+def _pod_logs(layout: Layout) -> Path:
+    return layout.state / "log" / "pods"
+
+
+def _kubectl(env: Mapping[str, str], *args: str) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        ["kubectl", *args, "--output", "json"], env=dict(env), capture_output=True, text=True, check=True
+    )
+    items: list[dict[str, Any]] = json.loads(done.stdout)["items"]
+    return items
+
+
+def main() -> int:
+    """1 when a value was found, with the places; also when nothing was looked for, because then nothing was shown."""
+    layout = Layout()
+    env = release.read_env(layout)
+    there, short = in_secrets(env)
+    values = there | registered(layout=layout)
+    if not values:
+        print("no value of any Secret is known: nothing was searched for", file=sys.stderr)
+        return 1
+    hits = found(values, everywhere(env, layout))
+    print(f"searched for {len(values)} values of Secrets; too short to search for: {', '.join(short) or 'none'}")
+    for hit in hits:
+        print(f"FOUND {hit}", file=sys.stderr)
+    return 1 if hits else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""spark_apps.main, and then all that anybody could read of the driver: its configurations and the JVM's properties."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from spark_apps import main
+from spark_apps.session import Session
+
+close = Session.close
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
+def confess(self: Session) -> None:
+    """What the Environment page of Spark's UI shows, `SET -v`, and Hadoop's configuration."""
+    spark: Any = self.spark
+    for key, value in spark.sparkContext.getConf().getAll():
+        say(f"conf {key}={value}")
+    for row in spark.sql("SET -v").collect():
+        say(f"set {row}")
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration().iterator()
+    while hadoop.hasNext():
+        entry = hadoop.next()
+        say(f"hadoop {entry.getKey()}={entry.getValue()}")
+    for key in self.jvm.java.lang.System.getProperties().stringPropertyNames():
+        say(f"property {key}={self.jvm.java.lang.System.getProperty(key)}")
+    close(self)
+
+
+Session.close = confess  # type: ignore[method-assign]
+sys.exit(main.main(sys.argv[1:]))
