@@ -12,22 +12,41 @@ from tests.cluster import release
 from tests.cluster.hdfs import on_node, realm
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab, storage_objects
-from tests.e2e.lab import committed, once
-from tests.e2e.life import live
+from tests.e2e.lab import GROUP, committed, once
+from tests.e2e.life import committed_after, live
 from tests.e2e.outages import without_datanode
-from tests.support.kubectl import Kubectl
+from tests.support.executor_stage import chart_objects
+from tests.support.kubectl import Kubectl, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("hdfs")
 """In turn: one of them stops a server that the others work with."""
 
+CLUSTER = {
+    "mode": "Cluster",
+    "driver": {"cores": 1, "memory": "1536Mi"},
+    "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
+}
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 
 
 def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
+    """Its last load and its last compaction are done by two executors."""
     lab = hdfs_lab
     live(lab)
-    assert lab.hdfs.shell("-stat", "%u", f"{lab.warehouse}/{lab.namespace}.db/orders").strip() == realm.USER
+    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(lab.catalog(spark=CLUSTER))
+    before = committed(lab.kubectl.get("paimontable", "orders"))
+    lab.land("orders/last.json", [{"id": n, "state": "last", "amount": "1.00"} for n in range(100)])
+    lab.kubectl.until("paimontable", "orders", committed_after(before), what="loaded by executors", seconds=400)
+
+    lab.kubectl.apply(compaction(lab))
+    lab.kubectl.until_condition("squeeze", "Succeeded", "True", kind="paimonrun", seconds=400)
+    squeezed = lab.kubectl.get("paimonrun", "squeeze") or {}
+    assert squeezed["status"]["spark"]["mode"] == "Cluster"
+    assert [(row["id"], row["state"]) for row in lab.rows("orders")] == [(n, "last") for n in range(100)]
+    owners = lab.hdfs.shell("-ls", "-R", f"{lab.warehouse}/{lab.namespace}.db/orders").splitlines()
+    assert {line.split()[2] for line in owners} == {realm.USER}, "whoever wrote it, driver or executor"
 
     lab.kubectl.run("patch", "paimontable", "orders", "--type=merge", "-p", '{"spec":{"deletionPolicy":"Delete"}}')
     lab.kubectl.delete("paimontable", "orders")
@@ -35,6 +54,13 @@ def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
 
     left = lab.hdfs.shell("-ls", "-R", "-C", lab.warehouse).split()
     assert not [path for path in left if "/orders" in path], "neither data nor ledger"
+
+
+def compaction(lab: HdfsLab) -> Object:
+    """A full compaction that a user asks for."""
+    metadata = {"name": "squeeze", "namespace": lab.namespace}
+    spec = {"tableRef": {"name": "orders"}, "type": "Compact", "compact": {"strategy": "Full"}}
+    return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec}
 
 
 @pytest.mark.parametrize("hdfs_lab", [on_node.SIMPLE], indirect=True)

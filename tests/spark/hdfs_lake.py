@@ -44,11 +44,12 @@ class HdfsLake(Lake):
     def landing(self) -> str:
         return f"{self.hdfs.uri}/landing/{self.directory.name}"
 
-    def put(self, path: str, content: str) -> None:
+    def land(self, path: str, content: str | bytes) -> Path:
         """Puts a file into the landing folder on HDFS, with Hadoop's own shell."""
-        target = f"{self.landing}/{path}"
-        self.hdfs.shell("-mkdir", "-p", target.rpartition("/")[0])
-        self.hdfs.shell("-put", "-f", str(self.land(path, content)), target)
+        here, there = super().land(path, content), f"{self.landing}/{path}"
+        self.hdfs.shell("-mkdir", "-p", there.rpartition("/")[0])
+        self.hdfs.shell("-put", "-f", str(here), there)
+        return here
 
     def rows(self) -> list[dict[str, Any]]:
         return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, "orders")

@@ -14,12 +14,12 @@ def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
     lake = hdfs_lake
     lake.provision(COLUMNS, keys=["id"], options={"bucket": "1", "write-only": "true"}).ok()
 
-    lake.put("orders/1.csv", "id,v\n1,first\n2,first\n")
+    lake.land("orders/1.csv", "id,v\n1,first\n2,first\n")
     assert lake.write().ok()["write"]["rows"] == 2
-    lake.put("orders/2.csv", "id,v\n2,second\n3,second\n")
+    lake.land("orders/2.csv", "id,v\n2,second\n3,second\n")
     assert lake.write().ok()["write"]["files"] == 1, "the ledger on HDFS tells that the first file is loaded"
 
-    lake.put("orders/1.csv", "id,v\n1,replaced\n")
+    lake.land("orders/1.csv", "id,v\n1,replaced\n")
     assert lake.write().ok()["write"]["files"] == 1, "a replaced file is new"
 
     assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
@@ -82,7 +82,7 @@ def test_files_of_the_cluster_that_name_codecs_of_its_own_do_no_harm(simple: Hdf
     core = simple.directory / "hadoop" / "core-site.xml"
     codecs = "<property><name>io.compression.codecs</name><value>com.example.OurCodec</value></property>"
     core.write_text(core.read_text().replace("</configuration>", f"{codecs}</configuration>"))
-    simple.put("orders/1.csv", "id\n1\n")
+    simple.land("orders/1.csv", "id\n1\n")
 
     done = simple.drive(simple.write_job(mode="Append"))
 
