@@ -30,7 +30,8 @@ for jar in "$home"/jars/*.jar "$PYSPARK_DIR"/jars/*.jar; do
 done
 
 # A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
-export SPARK_USER="${SPARK_USER:-spark}" HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
+export HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
+export SPARK_USER="${SPARK_USER:-$HADOOP_USER_NAME}" # who executors are to an HDFS without Kerberos
 export SPARK_LOCAL_DIRS="${SPARK_LOCAL_DIRS:-$tmp}"
 # With SPARK_HOME set, Python would import pyspark from a zip file, without compiled modules.
 unset SPARK_HOME SPARK_CONF_DIR
@@ -65,6 +66,8 @@ if [ -n "${STORAGE_CA_FILE:-}" ]; then
   done
   fixed="$fixed -Djavax.net.ssl.trustStore=$trusted/store -Djavax.net.ssl.trustStorePassword=changeit"
 fi
+
+[ -z "${KRB5_CONFIG:-}" ] || fixed="$fixed -Djava.security.krb5.conf=$KRB5_CONFIG"
 
 case ${1:-} in
   executor)

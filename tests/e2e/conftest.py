@@ -13,6 +13,9 @@ import pytest
 
 from spark_apps.engine import supported_engines
 from tests.cluster import release
+from tests.cluster.hdfs import on_node
+from tests.cluster.layout import Layout
+from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.lab import Lab
 from tests.e2e.outages import S3Door
 from tests.e2e.soak import Soak
@@ -98,3 +101,20 @@ def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
     lab = _lab(cluster_env, f"soak-{seed}", release.newest_engine())
     with _door_of(lab) as opened:
         yield Soak(lab, seed, opened)
+
+
+HDFS_KINDS = {on_node.SIMPLE: 0, on_node.KERBEROS: -1}
+"""Each kind on one engine, the oldest or the newest: tests/spark shows each on all."""
+
+
+@pytest.fixture(params=HDFS_KINDS)
+def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
+    """A namespace whose catalog is on HDFS, with nothing else in it."""
+    hdfs = on_node.start(Layout(), request.param)
+    name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
+    engine = release.engines()[HDFS_KINDS[request.param]]
+    lab = HdfsLab(kubectl=Kubectl(namespace=name, env=cluster_env), env=cluster_env, engine=engine, hdfs=hdfs)
+    lab.kubectl.apply(release.restricted_namespace(name))
+    lab.kubectl.apply(*lab.surroundings(), lab.catalog())
+    yield lab
+    lab.kubectl.run("delete", "namespace", name, "--wait=false")
