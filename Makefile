@@ -111,6 +111,7 @@ demo: deploy ## One table's life, from kubectl apply to merged rows
 
 bench: deploy ## Figures, side by side in one run
 	$(BIN)/python -m benchmarks.apply_to_ready
+	$(BIN)/python -m benchmarks.lost_commits
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

@@ -9,7 +9,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from spark_apps.engine import supported_engines
 from tests.cluster import release
+from tests.cluster.hdfs import on_node
+from tests.cluster.layout import Layout
+from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.lab import Lab
 from tests.e2e.outages import S3Door, door_of
 from tests.e2e.soak import Soak
@@ -18,9 +22,24 @@ from tests.support.kubectl import Kubectl
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `each_engine` runs on every engine whose jars could be had."""
+    """A test that asks for `each_engine` runs on every engine whose jars could be had.
+
+    A module may name the metastore that it needs. Where no engine has it there is nothing to run.
+    """
     if "each_engine" in metafunc.fixturenames:
-        metafunc.parametrize("each_engine", release.engines())
+        needed = getattr(metafunc.module, "METASTORE", "Filesystem")
+        known = supported_engines()
+        metafunc.parametrize("each_engine", [name for name in release.engines() if needed in known[name].metastores])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """pytest would call a test without an engine skipped."""
+    items[:] = [item for item in items if not _is_without_engine(item)]
+
+
+def _is_without_engine(item: pytest.Item) -> bool:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return "each_engine" in parameters and parameters["each_engine"] not in supported_engines()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -75,3 +94,20 @@ def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
     lab = _lab(cluster_env, f"soak-{seed}", release.newest_engine())
     with door_of(lab) as opened:
         yield Soak(lab, seed, opened)
+
+
+HDFS_KINDS = {on_node.SIMPLE: 0, on_node.KERBEROS: -1}
+"""Each kind on one engine, the oldest or the newest: tests/spark shows each on all."""
+
+
+@pytest.fixture(params=HDFS_KINDS)
+def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
+    """A namespace whose catalog is on HDFS, with nothing else in it."""
+    hdfs = on_node.start(Layout(), request.param)
+    name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
+    engine = release.engines()[HDFS_KINDS[request.param]]
+    lab = HdfsLab(kubectl=Kubectl(namespace=name, env=cluster_env), env=cluster_env, engine=engine, hdfs=hdfs)
+    lab.kubectl.apply(release.restricted_namespace(name))
+    lab.kubectl.apply(*lab.surroundings(), lab.catalog())
+    yield lab
+    lab.kubectl.run("delete", "namespace", name, "--wait=false")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import s3
+from tests.cluster.hdfs.servers import Hdfs
 from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import Service
 from tests.e2e.lab import Lab
@@ -67,6 +69,16 @@ class S3Door:
             return False
         sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
         return any(s[1].endswith(f":{self.port:04X}") and s[3] == _LISTENING for s in sockets)
+
+
+@contextmanager
+def without_datanode(hdfs: Hdfs) -> Iterator[None]:
+    """No file of this HDFS can be read or written inside the block, by anybody; its NameNode goes on."""
+    hdfs.datanode.stop(signal.SIGKILL)
+    try:
+        yield
+    finally:
+        hdfs.start_datanode()
 
 
 @contextmanager
