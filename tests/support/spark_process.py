@@ -70,10 +70,11 @@ class Worker:
     """
 
     def __init__(self, jars: Path, log: Path, program: str = "tests.support.spark_worker", **env: str) -> None:
+        krb5 = f" -Djava.security.krb5.conf={env['KRB5_CONFIG']}" if "KRB5_CONFIG" in env else ""
         class_path = ":".join(str(path) for path in sorted(jars.glob("*.jar")))
         arguments = [
             *("--master", "local[2]", "--driver-memory", "1g", "--driver-class-path", class_path),
-            *("--driver-java-options", f"'{JAVA_OPTIONS}'", "pyspark-shell"),
+            *("--driver-java-options", f"'{JAVA_OPTIONS}{krb5}'", "pyspark-shell"),
         ]
         reading, writing = os.pipe()
         with log.open("w", encoding="utf-8") as stream:
