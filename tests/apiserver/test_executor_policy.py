@@ -113,7 +113,7 @@ def test_nobody_else_is_concerned_least_of_all_where_no_run_has_executors(
     driving: Driving, labels: dict[str, str]
 ) -> None:
     """An API server that finds no parameters refuses before it looks at who asks."""
-    quiet = "nothing-of-ours"
+    quiet = f"nothing-of-ours-{len(labels)}"
     driving.stage.core.create_namespace({"metadata": {"name": quiet}})
     try:
         accounts = driving.stage.core.list_namespaced_service_account
@@ -204,7 +204,7 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("the node's IPC", in_spec(hostIPC=True), "its node"),
     ("a node of its choice", in_spec(nodeName="node-1"), "its node"),
     ("another account", in_spec(serviceAccountName="default"), "account that the operator has given"),
-    ("its own account", in_spec(serviceAccountName="paimon-driver"), "not run as a driver"),
+    ("its own account", in_spec(serviceAccountName="paimon-driver"), "an executor must"),
     ("the account's token", in_spec(automountServiceAccountToken=True), "its account's token"),
     ("another image", in_container(image="busybox"), "Spark images"),
     ("another tag of the image", in_container(image="paimon-spark:other"), "Spark images"),
