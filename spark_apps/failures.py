@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from spark_apps.contract import EXIT_CODES, ResultError
+from spark_apps.hdfs import Hdfs
+from spark_apps.signs import Sign, sign
 from spark_apps.storage import Storage
 
 MAX_MESSAGE = 700
@@ -17,6 +18,10 @@ MAX_REMEDY = 3000
 
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 """Six bytes each in JSON, or nothing that UTF-8 can hold; a broken file is full of them."""
+
+
+_TELLS_NOTHING = re.compile(r"Identifier doesn't match expected value")
+"""Of Java's Kerberos, below the cause that says what the KDC has answered."""
 
 
 class RunError(Exception):
@@ -53,41 +58,13 @@ def input_failure(reason: str, message: str, remedy: str, *, field: str | None =
 INPUT_MALFORMED = "InputMalformed"
 
 
-@dataclass(frozen=True)
-class _Sign:
-    """A failure known by what its chain of causes says. First match wins, so the order below matters."""
-
-    pattern: re.Pattern[str]
-    kind: str
-    reason: str
-    sentence: str
-    remedy: str
-    object_storage: bool
-    """Whether it may be S3 that said so."""
-    field: str | None
-    """The field of the PaimonCatalog to mend, where the sign alone tells it."""
-
-
-def _sign(
-    pattern: str,
-    kind: str,
-    reason: str,
-    sentence: str,
-    remedy: str,
-    *,
-    object_storage: bool = True,
-    field: str | None = None,
-) -> _Sign:
-    return _Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, object_storage, field)
-
-
-def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: str, *, member: str) -> _Sign:
+def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: str, *, member: str) -> Sign:
     """`states` are SQL states: what a server says besides may be in any language."""
     pattern, field = rf"PSQLException: \[({states})\]", f"spec.metastore.jdbc.{member}"
-    return _sign(pattern, kind, reason, sentence, remedy, object_storage=False, field=field)
+    return sign(pattern, kind, reason, sentence, remedy, of_storage=False, field=field)
 
 
-SIGNS = (
+METASTORE_SIGNS = (
     _of_metastore(
         "28[0-9A-Z]{3}|08004",
         "Surroundings",
@@ -136,16 +113,19 @@ SIGNS = (
         "check the uri, the database server and the network",
         member="uri",
     ),
-    _sign(
+    sign(
         "Acquire lock failed",
         "Infrastructure",
         "CommitLockHeld",
         "The commit lock of the table was not free in time",
         "look into paimon_distributed_locks of the metastore: who holds it, since when",
-        object_storage=False,
+        of_storage=False,
         field="spec.metastore.jdbc.uri",
     ),
-    _sign(
+)
+
+SIGNS = (
+    sign(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
         r"ConcurrentModification|already been created by another|TableAlreadyExistException",
         "Conflict",
@@ -153,7 +133,7 @@ SIGNS = (
         "Somebody else committed to the table at the same time",
         "stop the other writer if this goes on",
     ),
-    _sign(
+    sign(
         r"PKIX path|unable to find valid certification path|SSLPeerUnverifiedException|SSLHandshakeException|"
         r"No subject alternative|CertificateException",
         "Surroundings",
@@ -161,7 +141,7 @@ SIGNS = (
         "The storage's certificate is not trusted",
         "put the certificate of its authority into a ConfigMap as ca.crt and name that in caConfigMapRef",
     ),
-    _sign(
+    sign(
         r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials|"
         r"(No AWS|Profile file contained no|AWS) (profile named|credentials for profile)|profile file",
         "Surroundings",
@@ -169,14 +149,14 @@ SIGNS = (
         "No credentials for the storage were given",
         "set them in the catalog's Secret; without one, give the service account of the Spark pods an identity",
     ),
-    _sign(
+    sign(
         r"AccessDenied(?!Exception)|Access Denied",
         "Surroundings",
         "AccessDenied",
         "The storage does not permit this to these credentials",
         "grant what is missing to the owner of the keys in the catalog's Secret",
     ),
-    _sign(
+    sign(
         r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|InvalidClientTokenId|ExpiredToken|InvalidToken|AccessDeniedException|\b403\b|"
         r"No user exists with the provided access key",
         "Surroundings",
@@ -184,21 +164,21 @@ SIGNS = (
         "The storage refuses the credentials",
         "correct the keys in the catalog's Secret, or what they may do",
     ),
-    _sign(
+    sign(
         r"Bad Request \(Service: (Amazon )?S3[;,] Status Code: 400",  # the answer to a HEAD has no room for a word more
         "Surroundings",
         "CredentialsRefused",
         "The storage refuses the request without saying why",
         "look for a session token that has expired, then for a wrong region",
     ),
-    _sign(
+    sign(
         r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",
         "Surroundings",
         "BucketNotFound",
         "The bucket does not exist",
         "create the bucket, or correct the catalog's warehouse or location",
     ),
-    _sign(
+    sign(
         r"UnknownHostException|Connection refused|connect timed out|ConnectException|NoRouteToHost|"
         r"Unable to execute HTTP request|SocketTimeoutException|"
         r"Connection reset|NoHttpResponse|SdkClientException|\b503\b|\b500 Internal",
@@ -207,7 +187,7 @@ SIGNS = (
         "The storage does not answer",
         "check the catalog's endpoint and the network",
     ),
-    _sign(
+    sign(
         r"which the column may not be|Malformed records are detected|MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|"
         r"NUMERIC_VALUE_OUT_OF_RANGE|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"
         r"CANNOT_READ_FILE_FOOTER|CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|is not a Parquet file|Malformed ORC file",
@@ -216,15 +196,15 @@ SIGNS = (
         "The input does not fit the table",
         "correct the files",
     ),
-    _sign(
+    sign(
         r"Permission denied|AccessControlException|Read-only file system",
         "Surroundings",
         "AccessDenied",
         "The storage does not permit this",
         "give the driver's user the right to read and write there",
-        object_storage=False,
+        of_storage=False,
     ),
-    _sign(
+    sign(
         r"No space left on device|Disk quota exceeded",
         "Infrastructure",
         "DiskFull",
@@ -234,18 +214,19 @@ SIGNS = (
 )
 
 
-def classify(error: BaseException, storage: Storage | None = None) -> RunError:
+def classify(error: BaseException, storage: Storage | Hdfs | None = None) -> RunError:
     """The failure behind any exception. What nobody foresaw counts as Infrastructure: it is retried, within limits."""
     if isinstance(error, RunError):
         return error
     chain = list(_causes(error))
     text = "\n".join(chain)
-    for sign in SIGNS:
-        if sign.pattern.search(text):
-            field = storage.field(sign.reason, text) if storage and sign.object_storage else sign.field
-            where = f" ({storage.where})" if storage and sign.object_storage and field else ""
-            said = f"{sign.sentence}{where}: {_detail(chain)}"
-            return RunError(sign.kind, sign.reason, said, sign.remedy, field=field)
+    # The metastore's first: what it says has SQL states, and some of the same words.
+    for each in (*METASTORE_SIGNS, *(storage.signs if storage else ()), *SIGNS):
+        if each.pattern.search(text):
+            field = each.field or (storage.field(each.reason, text) if storage and each.of_storage else None)
+            where = f" ({storage.where})" if storage and each.of_storage and field else ""
+            said = f"{each.sentence}{where}: {_detail(chain)}"
+            return RunError(each.kind, each.reason, said, each.remedy, field=field)
     return RunError("Infrastructure", "DriverFailed", _first_line(chain[-1]), "read the run's log")
 
 
@@ -277,7 +258,8 @@ def _causes(error: BaseException) -> Iterator[str]:
 def _detail(chain: list[str]) -> str:
     """Where it happened, if a URI is named, and what the innermost cause says, without classes and request numbers."""
     uris = [uri for line in chain for uri in re.findall(r"\b(?:s3a?|file|hdfs)://[^\s`'\",;]+", line)]
-    innermost = _first_line(chain[-1])
+    telling = [line for line in chain if not _TELLS_NOTHING.search(line)]
+    innermost = _first_line((telling or chain)[-1])
     said = re.sub(r"^(?:[\w.$]+(?:Exception|Error):\s*)+", "", innermost)
     said = re.sub(r"\s*\(Service: .*", "", said)
     said = said.removeprefix(f"{uris[0]}: ") if uris else said

@@ -19,7 +19,7 @@ from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job,
 from spark_apps.failures import RunError, classify
 from spark_apps.report import document_of, text_of
 from spark_apps.session import Session
-from spark_apps.storage import Storage
+from spark_apps.storage import storage_of
 
 
 def perform(job: Job) -> tuple[dict[str, Any], int]:
@@ -29,14 +29,14 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
     session: Session | None = None
     try:
         session = Session(job)
-        session.jvm  # noqa: B018  (its start-up is a number of its own)
+        session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
         seen = outside.look(job, session)
         operation = importlib.import_module(f"spark_apps.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
         traceback.print_exc()
-        failure = classify(error, Storage.of(job, session.engine) if session else None)
+        failure = classify(error, storage_of(job, session.engine) if session else None)
     finally:
         _close(session)
     elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}

@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import executors, metastore
+from spark_apps import executors, hadoop, metastore
 from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
@@ -49,6 +49,13 @@ class Session:
             self._credentials = metastore.enter(self.job, self.engine, jvm)
         return jvm
 
+    def open(self) -> None:
+        """Starts the JVM and logs in where the storage asks for it. Without it, nothing else of this class works."""
+        if self._on_hdfs:
+            hadoop.log_in(self.jvm, self.hadoop_configuration)
+        else:
+            self.jvm  # noqa: B018  (asking for it starts it)
+
     @cached_property
     def catalog(self) -> Any:
         """Paimon's Catalog (Java)."""
@@ -67,12 +74,13 @@ class Session:
         given |= metastore.catalog_options(self.job, self.engine)
         if self.job.catalog.warehouse.startswith("s3://"):
             return {**self.engine.s3_catalog_options, **given}
-        return given
+        return {**hadoop.CATALOG_OPTIONS, **given} if self._on_hdfs else given
 
     @cached_property
     def hadoop_options(self) -> dict[str, str]:
-        """What Hadoop's file systems need to read input files."""
-        return {**self.engine.input_hadoop_options, **self.job.hadoop}
+        """What Hadoop's file systems need: to read input files, and for a warehouse on HDFS."""
+        of_hdfs = hadoop.options(self.jvm) if self._on_hdfs else {}
+        return {**self.engine.input_hadoop_options, **of_hdfs, **self.job.hadoop}
 
     @cached_property
     def hadoop_configuration(self) -> Any:
@@ -81,6 +89,10 @@ class Session:
         for key, value in self.hadoop_options.items():
             configuration.set(key, value)
         return configuration
+
+    @property
+    def _on_hdfs(self) -> bool:
+        return self.job.catalog.warehouse.startswith("hdfs://")
 
     @property
     def identifier(self) -> Any:
@@ -146,6 +158,7 @@ class Session:
             "spark.sql.shuffle.partitions": str(4 * self._cores()),
             **(self.job.spark.conf if self.job.spark else {}),
             **(executors.options(self.job, self._executors) if self._executors else {}),
+            **(hadoop.for_executors(self.job.catalog.warehouse) if self._executors and self._on_hdfs else {}),
             "spark.sql.extensions": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
             catalog: "org.apache.paimon.spark.SparkCatalog",
             f"{catalog}.defaultDatabase": self.job.table.database,  # or it would create `default`

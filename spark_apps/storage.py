@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
+
+from spark_apps.hdfs import SCHEME, Hdfs
+from spark_apps.signs import Sign
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job
@@ -35,6 +39,8 @@ class Storage:
     """Bucket -> the field that names it."""
     credentials: str = "environment"
     """Where credentials come from."""
+    signs: ClassVar[tuple[Sign, ...]] = ()
+    """Of its own; those of S3 are in failures.SIGNS."""
 
     @classmethod
     def of(cls, job: Job, engine: Engine) -> Storage | None:
@@ -62,3 +68,10 @@ class Storage:
 def _bucket(uri: str) -> str | None:
     parts = urlsplit(uri)
     return parts.netloc if parts.scheme == S3 else None
+
+
+def storage_of(job: Job, engine: Engine) -> Storage | Hdfs | None:
+    """What there is to say of the storage of this job."""
+    if urlsplit(job.catalog.warehouse).scheme == SCHEME:
+        return Hdfs.of(job.catalog.warehouse, job.hadoop, os.environ)
+    return Storage.of(job, engine)

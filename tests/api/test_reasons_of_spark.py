@@ -10,7 +10,7 @@ from paimon_operator.api.reasons import Reason
 
 SPARK_APPS = Path(__file__).resolve().parents[2] / "spark_apps"
 # function -> which of its positional arguments is the reason
-RAISERS = {"RunError": 1, "_sign": 2, "_of_metastore": 2, "spec_failure": 0, "input_failure": 0}
+RAISERS = {"RunError": 1, "sign": 2, "_of_metastore": 2, "spec_failure": 0, "input_failure": 0}
 
 
 def reported() -> Iterator[tuple[str, str]]:

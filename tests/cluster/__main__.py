@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from spark_apps.engine import supported_engines
 from tests.cluster import programs
+from tests.cluster.hdfs import on_node
 from tests.cluster.images.deliver import prepare_contexts
 from tests.cluster.images.publish import publish
 from tests.cluster.images.wheels import pyspark
@@ -62,6 +63,12 @@ def _push(_: Cluster, options: argparse.Namespace) -> int:
     return 0
 
 
+def _hdfs(cluster: Cluster, options: argparse.Namespace) -> int:
+    kind = on_node.KERBEROS if options.kerberos else on_node.SIMPLE
+    print(on_node.start(cluster.layout, kind).uri)
+    return 0
+
+
 def _env(cluster: Cluster, _: argparse.Namespace) -> int:
     print(cluster.layout.env_file)
     return 0
@@ -90,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     down = command("down", _down, "stop everything; objects and S3 data go, images stay for the next time")
     down.add_argument("--purge", action="store_true", help="remove the images and logs as well")
     command("status", _status, "say what runs; exit code 1 unless the node is Ready")
+    hdfs = command("hdfs", _hdfs, "start a NameNode and a DataNode on the running node, and print their URI")
+    hdfs.add_argument("--kerberos", action="store_true", help="one that wants tickets, with its KDC")
     command("env", _env, "print the path of the env file")
     command("context", _context, "fill build/image-context, for a `docker build` of your own")
     command("pyspark", _pyspark, "build the wheel of pyspark into the cache and print its path")

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.cluster import cgroups, containerd, mounts, network, postgres
+from tests.cluster.hdfs import on_node
 from tests.cluster.layout import Layout
 from tests.cluster.services import SERVICES
 
@@ -21,6 +22,7 @@ _CONTAINER_LOGS = Path("/var/log/containers")
 
 def clean(layout: Layout) -> None:
     """Stops what runs and removes what is left; doing it twice does no harm."""
+    on_node.stop_all(layout)
     for service in (*_ON_DEMAND, *reversed(SERVICES.values())):
         if service.name == "containerd" and layout.daemon("containerd").pid() and containerd.is_ready(layout):
             containerd.remove_containers(layout)

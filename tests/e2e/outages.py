@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import signal
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import s3
+from tests.cluster.hdfs.servers import Hdfs
 from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import Service
+from tests.e2e.lab import Lab
+
+DOORS = range(20000, 30000)
+"""Ports of S3 servers for single tests, below those that the kernel gives to clients."""
 
 _LISTENING = "0A"
 """TCP_LISTEN in /proc/net/tcp."""
@@ -62,3 +69,25 @@ class S3Door:
             return False
         sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
         return any(s[1].endswith(f":{self.port:04X}") and s[3] == _LISTENING for s in sockets)
+
+
+@contextmanager
+def without_datanode(hdfs: Hdfs) -> Iterator[None]:
+    """No file of this HDFS can be read or written inside the block, by anybody; its NameNode goes on."""
+    hdfs.datanode.stop(signal.SIGKILL)
+    try:
+        yield
+    finally:
+        hdfs.start_datanode()
+
+
+@contextmanager
+def door_of(lab: Lab) -> Iterator[S3Door]:
+    """An S3 server for this lab alone, open; the lab's catalog leads through it."""
+    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)])
+    opened.open()
+    try:
+        lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))
+        yield opened
+    finally:
+        opened.close()

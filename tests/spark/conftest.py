@@ -9,7 +9,10 @@ import pytest
 
 from spark_apps.engine import Engine, supported_engines
 from spark_apps.fetch import Availability, fetch
+from tests.cluster.hdfs.loopback import on_loopback
+from tests.cluster.hdfs.servers import Hdfs
 from tests.spark import with_metastore
+from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
 from tests.support.spark_process import Worker, image_home
 
@@ -76,3 +79,49 @@ def worker(engine_id: str, jars: Path, tmp_path_factory: pytest.TempPathFactory)
 def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Lake:
     """An empty warehouse of the test's own."""
     return Lake(engine, worker, image_home(engine, jars, tmp_path), tmp_path)
+
+
+@pytest.fixture(scope="session")
+def simple_hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    """An HDFS that believes every name."""
+    yield from _served(on_loopback(tmp_path_factory.mktemp("hdfs"), secure=False))
+
+
+@pytest.fixture(scope="session")
+def kerberos_hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    """An HDFS that wants a ticket, with its KDC."""
+    yield from _served(on_loopback(tmp_path_factory.mktemp("kerberos"), secure=True))
+
+
+def _served(hdfs: Hdfs) -> Iterator[Hdfs]:
+    try:
+        hdfs.start()
+        yield hdfs
+    finally:
+        hdfs.stop()
+
+
+@pytest.fixture(params=["simple", "kerberos"])
+def hdfs_lake(request: pytest.FixtureRequest, engine: Engine, jars: Path, tmp_path: Path) -> Iterator[HdfsLake]:
+    """An empty warehouse on either kind of HDFS, and a JVM that is who the catalog says."""
+    hdfs: Hdfs = request.getfixturevalue(f"{request.param}_hdfs")
+    worker = Worker(jars, tmp_path / "worker.log", **pod_environment(hdfs, tmp_path))
+    yield HdfsLake(engine, worker, image_home(engine, jars, tmp_path), tmp_path, hdfs=hdfs)
+    worker.stop()
+
+
+def _driven(hdfs: Hdfs, directory: Path) -> HdfsLake:
+    """For drivers only, by the newest engine: Hadoop's client, whose words these tests are about, is Spark's own."""
+    engine, found = [(e, _available()[n]) for n, e in supported_engines().items() if _available()[n].directory][-1]
+    assert found.directory is not None
+    return HdfsLake(engine, None, image_home(engine, found.directory, directory), directory, hdfs=hdfs)
+
+
+@pytest.fixture
+def simple(simple_hdfs: Hdfs, tmp_path: Path) -> HdfsLake:
+    return _driven(simple_hdfs, tmp_path)
+
+
+@pytest.fixture
+def secure(kerberos_hdfs: Hdfs, tmp_path: Path) -> HdfsLake:
+    return _driven(kerberos_hdfs, tmp_path)

@@ -59,7 +59,7 @@ class Lake:
     """One table `shop.orders` in a directory of its own; each method is one run of the operation of its name."""
 
     engine: Engine
-    worker: Worker
+    worker: Worker | None
     home: Path
     directory: Path
     owner: str = OWNER
@@ -164,10 +164,12 @@ class Lake:
 
     def outside(self, *statements: str) -> None:
         """Runs SQL as somebody who is not the operator; the catalog is called `outside`."""
+        assert self.worker is not None
         self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
 
     def perform(self, job: dict[str, Any], **more: str) -> Ended:
         """Lets the worker do the job; `more` is explained in spark_worker."""
+        assert self.worker is not None
         result, code = self.worker.ask(job=str(self.save(job)), **more)
         return Ended(result, code)
 

@@ -16,8 +16,10 @@ from kubernetes import client
 from paimon_operator.api.contract import Job
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.core.render import Launch
+from paimon_operator.core.storage.access import Variable
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.processes import wait_until
+from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
 from tests.support import builders
 from tests.support.executor_kubelet import Kubelet
@@ -50,6 +52,15 @@ def kubelet(stage: ExecutorStage, lake: Lake, tmp_path: Path) -> Iterator[Kubele
     directory = tmp_path / "node"
     directory.mkdir()
     made = Kubelet(stage, lake.home, directory)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def kubelet_on_hdfs(stage: ExecutorStage, hdfs_lake: HdfsLake, tmp_path: Path) -> Iterator[Kubelet]:
+    directory = tmp_path / "node"
+    directory.mkdir()
+    made = Kubelet(stage, hdfs_lake.home, directory)
     yield made
     made.close()
 
@@ -100,6 +111,27 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
         assert [volume.name for volume in pod.spec.volumes] == ["spark-local-dir-1"]
 
 
+@pytest.mark.parametrize("hdfs_lake", ["kerberos"], indirect=True)
+def test_executors_need_no_login_of_their_own_on_an_hdfs_with_kerberos(
+    hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
+) -> None:
+    """They work with the tokens that their driver has got, and would say so if they used the keytab."""
+    lake, kubelet = hdfs_lake, kubelet_on_hdfs
+    two_files(lake)
+    environment = pod_environment(lake.hdfs, lake.directory)
+    variables = tuple(Variable(name=name, value=value) for name, value in environment.items())
+    kubelet.overrides["KRB5KEYTAB"] = "/nowhere"
+    kubelet.start_driver(*compaction(lake, stage, variables=variables))
+
+    result = kubelet.result()
+
+    assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
+    assert result["after"]["files"] < result["before"]["files"]
+    assert len(kubelet.seen) == 2
+    rows = lake.rows()
+    assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
+
+
 def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
     lake: Lake, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:
@@ -145,13 +177,3 @@ def test_a_driver_without_executors_ends_and_says_why(
     assert (error["class"], error["reason"]) == ("Infrastructure", "NoExecutors")
     assert told in error["message"]
     until(lambda: kubelet.pods() == [], "the Pods go with their driver")
-
-
-def test_work_on_metadata_makes_no_executor(lake: Lake, stage: ExecutorStage, kubelet: Kubelet) -> None:
-    two_files(lake)
-    run = builders.run("orders-expire-1", table=builders.table(), type="ExpireSnapshots", compact=None)
-    job = Job.model_validate(lake.job("ExpireSnapshots", run=run.metadata.name, expireSnapshots={}))
-    kubelet.start_driver(*stage.make(run, launch_of(job)))
-
-    assert kubelet.result()["ok"]
-    assert kubelet.seen == {}

@@ -90,7 +90,8 @@ class PaimonCatalogSpec(ApiModel):
     )
 
     warehouse: Warehouse
-    """Directory of all tables: s3://bucket/path or file:///data/path, without a slash at the end. Never changes."""
+    """Directory of all tables: s3://bucket/path, hdfs://namenode:port/path, hdfs://nameservice/path or
+    file:///data/path, without a slash at the end. Never changes."""
     metastore: Metastore | None = None
     """Where the list of tables is kept. Absent: Filesystem. Never changes, but for its credentialsSecretRef."""
     storage: Storage

@@ -7,14 +7,16 @@ from typing import Annotated
 from pydantic import Field
 
 from paimon_operator.api.base import ApiModel, LocalRef, MemberName, ResourceName, rule, validated
+from paimon_operator.api.hdfs import Hdfs
 from paimon_operator.api.s3_options import S3Options
 
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+_HDFS = r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?"
 _SEGMENT = r"[A-Za-z0-9_=@+-][A-Za-z0-9_=@+.-]*"
 
 CLAIM_PATH = "/data"
 """Where the Spark Pods see a claim."""
-_ROOTS = {"s3": rf"s3://{_BUCKET}", "claim": rf"file://{CLAIM_PATH}"}
+_ROOTS = {"s3": rf"s3://{_BUCKET}", "hdfs": rf"hdfs://{_HDFS}", "claim": rf"file://{CLAIM_PATH}"}
 """Storage member -> what the URIs of its places begin with."""
 _ROOT = f"({'|'.join(_ROOTS.values())})"
 
@@ -68,7 +70,7 @@ class Claim(ApiModel):
     """Name of the PersistentVolumeClaim. The Spark Pods see it as /data, as uid and group 185."""
 
 
-SCHEMES = {"s3": "s3", "claim": "file"}
+SCHEMES = {"s3": "s3", "hdfs": "hdfs", "claim": "file"}
 """Storage member -> scheme of its warehouse."""
 
 
@@ -84,6 +86,8 @@ class Storage(ApiModel):
 
     s3: S3 | None = None
     """Warehouse in an S3 bucket: s3://bucket/path."""
+    hdfs: Hdfs | None = None
+    """Warehouse on HDFS: hdfs://namenode:port/path, or hdfs://nameservice/path."""
     claim: Claim | None = None
     """Warehouse on a PersistentVolumeClaim: file:///data/path. For trying things out: the operator's settings have to
     allow it, and it is as safe and as fast as the volume behind it."""
@@ -95,4 +99,4 @@ class Location(ApiModel):
     name: MemberName
     """What tables call this place."""
     uri: LocationUri
-    """The bucket, or a directory in it; neither inside the warehouse nor around it."""
+    """The bucket, HDFS or claim, or a directory in it; neither inside the warehouse nor around it."""

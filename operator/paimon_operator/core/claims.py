@@ -20,6 +20,8 @@ ObjectKey = tuple[str, str]
 """Namespace and name."""
 
 _SAME_SCHEME: Final = {"s3a": "s3", "s3n": "s3"}
+_USUAL_PORT: Final = {"hdfs": 8020}
+"""With and without it a URI means the same server."""
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -161,11 +163,12 @@ def table_name(table: PaimonTable) -> str:
 
 
 def normalised(uri: str) -> str:
-    """One text for one place: scheme and bucket in lower case, single slashes, none at the end."""
+    """One text for one place: scheme and bucket or server in lower case, single slashes, none at the end."""
     parts = urlsplit(uri)
     scheme = _SAME_SCHEME.get(parts.scheme.lower(), parts.scheme.lower())
+    server = parts.netloc.lower().removesuffix(f":{_USUAL_PORT.get(scheme, '')}")
     path = "/".join(segment for segment in parts.path.split("/") if segment not in ("", "."))
-    return f"{scheme}://{parts.netloc.lower()}/{path}"
+    return f"{scheme}://{server}/{path}"
 
 
 def inside(uri: str, directory: str) -> bool:

@@ -129,6 +129,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
 
 
 def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
+    mounts = [each for each in launch.mounts if not each.driver_only]
     return executors.Shape(
         table=run.spec.table_ref.name,
         run=run.metadata.name,
@@ -137,9 +138,9 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
         deadline_s=deadline_s,
         grace_s=GRACE_S,
         scratch=launch.scratch,
-        environment=[_variable(each) for each in launch.variables],
-        volumes=[_volume(each) for each in launch.mounts],
-        mounts=[_volume_mount(each) for each in launch.mounts],
+        environment=[_variable(each) for each in launch.variables if not each.driver_only],
+        volumes=[_volume(each) for each in mounts],
+        mounts=[_volume_mount(each) for each in mounts],
         secrets=_secrets(launch),
         pod_security=_pod_security(),
         container_security=_container_security(),
@@ -147,9 +148,11 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
 
 
 def _secrets(launch: Launch) -> tuple[str, ...]:
-    """Where driver and executors find the storage's secrets."""
-    variables = tuple(each.name for each in launch.variables if each.secret_key is not None)
-    return variables + tuple(each.path for each in launch.mounts if each.source is Source.SECRET)
+    """Where driver and executors both find the storage's secrets."""
+    variables = tuple(each.name for each in launch.variables if each.secret_key is not None and not each.driver_only)
+    return variables + tuple(
+        each.path for each in launch.mounts if each.source is Source.SECRET and not each.driver_only
+    )
 
 
 def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Final
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.metastore import MetastoreType
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.storage import claim, jdbc, s3
+from paimon_operator.core.storage import claim, hdfs, jdbc, s3
 from paimon_operator.core.storage.access import Access
 
 METASTORES: Final = {MetastoreType.FILESYSTEM: "filesystem", MetastoreType.JDBC: "jdbc"}
@@ -31,6 +31,8 @@ def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
     storage = catalog.spec.storage
     if storage.s3 is not None:
         return s3.access(storage.s3, engine)
+    if storage.hdfs is not None:
+        return hdfs.access(storage.hdfs)
     if storage.claim is not None:
         return claim.access(storage.claim)
     raise ValueError("the API server lets no catalog pass that has no storage")

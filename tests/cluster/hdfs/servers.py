@@ -1,0 +1,169 @@
+"""One HDFS: its NameNode and DataNode, each a process that can be stopped and started alone, and a client's view."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cluster.hdfs import realm, sites
+from tests.cluster.hdfs.programs import ADMIN, DATANODE, NAMENODE, SHELL, java
+from tests.cluster.hdfs.realm import Realm
+from tests.cluster.processes import Daemon, wait_until
+from tests.cluster.progress import CommandFailedError, run
+
+LOGGING = """\
+log4j.rootLogger=INFO,stderr
+log4j.appender.stderr=org.apache.log4j.ConsoleAppender
+log4j.appender.stderr.target=System.err
+log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
+log4j.appender.stderr.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
+
+
+RECENTLY = 2
+"""Seconds; a DataNode reports every second."""
+
+_GET = """
+import ssl, sys, urllib.request
+context = ssl._create_unverified_context() if sys.argv[1].startswith("https") else None
+print(urllib.request.urlopen(sys.argv[1], timeout=5, context=context).read().decode())
+"""
+# A process of its own, because it must be in the servers' network.
+
+
+def directly(command: Sequence[str]) -> list[str]:
+    """Runs a command in the network of this process."""
+    return list(command)
+
+
+@dataclass(frozen=True)
+class Hdfs:
+    """An HDFS below one directory. `realm` is set for one that takes nobody without a ticket."""
+
+    home: Path
+    address: str
+    ports: Mapping[str, int]
+    daemon: Callable[[str], Daemon]
+    around: Callable[[Sequence[str]], list[str]] = directly
+    """Puts a command into the network that the servers live in."""
+    realm: Realm | None = None
+
+    @property
+    def uri(self) -> str:
+        return f"hdfs://{self.address}:{self.ports['rpc']}"
+
+    @property
+    def namenode(self) -> Daemon:
+        return self.daemon("namenode")
+
+    @property
+    def datanode(self) -> Daemon:
+        return self.daemon("datanode")
+
+    def client_files(self) -> dict[str, str]:
+        """Returns what a client needs: the content of a catalog's ConfigMap."""
+        secure = self.realm is not None
+        core = sites.core_site(self.address, self.ports["rpc"], secure=secure)
+        return {"core-site.xml": sites.xml(core), "hdfs-site.xml": sites.xml(sites.client_site(secure=secure))}
+
+    def start(self) -> None:
+        """Starts what does not run, and waits until a file can be written; makes everything at the first call."""
+        first = not (self.home / "namenode").exists()
+        if first:
+            self._create()
+        if self.realm and self.realm.daemon.pid() is None:
+            self.realm.start()
+        if first:
+            run(self.around(self._java(NAMENODE, "-format", "-nonInteractive", heap="256m")))
+        self._start(self.namenode, NAMENODE)
+        self.start_datanode()
+        if first:
+            self.shell("-mkdir", "-p", "/lake", "/landing")
+            self.shell("-chown", realm.USER, "/lake", "/landing")
+
+    def start_namenode(self) -> None:
+        """Starts the NameNode and waits until it lets files be written."""
+        self._start(self.namenode, NAMENODE)
+        self._wait(self.namenode, self._can_be_written)
+
+    def start_datanode(self) -> None:
+        """Starts the DataNode and waits until the NameNode lets files be written to it."""
+        self._start(self.datanode, DATANODE)
+        self._wait(self.datanode, lambda: bool(self._ask("datanode-web", "DataNode,name=DataNodeInfo")))
+        self._wait(self.namenode, self._can_be_written)
+
+    def stop(self) -> None:
+        """Ends all processes; the files stay."""
+        for daemon in (self.datanode, self.namenode):
+            daemon.stop()
+        if self.realm:
+            self.realm.stop()
+
+    def shell(self, *arguments: str, user: str = "") -> str:
+        """Runs Hadoop's own file shell, as the superuser unless told otherwise, and returns what it printed."""
+        return run(self.around(self._java(SHELL, *arguments, heap="256m")), env=self._identity(user))
+
+    def administer(self, *arguments: str) -> str:
+        """Gives an order to the NameNode, as the superuser."""
+        return run(self.around(self._java(ADMIN, *arguments, heap="256m")), env=self._identity(""))
+
+    def _can_be_written(self) -> bool:
+        """Whether the NameNode has left its safe mode and heard of its DataNode within the last seconds."""
+        said = self._ask("web", "NameNode,name=NameNodeInfo")
+        if not said or said["Safemode"]:
+            return False
+        nodes = json.loads(said["LiveNodes"]).values()
+        return any(node["lastContact"] <= RECENTLY for node in nodes)
+
+    def _ask(self, server: str, bean: str) -> dict[str, Any]:
+        """Returns what a server's page of figures says of one thing; nothing while it does not answer."""
+        scheme = "https" if self.realm else "http"
+        page = f"{scheme}://{self.address}:{self.ports[server]}/jmx?qry=Hadoop:service={bean}"
+        try:
+            beans = json.loads(run(self.around([sys.executable, "-c", _GET, page])))["beans"]
+        except CommandFailedError:
+            return {}
+        return dict(beans[0]) if beans else {}
+
+    def _identity(self, user: str) -> dict[str, str]:
+        if self.realm is None:
+            return {**os.environ, **({"HADOOP_USER_NAME": user} if user else {})}
+        principal = user or realm.SERVER
+        return {
+            **os.environ,
+            "KRB5PRINCIPAL": f"{principal}@{realm.NAME}",
+            "KRB5KEYTAB": str(self.realm.keytab(principal)),
+        }
+
+    def _java(self, main: str, *arguments: str, heap: str) -> list[str]:
+        system = (f"-Djava.security.krb5.conf={self.realm.krb5_conf}",) if self.realm else ()
+        return java(main, *arguments, conf=self.home / "conf", heap=heap, system=system)
+
+    def _start(self, daemon: Daemon, main: str) -> None:
+        if daemon.pid() is None:
+            daemon.start(self.around(self._java(main, heap="384m")))
+
+    def _create(self) -> None:
+        conf = self.home / "conf"
+        conf.mkdir(parents=True)
+        if self.realm:
+            self.realm.create()
+            sites.write_web_key(conf, self.address)
+        core = sites.core_site(self.address, self.ports["rpc"], secure=self.realm is not None)
+        (conf / "core-site.xml").write_text(sites.xml(core))
+        site = sites.server_site(self.home, self.address, self.ports, self.realm)
+        (conf / "hdfs-site.xml").write_text(sites.xml(site))
+        (conf / "log4j.properties").write_text(LOGGING)
+
+    def _wait(self, daemon: Daemon, ready: Callable[[], bool]) -> None:
+        def answers() -> bool:
+            daemon.check_alive()
+            return ready()
+
+        if not wait_until(answers, timeout=120, interval=0.5):
+            raise TimeoutError(f"{daemon.name} is not ready. Its log ends:\n{daemon.log_tail()}")

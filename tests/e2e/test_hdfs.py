@@ -1,0 +1,102 @@
+"""Tables on the node's HDFS, with and without Kerberos: a whole life, an outage, and the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cluster import release
+from tests.cluster.hdfs import on_node, realm
+from tests.cluster.layout import Layout
+from tests.e2e.hdfs_lab import HdfsLab, storage_objects
+from tests.e2e.lab import GROUP, committed, once
+from tests.e2e.life import committed_after, live
+from tests.e2e.outages import without_datanode
+from tests.support.executor_stage import chart_objects
+from tests.support.kubectl import Kubectl, Object
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+pytestmark = pytest.mark.xdist_group("hdfs")
+"""In turn: one of them stops a server that the others work with."""
+
+CLUSTER = {
+    "mode": "Cluster",
+    "driver": {"cores": 1, "memory": "1536Mi"},
+    "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
+}
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+
+
+def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
+    """Its last load and its last compaction are done by two executors."""
+    lab = hdfs_lab
+    live(lab)
+    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(lab.catalog(spark=CLUSTER))
+    before = committed(lab.kubectl.get("paimontable", "orders"))
+    lab.land("orders/last.json", [{"id": n, "state": "last", "amount": "1.00"} for n in range(100)])
+    lab.kubectl.until("paimontable", "orders", committed_after(before), what="loaded by executors", seconds=400)
+
+    lab.kubectl.apply(compaction(lab))
+    lab.kubectl.until_condition("squeeze", "Succeeded", "True", kind="paimonrun", seconds=400)
+    squeezed = lab.kubectl.get("paimonrun", "squeeze") or {}
+    assert squeezed["status"]["spark"]["mode"] == "Cluster"
+    assert [(row["id"], row["state"]) for row in lab.rows("orders")] == [(n, "last") for n in range(100)]
+    owners = lab.hdfs.shell("-ls", "-R", f"{lab.warehouse}/{lab.namespace}.db/orders").splitlines()
+    assert {line.split()[2] for line in owners} == {realm.USER}, "whoever wrote it, driver or executor"
+
+    lab.kubectl.run("patch", "paimontable", "orders", "--type=merge", "-p", '{"spec":{"deletionPolicy":"Delete"}}')
+    lab.kubectl.delete("paimontable", "orders")
+    lab.kubectl.until("paimontable", "orders", lambda o: o is None, what="gone", seconds=240)
+
+    left = lab.hdfs.shell("-ls", "-R", "-C", lab.warehouse).split()
+    assert not [path for path in left if "/orders" in path], "neither data nor ledger"
+
+
+def compaction(lab: HdfsLab) -> Object:
+    """A full compaction that a user asks for."""
+    metadata = {"name": "squeeze", "namespace": lab.namespace}
+    spec = {"tableRef": {"name": "orders"}, "type": "Compact", "compact": {"strategy": "Full"}}
+    return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize("hdfs_lab", [on_node.SIMPLE], indirect=True)
+def test_what_fails_while_no_datanode_runs_is_done_once_it_is_back(hdfs_lab: HdfsLab) -> None:
+    lab = hdfs_lab
+    lab.land("in/1.json", [{"id": 1, "v": "waited"}])
+    with without_datanode(lab.hdfs):
+        lab.kubectl.apply(lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "in/1.json")]))
+        failed = lab.kubectl.until(
+            "paimontable",
+            "t",
+            lambda o: "StorageUnreachable" in str((o or {}).get("status")),
+            what="told that the storage cannot be reached",
+            seconds=300,
+        )
+    assert "No DataNode serves the files" in str(failed)
+
+    lab.kubectl.until("paimontable", "t", committed, what="loaded", seconds=420)
+    assert lab.rows("t") == [{"id": 1, "v": "waited"}]
+
+
+@pytest.mark.parametrize("kind", [on_node.SIMPLE, on_node.KERBEROS])
+def test_the_example_becomes_a_table(kind: str, cluster_env: Mapping[str, str]) -> None:
+    """With this node's servers in the place of the example's."""
+    hdfs = on_node.start(Layout(), kind)
+    objects = list(yaml.safe_load_all((EXAMPLES / f"{kind}.yaml").read_text()))
+    ours = {(each["kind"], each["metadata"]["name"]): each for each in storage_objects(hdfs, release.SHOP)}
+    objects = [ours.pop((each["kind"], each["metadata"]["name"]), each) for each in objects]
+    catalog, table = objects[-2:]
+    catalog["spec"]["warehouse"] = f"{hdfs.uri}/lake/example"
+    catalog["spec"]["locations"][0]["uri"] = f"{hdfs.uri}/landing/"
+    if hdfs.realm is not None:
+        catalog["spec"]["storage"]["hdfs"]["kerberos"]["principal"] = f"{realm.USER}@{realm.NAME}"
+    shop = Kubectl(namespace=release.SHOP, env=cluster_env)
+    shop.apply(*ours.values(), *objects)
+    try:
+        shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
+    finally:
+        shop.delete("paimontable", table["metadata"]["name"])

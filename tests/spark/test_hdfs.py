@@ -1,0 +1,90 @@
+"""A table on HDFS, with and without Kerberos, from the first run to the last."""
+
+from __future__ import annotations
+
+from tests.cluster.hdfs import realm
+from tests.spark.hdfs_lake import HdfsLake
+from tests.support.spark_process import ROOT
+
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+
+
+def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
+    """Input files and ledger lie there too; rows are copied out by Hadoop's shell and read by pypaimon."""
+    lake = hdfs_lake
+    lake.provision(COLUMNS, keys=["id"], options={"bucket": "1", "write-only": "true"}).ok()
+
+    lake.land("orders/1.csv", "id,v\n1,first\n2,first\n")
+    assert lake.write().ok()["write"]["rows"] == 2
+    lake.land("orders/2.csv", "id,v\n2,second\n3,second\n")
+    assert lake.write().ok()["write"]["files"] == 1, "the ledger on HDFS tells that the first file is loaded"
+
+    lake.land("orders/1.csv", "id,v\n1,replaced\n")
+    assert lake.write().ok()["write"]["files"] == 1, "a replaced file is new"
+
+    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 3
+    assert lake.rows() == [{"id": 1, "v": "replaced"}, {"id": 2, "v": "second"}, {"id": 3, "v": "second"}]
+
+    assert lake.drop().ok()["dropped"] is True
+    assert not lake.exists("shop.db/orders")
+    assert not lake.exists(".paimon-operator/shop.orders")
+
+
+def test_a_driver_logs_in_as_the_image_starts_it(secure: HdfsLake) -> None:
+    body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
+
+    done = secure.drive(secure.job("Provision", provision=body))
+
+    assert done.code == 0, done.log
+    owner = secure.hdfs.shell("-stat", "%u", f"{secure.warehouse}/shop.db/orders")
+    assert owner.strip() == realm.USER
+
+
+def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLake) -> None:
+    """And without a user's name its Pods are `spark`, whoever the process is."""
+    simple.hdfs.shell("-mkdir", "-p", simple.warehouse)
+    simple.hdfs.shell("-chown", "spark", simple.warehouse)
+    body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
+
+    done = simple.drive(simple.job("Provision", provision=body), HADOOP_CONF_DIR="", HADOOP_USER_NAME="")
+
+    assert done.code == 0, done.log
+    assert simple.hdfs.shell("-stat", "%u", f"{simple.warehouse}/shop.db/orders").strip() == "spark"
+
+
+def test_a_run_goes_on_after_its_ticket_has_ended(secure: HdfsLake) -> None:
+    """A ticket of ten seconds, a run of thirty, and never a connection older than a second."""
+    hadoop = {
+        "hadoop.security.authentication": "kerberos",
+        "hadoop.kerberos.min.seconds.before.relogin": "1",
+        "ipc.client.connection.maxidletime": "500",
+    }
+    assert secure.hdfs.realm is not None
+    secure.hdfs.shell("-mkdir", "-p", secure.warehouse)
+    secure.hdfs.shell("-chown", realm.HURRIED, secure.warehouse)
+
+    done = secure.drive(
+        secure.job("Drop", drop={}) | {"hadoop": hadoop},
+        SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_patient.py"),
+        PATIENCE_S="30",
+        KRB5PRINCIPAL=f"{realm.HURRIED}@{realm.NAME}",
+        KRB5KEYTAB=str(secure.hdfs.realm.keytab(realm.HURRIED)),
+    )
+
+    assert done.code == 0, done.log
+    assert "looked" in done.log
+
+
+def test_files_of_the_cluster_that_name_codecs_of_its_own_do_no_harm(simple: HdfsLake) -> None:
+    body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
+    assert simple.drive(simple.job("Provision", provision=body)).code == 0
+    core = simple.directory / "hadoop" / "core-site.xml"
+    codecs = "<property><name>io.compression.codecs</name><value>com.example.OurCodec</value></property>"
+    core.write_text(core.read_text().replace("</configuration>", f"{codecs}</configuration>"))
+    simple.land("orders/1.csv", "id\n1\n")
+
+    done = simple.drive(simple.write_job(mode="Append"))
+
+    assert done.code == 0, done.log
+    assert simple.rows() == [{"id": 1}]
