@@ -16,7 +16,7 @@ TEST_PROCESSES ?= 4
 STORAGE ?= s3
 UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 
-.PHONY: help venv lint format unit test test-chart test-apiserver test-spark test-e2e generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit test test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -69,15 +69,22 @@ test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; 
 	$(BIN)/python -m pytest tests/e2e
 	$(BIN)/python -m tests.support.secret_search
 
-# Everything, in one session: the rest runs while the twenty minutes of the soak pass. Leaves a cluster as it found it.
+test-faults: deploy ## Ten random moments of each fault; adds to docs/faults.md (FAULT_SEED repeats, FAULT_MOMENTS=n, FAULTS='kubelet or operator')
+	code=0; FAULT_MOMENTS=$${FAULT_MOMENTS:-10} FAULT_REPORT=docs/faults.jsonl $(BIN)/python -m pytest tests/e2e/test_faults.py $(if $(FAULTS),-k '$(FAULTS)') || code=$$?; \
+	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
+	exit $$code
+
+# All but the tests that hit the whole node run in one session: the rest runs while the twenty minutes of the soak pass.
+# Leaves a cluster as it found it.
 test: $(SPARK_STAMP) lint test-chart ## Set up everything and run all tests
 	@was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
 	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT; \
 	$(CLUSTER) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	mkdir -p build; \
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 \
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 -m 'not alone' \
 		--junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
+	$(BIN)/python -m pytest --durations=5 -m alone tests/e2e; \
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
@@ -106,6 +113,7 @@ demo: deploy ## One table's life, from kubectl apply to merged rows; STORAGE=hdf
 
 bench: deploy ## Figures, side by side in one run
 	$(BIN)/python -m benchmarks.apply_to_ready
+	$(BIN)/python -m benchmarks.lost_commits
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

@@ -3,8 +3,8 @@
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
-# From the environment: POD_IP (driver, where its executors reach it), DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs),
-# TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
+# From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
+# driver that makes executors: where they reach it), TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
 # SPARK_APPS_MAIN (the program; tests put theirs around main.py).
 #
 # java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
@@ -114,8 +114,7 @@ case ${DRIVER_JIT:-c1} in
   c1) jit=-XX:TieredStopAtLevel=1 ;;
   *) jit=-XX:+TieredCompilation ;;
 esac
-# One process does everything, so the pod's own name need not resolve.
-# A driver that makes executors has POD_IP, where they reach it.
+# Without executors one process does everything, so the pod's own name need not resolve.
 export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-${POD_IP:-127.0.0.1}}"
 
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words

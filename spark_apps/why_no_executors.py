@@ -18,12 +18,12 @@ def why_none(namespace: str) -> str:
     """One sentence. Never raises: it is told beside a failure."""
     try:
         pods = _ask(namespace, query=f"labelSelector=spark-app-selector%3D{os.environ['POD_NAME']}")["items"]
-        return _of(pods[-1]) if pods else _refusal(namespace)
+        return told_by(pods[-1]) if pods else _refusal(namespace)
     except (OSError, ValueError, KeyError) as error:
         return f"the API server does not tell why ({error})"
 
 
-def _of(pod: dict[str, Any]) -> str:
+def told_by(pod: dict[str, Any]) -> str:
     """What one Pod waits for, or ended by."""
     name, status = pod["metadata"]["name"], pod.get("status") or {}
     for condition in status.get("conditions") or ():

@@ -46,7 +46,8 @@ class Account:
 EVERYBODY: Final = Account("everybody", ELSEWHERE, "without-any-binding")
 ACCOUNTS: Final = (
     Account("operator", SYSTEM, RELEASE),
-    Account("driver", WATCHED, "paimon-spark"),
+    Account("driver", WATCHED, "paimon-driver"),
+    Account("executor", WATCHED, "paimon-spark"),
 )
 
 

@@ -92,7 +92,8 @@ class Rights:
 
     def policy(self) -> client.V1ValidatingAdmissionPolicy:
         """The policy of runs as the API server has it now."""
-        (name,) = [document["metadata"]["name"] for document in self._documents if document["kind"] == POLICY]
+        policies = [document["metadata"]["name"] for document in self._documents if document["kind"] == POLICY]
+        (name,) = [each for each in policies if each.endswith("-runs")]
         return self._admission.read_validating_admission_policy(name)
 
     def _allowed(self, verb: str, resource: str) -> bool:

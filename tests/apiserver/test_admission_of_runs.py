@@ -15,7 +15,7 @@ from paimon_operator.api.run_status import RunType
 from paimon_operator.core.naming import FINALIZER, run_name
 from tests.apiserver.people import ALLOWED, Person, Right, table_owner
 from tests.apiserver.rights import RELEASE, Rights
-from tests.apiserver.stage import TABLES, Stage
+from tests.apiserver.stage import GROUP, RUNS, TABLES, Stage
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table, run
@@ -231,6 +231,13 @@ def test_the_widest_metadata_is_within_the_limits_of_cel(jane: Person, admin: Pe
     assert admin.creates(edited(wide, metadata__finalizers=finalizers)) == ALLOWED
     said = jane.patches("there", {"metadata": {"finalizers": finalizers, "ownerReferences": owners}})
     assert "paimonruns/finalizers" in said
+
+
+def test_the_garbage_collector_may_take_off_the_finalizer_of_a_foreground_deletion(stage: Stage) -> None:
+    what = {"verb": "update", "group": GROUP, "resource": RUNS, "subresource": "finalizers"}
+    user = "system:serviceaccount:kube-system:generic-garbage-collector"
+    body = {"spec": {"user": user, "resourceAttributes": {"namespace": stage.namespace, **what}}}
+    assert client.AuthorizationV1Api(stage.client).create_subject_access_review(body).status.allowed
 
 
 def test_where_the_operator_does_not_watch_the_policy_asks_nothing(api_server: ApiServer, rights: Rights) -> None:

@@ -62,15 +62,44 @@ def test_the_chart_carries_the_committed_crds_and_keeps_them() -> None:
     assert all(crd["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep" for crd in crds.values())
 
 
-def test_workload_accounts_have_no_token_and_only_that_of_drivers_has_a_role() -> None:
+def test_workload_accounts_have_no_token_and_only_drivers_of_executors_have_a_role() -> None:
     documents = rendered(workloads={"namespaces": ["shop"]})
 
     accounts = [a for a in of_kind(documents, "ServiceAccount") if a["metadata"]["namespace"] == "shop"]
-    assert {a["metadata"]["name"] for a in accounts} == {"paimon-spark", "paimon-driver"}
-    assert all(a["automountServiceAccountToken"] is False for a in accounts)
-    bindings = of_kind(documents, "RoleBinding", "ClusterRoleBinding")
-    bound = {s["name"]: b["kind"] for b in bindings for s in b["subjects"] if s["namespace"] == "shop"}
-    assert bound == {"paimon-driver": "RoleBinding"}
+    tokens = {a["metadata"]["name"]: a["automountServiceAccountToken"] for a in accounts}
+    assert tokens == {"paimon-spark": False, "paimon-driver": False}
+    bound = [s["name"] for b in of_kind(documents, "RoleBinding", "ClusterRoleBinding") for s in b["subjects"]]
+    assert "paimon-spark" not in bound
+    (role,) = [role for role in of_kind(documents, "Role") if role["metadata"]["namespace"] == "shop"]
+    verbs = ["get", "list", "watch", "create", "delete", "deletecollection"]
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": verbs}]
+
+
+def test_without_an_account_for_drivers_there_is_neither_role_nor_policy() -> None:
+    documents = rendered(workloads={"namespaces": ["shop"], "driverServiceAccountName": ""})
+
+    accounts = [a for a in of_kind(documents, "ServiceAccount") if a["metadata"]["namespace"] == "shop"]
+    assert [a["metadata"]["name"] for a in accounts] == ["paimon-spark"]
+    assert not [role for role in of_kind(documents, "Role") if role["metadata"]["namespace"] == "shop"]
+    policies = of_kind(documents, "ValidatingAdmissionPolicy")
+    assert not [policy for policy in policies if "executors" in policy["metadata"]["name"]]
+
+
+def test_the_policy_of_runs_denies_where_the_operator_watches_and_can_be_left_out() -> None:
+    policy, everywhere = _policy_of_runs()
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    assert everywhere["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
+
+    _, some = _policy_of_runs(watchNamespaces=["shop", "bank"])
+    (selected,) = some["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
+    assert (selected["operator"], selected["values"]) == ("In", ["shop", "bank"])
+    assert _policy_of_runs(admission={"runs": False}) == []
+
+
+def _policy_of_runs(**values: Any) -> list[Object]:
+    """The policy and its binding."""
+    kinds = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    return [each for each in of_kind(rendered(**values), *kinds) if each["metadata"]["name"].endswith("-runs")]
 
 
 def test_a_wrong_value_is_refused_by_its_schema() -> None:

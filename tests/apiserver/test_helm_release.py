@@ -61,14 +61,32 @@ class Helm:
     def catalogs(self) -> client.CustomObjectsApi:
         return client.CustomObjectsApi(self.client)
 
+    def clear(self) -> None:
+        """No release, and none of its CRDs, which it leaves."""
+        for release in yaml.safe_load(self.good("list", "--all", "--output=yaml")):
+            self.good("uninstall", release["name"])
+        definitions = client.ApiextensionsV1Api(self.client)
+        ours = [crd.metadata.name for crd in definitions.list_custom_resource_definition().items]
+        for name in ours:
+            definitions.delete_custom_resource_definition(name)
+        assert wait_until(lambda: not definitions.list_custom_resource_definition().items, timeout=30)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """Not the session's: that one has its CRDs already."""
+    with ApiServer(tmp_path_factory.mktemp("server"), controllers=USUAL_CONTROLLERS) as server:
+        with config.new_client_from_config(str(server.kubeconfig)) as api:
+            client.CoreV1Api(api).create_namespace({"metadata": {"name": SPACE}})
+        yield server
+
 
 @pytest.fixture
-def helm(tmp_path: Path) -> Iterator[Helm]:
-    with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
-        helm = Helm(server)
-        client.CoreV1Api(helm.client).create_namespace({"metadata": {"name": SPACE}})
-        yield helm
-        helm.client.close()
+def helm(server: ApiServer) -> Iterator[Helm]:
+    helm = Helm(server)
+    yield helm
+    helm.clear()
+    helm.client.close()
 
 
 def older(directory: Path) -> Path:

@@ -116,12 +116,16 @@ SERVICE: Final = Service(
 """SIGINT: it ends what its clients are doing, and itself in good order."""
 
 
-def running(layout: Layout) -> Server:
-    """The cluster's server, started if it does not run."""
-    if layout.daemon(SERVICE.name).pid() is None:
-        SERVICE.start(layout)
-    SERVICE.wait(layout)
-    return on_node(layout)
+@contextmanager
+def running_on_node(layout: Layout) -> Iterator[Server]:
+    """The cluster's server, for as long as the block lasts, and empty at its beginning."""
+    SERVICE.start(layout)
+    try:
+        SERVICE.wait(layout)
+        yield on_node(layout)
+    finally:
+        SERVICE.stop(layout)
+        shutil.rmtree(on_node(layout).directory)
 
 
 @contextmanager

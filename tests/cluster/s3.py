@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.layout import NODE_ADDRESS, S3_PORT, Layout
-from tests.cluster.ports import free_ports
-from tests.cluster.processes import Daemon, wait_until
 from tests.cluster.programs import VERSITYGW
 
 REGION = "us-east-1"
@@ -47,51 +43,17 @@ def data_directory(layout: Layout) -> Path:
 
 def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3") -> list[str]:
     """Returns the server's command; its keys travel in the environment (`environment`), not in arguments."""
-    logging = ["--access-log", str(layout.state / "log" / f"{log}-access.log")]
-    return _command(f"{NODE_ADDRESS}:{port}", data_directory(layout), *logging)
+    data = data_directory(layout)
+    data.mkdir(parents=True, exist_ok=True)
+    address = ["--port", f"{NODE_ADDRESS}:{port}", "--region", REGION, "--health", "/health"]
+    logging = ["--quiet", "--access-log", str(layout.state / "log" / f"{log}-access.log")]
+    return [str(VERSITYGW.path), *address, *logging, "posix", str(data)]
 
 
 def environment(layout: Layout) -> dict[str, str]:
     """This process's environment with the root keys."""
-    return _environment(keys(layout))
-
-
-@contextmanager
-def on_loopback(directory: Path, root: S3Keys) -> Iterator[str]:
-    """A server of this block alone, with the usual buckets in `directory`; gives its endpoint."""
-    (port,) = free_ports(1)
-    daemon = Daemon("versitygw", directory / "pid", directory / "log")
-    daemon.start(_command(f"127.0.0.1:{port}", directory / "data"), env=_environment(root))
-    try:
-        if not wait_until(lambda: _is_healthy(daemon, port), timeout=60):
-            raise TimeoutError(f"versitygw does not answer. Its log ends:\n{daemon.log_tail()}")
-        endpoint = f"http://127.0.0.1:{port}"
-        create_buckets(endpoint, root)
-        yield endpoint
-    finally:
-        daemon.stop()
-
-
-def _command(address: str, data: Path, *more: str) -> list[str]:
-    data.mkdir(parents=True, exist_ok=True)
-    options = ["--port", address, "--region", REGION, "--health", "/health", "--quiet", *more]
-    return [str(VERSITYGW.path), *options, "posix", str(data)]
-
-
-def _environment(root: S3Keys) -> dict[str, str]:
+    root = keys(layout)
     return {**os.environ, "ROOT_ACCESS_KEY_ID": root.access_key_id, "ROOT_SECRET_ACCESS_KEY": root.secret_access_key}
-
-
-def _is_healthy(daemon: Daemon, port: int) -> bool:
-    daemon.check_alive()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        connection.request("GET", "/health")
-        return connection.getresponse().status == http.HTTPStatus.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def create_buckets(endpoint: str, root: S3Keys, names: Iterable[str] = BUCKETS) -> None:

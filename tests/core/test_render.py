@@ -222,6 +222,21 @@ def test_an_overlay_adds_and_never_replaces() -> None:
     assert labels == a_pod()["metadata"]["labels"] | {"team": "shop"}
 
 
+def test_executors_get_nothing_of_what_only_drivers_need() -> None:
+    """The metastore's password: they write files, and commit nothing."""
+    secret = SecretKey(secret="lake-pg", key="username")
+    login = Variable(name="METASTORE_USERNAME", secret_key=secret, driver_only=True)
+    password = Mount(volume="metastore", source=Source.SECRET, name="lake-pg", path="/etc/pg", driver_only=True)
+    launch = replace(CLUSTER, variables=(*CLUSTER.variables, login), mounts=(*CLUSTER.mounts, password))
+
+    assert "lake-pg" in str(a_pod(launch)["spec"]["volumes"])
+    assert "lake-pg" not in str(config_map(COMPACT, launch, deadline_s=4500))
+    environment = {each["name"]: each.get("value") for each in a_pod(launch)["spec"]["containers"][0]["env"]}
+    shared = environment["SHARED_SECRETS"]
+    assert "METASTORE" not in shared
+    assert "/etc/pg" not in shared
+
+
 @given(memory=st.integers(1024, 512 * 1024))
 def test_an_executor_s_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
     beside = overhead_mib(memory)

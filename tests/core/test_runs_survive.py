@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from paimon_operator.api.run_status import RunSpark
+from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.endings import ENDED
 from paimon_operator.core.run_observed import RunLimits
 from tests.support import pods
@@ -28,6 +30,7 @@ class RunLife(RuleBasedStateMachine):
     def begin(self, write: bool) -> None:
         story = a_write() if write else Story()
         story.limits = RunLimits(backoff_limit=LIMIT)
+        story.execution = RunSpark(mode=SparkMode.CLUSTER, message="asked for")
         self.world = World(story=story)
 
     @rule(killed_after=st.integers(0, 4))
@@ -55,8 +58,10 @@ class RunLife(RuleBasedStateMachine):
         self.world.set_pod(name, pods.running(self.world.story.now) if isinstance(status, str) else status)
 
     @precondition(_heard_of)
-    @rule(exit_code=st.sampled_from(EXIT_CODES), with_result=st.booleans())
-    def the_driver_ends(self, exit_code: int, with_result: bool) -> None:
+    @rule(exit_code=st.sampled_from(EXIT_CODES), with_result=st.booleans(), executors=st.integers(0, 2))
+    def the_driver_ends_and_leaves_executors(self, exit_code: int, with_result: bool, executors: int) -> None:
+        for _ in range(executors):
+            self.world.make_executor()
         (name,) = self.world.alive()
         message = pods.result(self.world.story.run) if exit_code == 0 and with_result else ""
         self.world.set_pod(name, pods.ended(exit_code, message, finished=self.world.story.now))
@@ -137,6 +142,7 @@ class RunLife(RuleBasedStateMachine):
             self.world.pass_time(timedelta(minutes=6))
         run = self.world.story.run
         assert self.world.gone or (run.status.phase in ENDED and not run.metadata.finalizers)
+        assert not self.world.executors, "executors were left behind"
         assert not [name for name, pod in self.world.pods.items() if pod["metadata"]["finalizers"]]
 
 

@@ -5,30 +5,50 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 
 import pytest
 
+from spark_apps.engine import supported_engines
 from tests.cluster import release
 from tests.cluster.hdfs import on_node
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.lab import Lab
-from tests.e2e.outages import S3Door
+from tests.e2e.outages import S3Door, door_of
 from tests.e2e.soak import Soak
 from tests.support import secret_search
 from tests.support.kubectl import Kubectl
 
-DOORS = range(20000, 30000)
-"""Ports of S3 servers for single tests, below those that the kernel gives to clients."""
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `each_engine` runs on every engine whose jars could be had."""
+    """A test that asks for `each_engine` runs on every engine whose jars could be had.
+
+    A module may name the metastore that it needs. Where no engine has it there is nothing to run.
+    """
     if "each_engine" in metafunc.fixturenames:
-        metafunc.parametrize("each_engine", release.engines())
+        needed = getattr(metafunc.module, "METASTORE", "Filesystem")
+        known = supported_engines()
+        metafunc.parametrize("each_engine", [name for name in release.engines() if needed in known[name].metastores])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """pytest would call a test without an engine skipped."""
+    items[:] = [item for item in items if not _is_without_engine(item)]
+
+
+def _is_without_engine(item: pytest.Item) -> bool:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return "each_engine" in parameters and parameters["each_engine"] not in supported_engines()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The random moments that tests took, so that each can be repeated."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
+    for report in reports:
+        for name, value in report.user_properties if report.when == "call" else ():
+            if name == "moment":
+                terminalreporter.write_line(str(value))
 
 
 @pytest.fixture(scope="session")
@@ -63,19 +83,8 @@ def lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Itera
 @pytest.fixture
 def door(cluster_env: Mapping[str, str], lab: Lab) -> Iterator[S3Door]:
     """An S3 server for this test alone, open; the lab's catalog leads through it."""
-    with _door_of(lab) as opened:
+    with door_of(lab) as opened:
         yield opened
-
-
-@contextmanager
-def _door_of(lab: Lab) -> Iterator[S3Door]:
-    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)])
-    opened.open()
-    try:
-        lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))
-        yield opened
-    finally:
-        opened.close()
 
 
 @pytest.fixture
@@ -83,7 +92,7 @@ def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
     """Random moments from SOAK_SEED, so that a bad run can be repeated."""
     seed = int(os.environ.get("SOAK_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
     lab = _lab(cluster_env, f"soak-{seed}", release.newest_engine())
-    with _door_of(lab) as opened:
+    with door_of(lab) as opened:
         yield Soak(lab, seed, opened)
 
 

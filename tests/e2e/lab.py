@@ -91,9 +91,9 @@ class Lab:
         body = "".join(json.dumps(row) + "\n" for row in rows)
         self.s3.put_object(Bucket="landing", Key=f"{self.namespace}/{path}", Body=body.encode())
 
-    def rows(self, table: str, *, catalog_bucket: str = "lake") -> list[dict[str, Any]]:
+    def rows(self, table: str, *, catalog_bucket: str = "lake", directory: str = "") -> list[dict[str, Any]]:
         """The table's rows as pypaimon reads them, ordered by their first column."""
-        warehouse = f"s3://{catalog_bucket}/{self.namespace}"
+        warehouse = f"s3://{catalog_bucket}/{self.namespace}" + (f"/{directory}" if directory else "")
         return lake_reader.read_rows(warehouse, self.namespace, table, env=self.env)
 
     def ready(self, table: str, *, seconds: float = 240) -> Object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,10 @@ from tests.cluster import s3
 from tests.cluster.hdfs.servers import Hdfs
 from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import Service
+from tests.e2e.lab import Lab
+
+DOORS = range(20000, 30000)
+"""Ports of S3 servers for single tests, below those that the kernel gives to clients."""
 
 _LISTENING = "0A"
 """TCP_LISTEN in /proc/net/tcp."""
@@ -74,3 +79,15 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
         yield
     finally:
         hdfs.start_datanode()
+
+
+@contextmanager
+def door_of(lab: Lab) -> Iterator[S3Door]:
+    """An S3 server for this lab alone, open; the lab's catalog leads through it."""
+    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)])
+    opened.open()
+    try:
+        lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))
+        yield opened
+    finally:
+        opened.close()

@@ -43,12 +43,18 @@ class OwnNode:
 
     def install_earlier(self) -> None:
         """Chart and images of the earlier commit, and the first catalog."""
-        release.install(self.lab.env, self.before, chart=earlier.chart())
-        self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog())
+        images = self.before["spark"]
+        spark = {"images": {"paimon-0.9": None, **images}, "defaultEngine": self.lab.engine, "cpuShare": 0.25}
+        release.install(self.lab.env, self.before, chart=earlier.chart(), spark=spark)  # no value that is newer
+        self._apply_catalog()
 
     def install(self, **more: Any) -> None:
         """Installs or upgrades to what is in the checkout."""
         release.install(self.lab.env, self.now, **more)
+        self._apply_catalog()
+
+    def _apply_catalog(self) -> None:
+        self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog())
 
     def helm(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = ["helm", *arguments, "--namespace", release.NAMESPACE]

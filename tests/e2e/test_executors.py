@@ -59,6 +59,10 @@ def executors(lab: Lab, phase: str = "") -> list[Object]:
     return [pod for pod in lab.pods(EXECUTORS) if phase in ("", pod["status"]["phase"])]
 
 
+def both(pods: list[Object]) -> list[Object]:
+    return pods if len(pods) == SPARK["executor"]["instances"] else []
+
+
 def until(met: Callable[[], Any], what: str) -> Any:
     """The first answer that is true."""
     end = time.monotonic() + SECONDS
@@ -86,9 +90,7 @@ def test_auto_does_small_work_in_one_pod_and_says_why(table: Lab) -> None:
 
 def test_a_compaction_by_two_executors_survives_the_loss_of_one(table: Lab) -> None:
     table.kubectl.apply(compaction(table))
-    pods = until(
-        lambda: executors(table, "Running")[:2] if len(executors(table, "Running")) > 1 else [], "two executors"
-    )
+    pods = until(lambda: both(executors(table, "Running")), "two executors")
     shown = table.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
 
     table.kubectl.delete("pod", pods[0]["metadata"]["name"], force=True)

@@ -17,6 +17,7 @@ from tests.cluster.node import Cluster
 from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
 from tests.e2e.own_node import OwnNode
 
+pytestmark = pytest.mark.timeout(1800)  # the first one may have to build the earlier images
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
@@ -70,8 +71,9 @@ def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode)
 
 def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: OwnNode) -> None:
     node.install(replicas=2)  # waits until both are Ready
-    budget = node.system.get("poddisruptionbudget", release.RELEASE) or {}
-    assert budget["status"]["currentHealthy"] == 2
+    node.system.until(
+        "poddisruptionbudget", release.RELEASE, lambda o: o and o["status"]["currentHealthy"] == 2, what="fulfilled"
+    )
     node.lab.kubectl.apply(node.fill("twice", "twice/1.json", range(30)))
     with driver_held(node.driver_at_work("twice")):
         leader = node.lease()["holderIdentity"]

@@ -177,13 +177,3 @@ def test_a_driver_without_executors_ends_and_says_why(
     assert (error["class"], error["reason"]) == ("Infrastructure", "NoExecutors")
     assert told in error["message"]
     until(lambda: kubelet.pods() == [], "the Pods go with their driver")
-
-
-def test_work_on_metadata_makes_no_executor(lake: Lake, stage: ExecutorStage, kubelet: Kubelet) -> None:
-    two_files(lake)
-    run = builders.run("orders-expire-1", table=builders.table(), type="ExpireSnapshots", compact=None)
-    job = Job.model_validate(lake.job("ExpireSnapshots", run=run.metadata.name, expireSnapshots={}))
-    kubelet.start_driver(*stage.make(run, launch_of(job)))
-
-    assert kubelet.result()["ok"]
-    assert kubelet.seen == {}

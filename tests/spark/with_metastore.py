@@ -9,30 +9,38 @@ from pathlib import Path
 from typing import Any
 
 from spark_apps.metastore import DIRECTORY_VARIABLE
-from tests.cluster import postgres, s3
+from tests.cluster import postgres
 from tests.spark.lake import Ended, Lake
 from tests.support import lake_reader
+from tests.support.s3_server import REGION, S3Server, s3_server
 
-S3_KEYS = s3.S3Keys("AKOFTHETESTS", "secret-key-of-the-tests")
-"""Of the servers on loopback. Fixed: the environment of a JVM is what it was when it started."""
+S3_KEYS = ("AKOFTHETESTS", "secret-key-of-the-tests")
+"""Fixed: the environment of a JVM is what it was when it started."""
 
 
 def environment(directory: Path) -> dict[str, str]:
     """What a driver's environment has of storage and metastore."""
     return {
-        "AWS_ACCESS_KEY_ID": S3_KEYS.access_key_id,
-        "AWS_SECRET_ACCESS_KEY": S3_KEYS.secret_access_key,
+        "AWS_ACCESS_KEY_ID": S3_KEYS[0],
+        "AWS_SECRET_ACCESS_KEY": S3_KEYS[1],
         DIRECTORY_VARIABLE: str(directory / "metastore"),
     }
+
+
+@dataclass(frozen=True)
+class Servers:
+    """PostgreSQL and S3."""
+
+    postgres: postgres.Server
+    s3: S3Server
 
 
 @dataclass
 class MetastoreLake(Lake):
     """One table in the metastore of one database. `secret` is what the Pod is given of the metastore's Secret."""
 
-    server: postgres.Server = field(kw_only=True)
+    servers: Servers = field(kw_only=True)
     login: postgres.Login = field(kw_only=True)
-    endpoint: str = field(kw_only=True)
     uri: str = field(kw_only=True)
     root: str = field(kw_only=True)
     """The directory of the bucket that is the warehouse."""
@@ -56,8 +64,8 @@ class MetastoreLake(Lake):
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
         options = {
             "uri": self.uri,
-            "s3.endpoint": self.endpoint,
-            "s3.endpoint.region": s3.REGION,
+            "s3.endpoint": self.servers.s3.endpoint,
+            "s3.endpoint.region": REGION,
             "s3.path.style.access": "true",
         }
         catalog = {"warehouse": self.warehouse, "metastore": "jdbc", "options": options}
@@ -75,27 +83,18 @@ class MetastoreLake(Lake):
 
     def sql(self, statement: str) -> str:
         """Runs SQL in the metastore's database, as its superuser."""
-        return self.server.execute(statement, database=self.login.user)
+        return self.servers.postgres.execute(statement, database=self.login.user)
 
     def orders(self, **more: Any) -> Ended:
         """Provision of a usual table."""
         return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
 
     def _read(self, table: str) -> list[dict[str, Any]]:
-        env = {**environment(self.directory), "AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": s3.REGION}
-        return lake_reader.read_rows(self.warehouse, self.database, table, env=env)
-
-
-@dataclass(frozen=True)
-class Servers:
-    """PostgreSQL and S3."""
-
-    postgres: postgres.Server
-    endpoint: str
+        return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
 
 
 @contextmanager
 def servers(directory: Path) -> Iterator[Servers]:
     """Both, for as long as the block lasts."""
-    with postgres.on_loopback() as database, s3.on_loopback(directory, S3_KEYS) as endpoint:
-        yield Servers(database, endpoint)
+    with postgres.on_loopback() as database, s3_server(directory, "lake", keys=S3_KEYS) as s3:
+        yield Servers(database, s3)

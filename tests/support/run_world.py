@@ -18,7 +18,7 @@ from paimon_operator.core.endings import ENDED
 from paimon_operator.core.naming import controller_uid
 from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.run_observed import RunObserved, current_pod
+from paimon_operator.core.run_observed import RunObserved, current_pod, needs_executors
 from paimon_operator.core.runs import step
 from tests.support import pods
 from tests.support.pods import Json
@@ -36,6 +36,8 @@ class World:
     pods: dict[str, Json] = field(default_factory=dict)
     at_work: dict[str, datetime] = field(default_factory=dict)
     """The truth: Pods in which something runs or may yet run, and when their kubelet stops them in any case."""
+    executors: dict[str, Json] = field(default_factory=dict)
+    """Their Pods stay until they are deleted; what runs in them ends at their own deadline at the latest."""
     cut_off: bool = False
     """The node works on, and nobody hears of it."""
     config_maps: set[str] = field(default_factory=set)
@@ -54,7 +56,12 @@ class World:
             return None
         story, run = self.story, self.story.run
         observed = RunObserved(
-            run=run, table=story.table, pod=self._get_pod(run), limits=story.limits, launch=story.launch
+            run=run,
+            table=story.table,
+            pod=self._get_pod(run),
+            limits=story.limits,
+            launch=story.launch,
+            executors=tuple(map(read_pod, self.executors.values())) if needs_executors(run) else (),
         )
         decision = step(observed, story.now)
         requests: list[Any] = [lambda: self._set_finalizers(decision), lambda: self._store_status(decision)]
@@ -73,6 +80,7 @@ class World:
         metadata = self.story.run.metadata
         if metadata.deletion_timestamp is not None and not metadata.finalizers:
             assert not self.alive() or not self._guards_pod(), "a cancelled run went while its driver was alive"
+            assert self.executors_at_work() == [], "a cancelled run went while executors were alive"
             self.gone = True
 
     def _guards_pod(self) -> bool:
@@ -105,6 +113,9 @@ class World:
             self.config_maps.add(action.body["metadata"]["name"])
         elif isinstance(action, Create):
             self._create_pod(action)
+        elif action.name in self.executors:
+            assert isinstance(action, Delete)
+            self.executors[action.name]["metadata"]["deletionTimestamp"] = self.story.now.isoformat()
         elif self.pods.get(action.name, {}).get("metadata", {}).get("uid") != action.uid:
             pass  # gone, or another Pod's name by now
         elif isinstance(action, Delete):
@@ -127,6 +138,7 @@ class World:
         assert run.status.phase not in ENDED, "an ended run made a Pod"
         assert run.metadata.deletion_timestamp is None, "a cancelled run made a Pod"
         assert self.alive() == [], "two drivers of one run"
+        assert self.executors_at_work() == [], "an attempt beside executors of an earlier one"
         attempt = run.status.attempts[-1]
         assert (attempt.pod, attempt.state) == (name, AttemptState.LAUNCHING), "the intent was not written down first"
         assert attempt.pod_uid is None, "a Pod that was seen and lost was made again"
@@ -145,6 +157,17 @@ class World:
     def alive(self) -> list[str]:
         """Names of the Pods in which something runs or may yet run."""
         return list(self.at_work)
+
+    def make_executor(self) -> None:
+        """The driver at work makes one, which outlives it when it is killed."""
+        (driver,) = self.alive()
+        body = pods.executor(len(self.executors) + 1, of=driver)
+        body["metadata"]["creationTimestamp"] = self.story.now.isoformat()
+        self.executors[body["metadata"]["name"]] = body
+
+    def executors_at_work(self) -> list[str]:
+        """Names of executors that nothing has ended yet."""
+        return [name for name, body in self.executors.items() if self.story.now < _deadline(body)]
 
     def open(self) -> list[str]:
         """Names of the Pods of which the API server knows no end."""
@@ -182,6 +205,9 @@ class World:
 
     def finish_deletions(self) -> None:
         """The kubelet is done with every Pod that was asked to go, and says so."""
+        going = [name for name, body in self.executors.items() if "deletionTimestamp" in body["metadata"]]
+        for name in going:
+            del self.executors[name]
         for name, body in list(self.pods.items()):
             if "deletionTimestamp" in body["metadata"]:
                 if name in self.at_work:
@@ -200,3 +226,8 @@ class World:
         meta = self.pods[name]["metadata"]
         if "deletionTimestamp" in meta and meta["grace"] == 0 and not meta["finalizers"]:
             del self.pods[name]
+
+
+def _deadline(executor: Json) -> datetime:
+    made = datetime.fromisoformat(executor["metadata"]["creationTimestamp"])
+    return made + timedelta(seconds=executor["spec"]["activeDeadlineSeconds"])

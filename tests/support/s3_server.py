@@ -65,14 +65,17 @@ class S3Server:
 
 @contextmanager
 def s3_server(
-    directory: Path, *buckets: str, tls: Identity | None = None, authority: Path | None = None
+    directory: Path,
+    *buckets: str,
+    tls: Identity | None = None,
+    authority: Path | None = None,
+    keys: tuple[str, str] | None = None,
 ) -> Iterator[S3Server]:
     """Serves what is below `directory`, beside others who may; ends the process at the end."""
     (port,) = free_ports(1)
     scheme = "https" if tls else "http"
-    server = S3Server(
-        f"{scheme}://127.0.0.1:{port}", f"AK{secrets.token_hex(9).upper()}", secrets.token_urlsafe(30), authority
-    )
+    key, secret = keys or (f"AK{secrets.token_hex(9).upper()}", secrets.token_urlsafe(30))
+    server = S3Server(f"{scheme}://127.0.0.1:{port}", key, secret, authority)
     data, log = directory / "s3", directory / "s3.log"
     data.mkdir(parents=True, exist_ok=True)
     command = [str(VERSITYGW.path), "--port", f"127.0.0.1:{port}", "--region", REGION, "--health", "/health"]

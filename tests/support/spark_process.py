@@ -64,9 +64,12 @@ def run_driver(home: Path, job: Path, directory: Path, **env: str) -> Exited:
 
 
 class Worker:
-    """One JVM with an engine's jars that performs job after job; `env` is what a Pod's environment would have."""
+    """One JVM with an engine's jars that performs job after job; `env` is what a Pod's environment would have.
 
-    def __init__(self, jars: Path, log: Path, **env: str) -> None:
+    `program` answers: a module that reads requests from standard input, as spark_worker does.
+    """
+
+    def __init__(self, jars: Path, log: Path, program: str = "tests.support.spark_worker", **env: str) -> None:
         krb5 = f" -Djava.security.krb5.conf={env['KRB5_CONFIG']}" if "KRB5_CONFIG" in env else ""
         class_path = ":".join(str(path) for path in sorted(jars.glob("*.jar")))
         arguments = [
@@ -76,7 +79,7 @@ class Worker:
         reading, writing = os.pipe()
         with log.open("w", encoding="utf-8") as stream:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.spark_worker", str(writing)],
+                [sys.executable, "-m", program, str(writing)],
                 env={**os.environ, "PYSPARK_SUBMIT_ARGS": " ".join(arguments), "SPARK_LOCAL_IP": "127.0.0.1", **env},
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
@@ -91,7 +94,7 @@ class Worker:
         self._log = log
         self.env = env
 
-    def ask(self, **request: str) -> Any:
+    def ask(self, **request: Any) -> Any:
         """The worker's answer to one request."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(request) + "\n")

@@ -13,8 +13,8 @@ from paimon_operator.core import naming
 from paimon_operator.core.observed import Defaults
 
 ON_DATA: Final = frozenset({RunType.WRITE, RunType.COMPACT})
-"""Runs that read or write rows. The others ask Paimon's catalog and never start Spark's scheduler, so executors would
-be made for nothing, whatever the mode."""
+"""Runs that read or write rows. The others work on metadata in the driver itself, and read at most the list of files:
+executors would be made for nothing, whatever the mode."""
 
 
 def execution(run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults: Defaults) -> RunSpark:

@@ -17,7 +17,7 @@ from paimon_operator.api.run_status import RunSpark
 from paimon_operator.core import executors, naming
 from paimon_operator.core.executors import Executors
 from paimon_operator.core.pod_overlay import overlaid
-from paimon_operator.core.pods import CONTAINER
+from paimon_operator.core.pods import CONTAINER, JOB_VOLUME
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.storage.access import Mount, Source, Variable
 
@@ -115,7 +115,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
         "securityContext": _pod_security(),
         "containers": [_container(run, launch, attempt, memory_mib)],
         "volumes": [
-            {"name": "job", "configMap": {"name": naming.config_map_name(run.metadata.name)}},
+            {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
             {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
             *[_volume(each) for each in launch.mounts],
         ],
@@ -129,6 +129,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
 
 
 def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
+    mounts = [each for each in launch.mounts if not each.driver_only]
     return executors.Shape(
         table=run.spec.table_ref.name,
         run=run.metadata.name,
@@ -137,9 +138,9 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
         deadline_s=deadline_s,
         grace_s=GRACE_S,
         scratch=launch.scratch,
-        environment=[_variable(each) for each in launch.variables],
-        volumes=[_volume(each) for each in launch.mounts],
-        mounts=[_volume_mount(each) for each in launch.mounts],
+        environment=[_variable(each) for each in launch.variables if not each.driver_only],
+        volumes=[_volume(each) for each in mounts],
+        mounts=[_volume_mount(each) for each in mounts],
         secrets=_secrets(launch),
         pod_security=_pod_security(),
         container_security=_container_security(),
@@ -147,9 +148,11 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
 
 
 def _secrets(launch: Launch) -> tuple[str, ...]:
-    """Where driver and executors find the storage's secrets."""
-    variables = tuple(each.name for each in launch.variables if each.secret_key is not None)
-    return variables + tuple(each.path for each in launch.mounts if each.source is Source.SECRET)
+    """Where driver and executors both find the storage's secrets."""
+    variables = tuple(each.name for each in launch.variables if each.secret_key is not None and not each.driver_only)
+    return variables + tuple(
+        each.path for each in launch.mounts if each.source is Source.SECRET and not each.driver_only
+    )
 
 
 def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, Any]:
@@ -190,7 +193,7 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
         "securityContext": _container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
-            {"name": "job", "mountPath": JOB_DIRECTORY, "readOnly": True},
+            {"name": JOB_VOLUME, "mountPath": JOB_DIRECTORY, "readOnly": True},
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
             *[_volume_mount(each) for each in launch.mounts],
             *([executors.token_mount()] if launch.executors is not None else []),

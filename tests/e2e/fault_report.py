@@ -1,0 +1,110 @@
+"""The report of `make test-faults`: a line of JSON per moment is added to FAULT_REPORT, and a page is made of them all.
+
+`python -m tests.e2e.fault_report LINES PAGE`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from tests.cluster.cache import CHECKOUT
+from tests.e2e.faults import API_SERVER_OUTAGE_S, STORAGE_OUTAGE_S
+from tests.e2e.trials import KEYS, Outcome
+
+Line = Mapping[str, Any]
+
+_PAGE: Final = f"""\
+# Faults under way
+
+Made by `make test-faults` from `faults.jsonl`, which every call adds to; not edited by hand. A table's runs are struck
+at random moments between the decision to start and the end of the driver. Afterwards each of {KEYS} keys has the sum of
+all writes, each once (read by pypaimon), the run has succeeded, the table is Ready and nothing is Stalled, and no Pod,
+ConfigMap or Lease is left that no run accounts for. Drivers are counted twice a second, in /proc and not by the API
+server. Storage servers are away for {STORAGE_OUTAGE_S} s, the API server for {API_SERVER_OUTAGE_S} s; "right again"
+counts from the beginning of the fault. Figures of one machine that was busy with other things; nothing asserts them.
+"""
+
+
+def note(outcome: Outcome, *, seed: int) -> None:
+    """Adds the line, if a report is wanted."""
+    if file := os.environ.get("FAULT_REPORT"):
+        stamp = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": _commit(), "seed": seed}
+        with Path(file).open("a") as lines:
+            lines.write(json.dumps(stamp | asdict(outcome)) + "\n")
+
+
+def _commit() -> str:
+    described = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=7"]
+    return subprocess.run(described, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def page(lines: Iterable[Line]) -> str:
+    """The page of all lines."""
+    by_fault: dict[str, list[Line]] = {}
+    for line in lines:
+        by_fault.setdefault(line["fault"], []).append(line)
+    summary = [_summary(fault, found) for fault, found in by_fault.items()]
+    parts = [_PAGE, _table(list(summary[0]), [list(row.values()) for row in summary]) if summary else ""]
+    for fault, found in by_fault.items():
+        rows = [_detail(line) for line in found]
+        parts.append(f"## {fault}\n\n" + _table(list(rows[0]), [list(row.values()) for row in rows]))
+    return "\n".join(parts)
+
+
+def _summary(fault: str, lines: list[Line]) -> dict[str, str]:
+    seconds = [line["right_after"] for line in lines if line["right_after"] is not None]
+    attempts = Counter(line["attempts"] for line in lines)
+    return {
+        "fault": fault,
+        "moments": str(len(lines)),
+        "where the run was": _counted(Counter(line["stage"] for line in lines)),
+        "attempts": _counted(attempts),
+        "right again, median": f"{statistics.median(seconds):.0f} s" if seconds else "never",
+        "longest": f"{max(seconds):.0f} s" if seconds else "never",
+        "drivers at once": str(max(line["drivers"] for line in lines)),
+        "not right": str(sum(bool(line["wrong"]) for line in lines)),
+    }
+
+
+def _counted(counter: Counter[Any]) -> str:
+    return ", ".join(f"{count} x {what}" for what, count in sorted(counter.items()))
+
+
+def _detail(line: Line) -> dict[str, str]:
+    after = line["right_after"]
+    return {
+        "date": line["date"],
+        "commit": line["commit"],
+        "seed": str(line["seed"]),
+        "struck": f"{line['work']} at {line['share']:.3f} = {line['second']:.1f} s, {line['stage']}",
+        "attempts": f"{line['attempts']} {', '.join(line['failures'])}".strip(),
+        "right again": "never" if after is None else f"{after:.0f} s",
+        "drivers": str(line["drivers"]),
+        "longest between looks": f"{line['watch_gap']:.1f} s",
+        "rows": str(line["rows"]),
+        "wrong": line["wrong"].replace("\n", " ").replace("|", "/")[:300],
+    }
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def main() -> None:
+    source, target = (Path(argument) for argument in sys.argv[1:])
+    target.write_text(page(json.loads(line) for line in source.read_text().splitlines()))
+
+
+if __name__ == "__main__":
+    main()

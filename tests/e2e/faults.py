@@ -1,0 +1,148 @@
+"""What can happen under way, each alone: how it is done to a table whose run is at work.
+
+A fault is prepared, then struck once; striking lasts as long as the fault does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.cluster.node import Cluster
+from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE, kill_operator
+from tests.e2e.lab import Lab
+from tests.e2e.outages import door_of
+from tests.support.executor_stage import chart_objects
+from tests.support.kubectl import Kubectl, Object
+
+STORAGE_OUTAGE_S: Final = 30
+API_SERVER_OUTAGE_S: Final = 20
+EXECUTORS: Final = "paimon-operator.dev/role=executor"
+DRIVERS: Final = "paimon-operator.dev/role!=executor"
+SPARK: Final[dict[str, Any]] = {
+    "mode": "Cluster",
+    "driver": {"cores": 1, "memory": "1536Mi"},
+    "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
+}
+_PATIENCE_S: Final = 60
+
+Strike = Callable[[str], None]
+"""Takes the table's name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One kind of fault."""
+
+    name: str
+    prepared: Callable[[Lab], AbstractContextManager[Strike]]
+    attempts: int
+    """Most attempts that a run may need: 1 where the driver is not touched."""
+    place: Callable[[Lab], Lab] = lambda lab: lab
+    """Where the table is, once for all its runs: what is special about the catalog."""
+    alone: bool = False
+    """Whether it hits the whole node, so that no other test may run meanwhile."""
+
+
+@contextmanager
+def _driver_deleted(lab: Lab) -> Iterator[Strike]:
+    """As soon as there is a Pod, if the moment comes before it."""
+
+    def strike(table: str) -> None:
+        _delete(lab, f"paimon-operator.dev/table={table},{DRIVERS}")
+
+    yield strike
+
+
+def _delete(lab: Lab, selector: str, *, force: bool = False) -> None:
+    """Deletes one living Pod of those, and gives up after a while: the run may end before it has one."""
+    until = time.monotonic() + _PATIENCE_S
+    while not (living := _living(lab, selector)) and time.monotonic() < until:
+        time.sleep(0.1)  # polling a live server
+    for pod in living[:1]:
+        lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)
+
+
+def _living(lab: Lab, selector: str) -> list[Object]:
+    return [pod for pod in lab.pods(selector) if pod["status"].get("phase") in ("Pending", "Running")]
+
+
+def _with_executors(lab: Lab) -> Lab:
+    """Every run has two executors, and the accounts that the chart makes in a namespace that it knows."""
+    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(lab.catalog(spark=SPARK))
+    return lab
+
+
+@contextmanager
+def _executor_deleted(lab: Lab) -> Iterator[Strike]:
+    """As soon as there is one, without grace: its node takes it away at once."""
+
+    def strike(table: str) -> None:
+        _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}", force=True)
+
+    yield strike
+
+
+@contextmanager
+def _operator_killed(lab: Lab) -> Iterator[Strike]:
+    def strike(_: str) -> None:
+        kill_operator(lab.kubectl)
+
+    yield strike
+
+
+@contextmanager
+def _kubelet_restarted(_: Lab) -> Iterator[Strike]:
+    def strike(_: str) -> None:
+        Cluster().restart_kubelet()
+
+    yield strike
+
+
+@contextmanager
+def _s3_stopped(lab: Lab) -> Iterator[Strike]:
+    with door_of(lab) as door:
+
+        def strike(_: str) -> None:
+            with door.closed():
+                time.sleep(STORAGE_OUTAGE_S)  # how long it lasts is the point
+
+        yield strike
+
+
+@contextmanager
+def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
+    _fresh_operator(lab)
+
+    def strike(_: str) -> None:
+        cluster = Cluster()
+        cluster.stop_service("kube-apiserver")
+        try:
+            time.sleep(API_SERVER_OUTAGE_S)  # how long it lasts is the point
+        finally:
+            cluster.start_service("kube-apiserver")
+
+    yield strike
+
+
+def _fresh_operator(lab: Lab) -> None:
+    """A Pod whose container has not ended before: it ends with its Lease; a kubelet's back-off is not the point."""
+    system = Kubectl(namespace=OPERATOR_NAMESPACE, env=lab.env)
+    for pod in system.list("pod", OPERATOR_LABEL):
+        if any(status["restartCount"] for status in pod["status"].get("containerStatuses", [])):
+            system.delete("pod", pod["metadata"]["name"], wait=True)
+    system.run("rollout", "status", "deployment/paimon-operator", "--timeout=120s", timeout=130)
+
+
+FAULTS = (
+    Fault(name="driver Pod deleted", prepared=_driver_deleted, attempts=2),
+    Fault(name="executor deleted", prepared=_executor_deleted, attempts=1, place=_with_executors),
+    Fault(name="operator killed", prepared=_operator_killed, attempts=1),
+    Fault(name="S3 server stopped for 30 s", prepared=_s3_stopped, attempts=3),
+    Fault(name="kubelet restarted", prepared=_kubelet_restarted, attempts=1, alone=True),
+    Fault(name="API server stopped for 20 s", prepared=_api_server_stopped, attempts=1, alone=True),
+)

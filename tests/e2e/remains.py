@@ -1,0 +1,63 @@
+"""What must not be left when a table's runs are over: Pods, ConfigMaps and Leases that no run accounts for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE
+from tests.e2e.lab import Lab
+from tests.support.kubectl import Kubectl, Object
+
+LEASES = {"paimon-operator", "paimon-operator-canary"}
+"""The operator's own, in its own namespace: the leader's, and the one that shows whether watches deliver."""
+LIMITS = {"Succeeded": "successfulRunsHistoryLimit", "Failed": "failedRunsHistoryLimit"}
+"""Phases of a run that has ended, and the limit of each; runs that users made are never removed."""
+
+
+def remains(lab: Lab, table: str) -> list[str]:
+    """One sentence for each thing that should be gone, or should be there and is not. `table` is the lab's only one."""
+    runs = lab.kubectl.list("paimonrun")
+    policy = (lab.kubectl.get("paimontable", table) or {})["status"]["effective"]["runPolicy"]
+    return [*_runs(runs, policy), *_pods(lab, runs), *_config_maps(lab, runs), *_leases(lab)]
+
+
+def _runs(runs: list[Object], policy: Object) -> Iterator[str]:
+    phases = {run["metadata"]["name"]: run.get("status", {}).get("phase") for run in runs}
+    yield from (f"run {name} is {phase}" for name, phase in phases.items() if phase not in LIMITS)
+    own = [phases[run["metadata"]["name"]] for run in runs if run["spec"].get("trigger")]
+    for phase, limit in LIMITS.items():
+        if (count := own.count(phase)) > policy[limit]:
+            yield f"{count} runs are {phase}, {limit} is {policy[limit]}"
+
+
+def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:
+    """Every Pod is the ended driver of a run's attempt; executors end with their driver."""
+    drivers = {attempt["pod"] for run in runs for attempt in run.get("status", {}).get("attempts", [])}
+    for pod in lab.kubectl.list("pod"):
+        metadata, phase = pod["metadata"], pod["status"].get("phase")
+        if metadata["name"] not in drivers:
+            yield f"pod {metadata['name']} belongs to no attempt of any run"
+        if metadata.get("deletionTimestamp") or metadata.get("finalizers"):
+            yield f"pod {metadata['name']} is held"
+        if phase not in ("Succeeded", "Failed"):
+            yield f"pod {metadata['name']} is {phase}"
+
+
+def _config_maps(lab: Lab, runs: list[Object]) -> Iterator[str]:
+    """Every run that came to an attempt has its job, and nobody else has one."""
+    wanted = {run["metadata"]["name"] for run in runs if run.get("status", {}).get("attempts")}
+    there = {each["metadata"]["name"] for each in lab.kubectl.list("configmap")} - {"kube-root-ca.crt"}
+    yield from (f"ConfigMap {name} belongs to no run" for name in sorted(there - wanted))
+    yield from (f"run {name} has lost its ConfigMap" for name in sorted(wanted - there))
+
+
+def _leases(lab: Lab) -> Iterator[str]:
+    yield from (f"Lease {each['metadata']['name']} beside the table" for each in lab.kubectl.list("lease"))
+    system = Kubectl(namespace=OPERATOR_NAMESPACE, env=lab.env)
+    leases = {each["metadata"]["name"]: each["spec"] for each in system.list("lease")}
+    yield from (f"Lease {name} of an operator that is not" for name in sorted(leases.keys() - LEASES))
+    yield from (f"the operator lost its Lease {name}" for name in sorted(LEASES - leases.keys()))
+    pods = {pod["metadata"]["name"] for pod in system.list("pod", OPERATOR_LABEL)}
+    holder = leases.get("paimon-operator", {}).get("holderIdentity", "").partition("_")[0]
+    if holder not in pods:
+        yield f"the leader's Lease is held by {holder or 'nobody'}, the operator's pods are {sorted(pods)}"

@@ -1,0 +1,54 @@
+"""Whatever fails under way, a run ends once and right: one table per fault, struck at random moments of its runs.
+
+FAULT_SEED repeats the moments. `make test-faults` takes more of them (FAULT_MOMENTS) and writes them down
+(FAULT_REPORT).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import zlib
+from collections.abc import Callable, Iterator
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.e2e import fault_report
+from tests.e2e.drivers import DriverWatch
+from tests.e2e.faults import FAULTS, Fault
+from tests.e2e.lab import Lab
+from tests.e2e.trials import Trials, moments
+
+SEED = int(os.environ.get("FAULT_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
+MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 2)
+
+
+def marked(fault: Fault) -> ParameterSet:
+    """Each moment may take its fault's time, two further attempts and their pauses."""
+    alone = [pytest.mark.alone] if fault.alone else []
+    return pytest.param(fault, id=fault.name, marks=[pytest.mark.timeout(300 + 600 * MOMENTS), *alone])
+
+
+@pytest.fixture
+def trials(lab: Lab, fault: Fault) -> Iterator[Trials]:
+    """A table whose name no other test's run begins with."""
+    lab = fault.place(lab)
+    with DriverWatch(f"struck{zlib.crc32(lab.namespace.encode()):08x}") as watch:
+        begun = Trials(lab, watch)
+        begun.begin()
+        yield begun
+
+
+@pytest.mark.parametrize("fault", [marked(each) for each in FAULTS])
+def test_a_run_that_is_struck_ends_once_and_right(
+    trials: Trials, fault: Fault, record_property: Callable[[str, object], None]
+) -> None:
+    for moment in moments(SEED, fault.name, MOMENTS):
+        outcome = trials.strike(fault, moment)
+
+        record_property("moment", f"FAULT_SEED={SEED} {outcome.sentence()}")
+        fault_report.note(outcome, seed=SEED)
+        assert outcome.wrong == ""
+        assert outcome.drivers == 1, "drivers of one table at once, at most"
+        assert outcome.attempts <= fault.attempts, outcome.failures

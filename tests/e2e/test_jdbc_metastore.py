@@ -1,0 +1,122 @@
+"""A catalog whose tables are in PostgreSQL: a table lives under the lock; what is wrong with the Secret is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.cluster import postgres
+from tests.cluster.layout import Layout
+from tests.e2e.lab import Lab, committed, scheduled
+from tests.support.kubectl import Object, condition
+
+METASTORE = "Jdbc"
+pytestmark = pytest.mark.xdist_group("postgres")  # one server, for all tests of this file
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+KINDS = "pods,configmaps,events,paimontables,paimoncatalogs,paimonruns"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    with postgres.running_on_node(Layout()) as started:
+        yield started
+
+
+@pytest.fixture
+def login(server: postgres.Server, lab: Lab) -> postgres.Login:
+    """A database of the test's own; the lab's catalog `shared` keeps its tables there."""
+    made = server.login(lab.namespace)
+    jdbc = {"uri": made.uri, "credentialsSecretRef": {"name": "lake-pg"}}
+    catalog = lab.catalog("shared", metastore={"type": "Jdbc", "jdbc": jdbc})
+    catalog["spec"]["warehouse"] += "/shared"
+    lab.kubectl.apply(catalog)
+    return made
+
+
+def secret(lab: Lab, login: postgres.Login, **override: str) -> Object:
+    keys = {"username": login.user, "password": login.password}
+    made = lab.secret("lake-pg")
+    return made | {"stringData": keys | override}
+
+
+def table(lab: Lab, **spec: object) -> Object:
+    return lab.table("t", COLUMNS, keys=["id"], **({"catalogRef": {"name": "shared"}} | spec))
+
+
+def has_commit(obj: Object | None) -> bool:
+    return bool(obj and committed(obj))
+
+
+def compacted(obj: Object | None) -> bool:
+    return bool(((obj or {}).get("status") or {}).get("compaction", {}).get("lastTime"))
+
+
+def says(lab: Lab, kind: str, name: str, type_: str) -> tuple[str, str]:
+    found = condition(lab.kubectl.get(kind, name), type_)
+    return found["status"], found["reason"]
+
+
+def wait_for(lab: Lab, what: str, is_true: Callable[[Object | None], bool]) -> None:
+    lab.kubectl.until("paimontable", "t", is_true, what=what, seconds=420)
+
+
+def test_a_table_with_outside_writers_lives_under_the_lock(
+    lab: Lab, each_engine: str, server: postgres.Server, login: postgres.Login
+) -> None:
+    lab.kubectl.apply(
+        secret(lab, login),
+        table(
+            lab,
+            bucket={"type": "Fixed", "fixed": {"count": 2}},
+            externalWriters="Active",
+            deletionPolicy="Delete",
+            compaction={"mode": "Dedicated", "full": {"schedule": "*/2 * * * *"}},
+            writes=[scheduled("import", "in/")],
+        ),
+    )
+    lab.ready("t", seconds=420)
+    assert says(lab, "paimontable", "t", "CommitSafe") == ("True", "CommitLock")
+    lab.land("in/1.json", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
+    wait_for(lab, "loaded", has_commit)
+    wait_for(lab, "compacted", compacted)
+    assert says(lab, "paimoncatalog", "shared", "CommitSafe") == ("True", "CommitLock")
+    assert lab.rows("t", directory="shared") == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+    assert server.execute("SELECT table_name FROM paimon_tables", database=login.user) == "t"
+
+    shown = [lab.kubectl.run("get", KINDS, "-o", "yaml")]
+    shown += [lab.kubectl.run("logs", pod["metadata"]["name"]) for pod in lab.pods()]
+    assert all(login.password[:12] not in text for text in shown)
+
+    lab.kubectl.run("delete", "paimontable", "t", "--timeout=7m", timeout=430)
+    assert server.execute("SELECT count(*) FROM paimon_tables", database=login.user) == "0"
+    left = lab.s3.list_objects_v2(Bucket="lake", Prefix=f"{lab.namespace}/shared/{lab.namespace}.db/t/")
+    assert left["KeyCount"] == 0
+
+
+def test_a_wrong_password_stalls_until_the_secret_is_corrected(
+    lab: Lab, each_engine: str, login: postgres.Login
+) -> None:
+    lab.kubectl.apply(secret(lab, login, password="wrong"), table(lab))
+
+    stalled = lab.kubectl.until_condition("t", "Stalled", "True", seconds=420)
+    assert stalled["reason"] == "CredentialsRefused"
+    assert "metastore" in stalled["message"]
+    failure = (lab.kubectl.get("paimontable", "t") or {})["status"]["provision"]["failure"]
+    assert failure["field"] == "spec.metastore.jdbc.credentialsSecretRef"
+
+    lab.kubectl.apply(secret(lab, login))
+    lab.ready("t", seconds=420)
+
+
+def test_a_missing_secret_is_named_and_costs_no_attempt(lab: Lab, each_engine: str, login: postgres.Login) -> None:
+    lab.kubectl.apply(table(lab))
+
+    stalled = lab.kubectl.until_condition("t", "Stalled", "True", seconds=420)
+    assert stalled["reason"] == "SecretNotFound"
+    assert "lake-pg" in stalled["message"]
+    (run,) = lab.runs("t")
+    assert [attempt.get("finished") for attempt in run["status"]["attempts"]] == [None]
+
+    lab.kubectl.apply(secret(lab, login))
+    lab.ready("t", seconds=420)

@@ -1,0 +1,209 @@
+"""One table whose runs are struck by a fault at random moments, and what must be true afterwards.
+
+Every write adds 1 to the sum of every key, so a write that is lost and one that is loaded twice both show.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.e2e.drivers import DriverWatch, drivers_of
+from tests.e2e.faults import Fault
+from tests.e2e.lab import GROUP, Lab, once
+from tests.e2e.remains import remains
+from tests.support.kubectl import Object, RefusedError, condition
+
+KEYS: Final = 20_000
+_YEARLY: Final = "0 0 1 1 *"
+_PATIENCE_S: Final = 420.0
+TOO_LATE: Final = "after its end"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run of the type `work` is struck when `share` of a driver's usual time, from the decision on, has passed."""
+
+    work: str
+    share: float
+
+
+def moments(seed: int, fault: str, count: int) -> list[Moment]:
+    """The first is a write, the second a compaction, and every fifth of those after it."""
+    dice = random.Random(f"{seed} {fault}")  # noqa: S311 - moments, not secrets
+    return [Moment("Compact" if n % 5 == 1 else "Write", dice.random()) for n in range(count)]
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What came of one moment: a line of the report."""
+
+    fault: str
+    work: str
+    share: float
+    second: float = 0.0
+    """Seconds from the decision to the strike."""
+    stage: str = ""
+    """How far the run was."""
+    attempts: int = 0
+    failures: list[str] = field(default_factory=list)
+    """Reasons of the attempts that failed."""
+    right_after: float | None = None
+    """Seconds from the strike until the table was right again; None: it did not get there."""
+    drivers: int = 0
+    """Most drivers of the table that were seen at once."""
+    watch_gap: float = 0.0
+    """Longest time between two looks."""
+    rows: int = 0
+    wrong: str = ""
+    """What was not as it must be."""
+
+    def take(self, run: Object) -> None:
+        """What the run's status tells."""
+        attempts = run["status"]["attempts"]
+        self.attempts = len(attempts)
+        self.failures = [each["reason"] for each in attempts if "reason" in each]
+
+    def sentence(self) -> str:
+        after = "not right" if self.right_after is None else f"right after {self.right_after:.0f} s"
+        return f"{self.fault}: {self.work}, share {self.share:.3f} ({self.second:.1f} s, {self.stage}): {after}"
+
+
+@dataclass
+class Trials:
+    """The table `name` in its lab. Call `begin` first, inside the watch."""
+
+    lab: Lab
+    watch: DriverWatch
+    written: int = 0
+    made: set[str] = field(default_factory=set)
+    usual: float = 0.0
+    """Seconds from the decision to the end of the driver, of a run that nothing struck."""
+
+    @property
+    def name(self) -> str:
+        return self.watch.table
+
+    def begin(self) -> None:
+        """The table is made, and a write that nothing strikes shows how long one takes."""
+        self.lab.land(f"{self.name}/keys.json", [{"id": key, "times": 1} for key in range(KEYS)])
+        self.lab.kubectl.apply(self._manifest())
+        self.lab.ready(self.name)
+        start = time.monotonic()
+        self._ended(self._ask_for("Write"), "Write")
+        self.usual = (self.watch.last_alive(start) or time.monotonic()) - start
+
+    def strike(self, fault: Fault, moment: Moment) -> Outcome:
+        """One run is struck. A strike that came too late for its run shows nothing and is done again, earlier."""
+        share = moment.share
+        while True:
+            outcome = Outcome(fault=fault.name, work=moment.work, share=share)
+            try:
+                self._strike(fault, outcome)
+            except (AssertionError, RefusedError) as error:
+                outcome.wrong = str(error)
+            if outcome.wrong or outcome.stage != TOO_LATE:
+                return outcome
+            share *= 0.6
+
+    def _strike(self, fault: Fault, outcome: Outcome) -> None:
+        with fault.prepared(self.lab) as strike:
+            snapshots, start = self._snapshots(), time.monotonic()
+            name = self._ask_for(outcome.work)
+            time.sleep(max(0.0, start + outcome.share * self.usual - time.monotonic()))
+            outcome.stage, struck = self._stage(start, snapshots), time.monotonic()
+            outcome.second = struck - start
+            if outcome.stage != TOO_LATE:
+                strike(self.name)
+            outcome.take(self._ended(name, outcome.work))
+            self._right_again()
+        outcome.right_after = time.monotonic() - struck
+        outcome.drivers, outcome.watch_gap = self.watch.most(start), self.watch.longest_gap(start)
+        outcome.rows = self._count_rows()
+
+    def _stage(self, start: float, snapshots: int) -> str:
+        """How far the run is, by its processes and by what lies in the storage."""
+        living = list(drivers_of(self.name).values())
+        if not living:
+            return TOO_LATE if self.watch.last_alive(start) else "before its driver"
+        if self._snapshots() > snapshots:
+            return "after its commit"
+        return "driver at work" if any("python" in p for programs in living for p in programs) else "JVM starting"
+
+    def _ask_for(self, work: str) -> str:
+        """A run of that type is wanted from now on. Its name, if it is we who name it."""
+        self.made |= {run["metadata"]["name"] for run in self._runs()}
+        if work == "Write":
+            self.written += 1
+            self.lab.kubectl.apply(self._manifest())
+            return ""
+        name = f"{self.name}-compact-{len(self.made)}"
+        spec = {"tableRef": {"name": self.name}, "type": "Compact", "compact": {"strategy": "Full"}}
+        metadata = {"name": name, "namespace": self.lab.namespace}
+        self.lab.kubectl.apply({"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec})
+        return name
+
+    def _ended(self, name: str, work: str) -> Object:
+        """The new run of that type, once it has succeeded and the table knows."""
+
+        def over(table: Object | None) -> bool:
+            run = self._newest(name, work)
+            phase = run.get("status", {}).get("phase")
+            assert phase not in ("Failed", "Unknown"), f"{run['metadata']['name']}: {run['status']['conditions']}"
+            return phase == "Succeeded" and not ((table or {}).get("status") or {}).get("activeRun")
+
+        what = f"through with a {work}"
+        self.lab.kubectl.until("paimontable", self.name, over, what=what, seconds=_PATIENCE_S)
+        return self._newest(name, work)
+
+    def _newest(self, name: str, work: str) -> Object:
+        new = [run for run in self._runs() if run["metadata"]["name"] not in self.made and run["spec"]["type"] == work]
+        assert len(new) <= 1, f"more than one run for one {work}: {[run['metadata']['name'] for run in new]}"
+        return next((run for run in new if name in ("", run["metadata"]["name"])), {})
+
+    def _right_again(self) -> None:
+        """Ready for the current manifest, nothing Stalled, nothing failing, nothing left over."""
+        self.lab.ready(self.name, seconds=_PATIENCE_S)
+        until = time.monotonic() + 60
+        while (wrong := [*self._complaints(), *remains(self.lab, self.name)]) and time.monotonic() < until:
+            time.sleep(0.5)  # garbage collection and the next leader take a moment
+        assert not wrong, "; ".join(wrong)
+
+    def _complaints(self) -> Iterator[str]:
+        table = self.lab.kubectl.get("paimontable", self.name)
+        for type_, right in (("Ready", "True"), ("Stalled", "False"), ("Healthy", "True")):
+            if (found := condition(table, type_)) and found["status"] != right:
+                yield f"{type_} is {found['status']}: {found.get('message')}"
+
+    def _count_rows(self) -> int:
+        """How many rows, as pypaimon reads them: each key once, with every write in its sum once."""
+        rows = self.lab.rows(self.name)
+        wrong = [row for row in rows if row["times"] != self.written]
+        assert not wrong, f"{len(wrong)} keys were not loaded {self.written} times, such as {wrong[0]}"
+        assert [row["id"] for row in rows] == list(range(KEYS))
+        return len(rows)
+
+    def _snapshots(self) -> int:
+        prefix = f"{self.lab.namespace}/{self.lab.namespace}.db/{self.name}/snapshot/snapshot-"
+        """Zero on a storage that is not the node's S3 server."""
+        return int(self.lab.s3.list_objects_v2(Bucket="lake", Prefix=prefix)["KeyCount"])
+
+    def _runs(self) -> list[Object]:
+        runs = self.lab.kubectl.list("paimonrun")
+        return [run for run in runs if run["spec"]["tableRef"]["name"] == self.name]
+
+    def _manifest(self) -> Object:
+        columns: dict[str, Any] = {"id": "BIGINT", "times": {"type": "BIGINT", "aggregate": {"function": "sum"}}}
+        write = once(f"load-{self.written}", f"{self.name}/keys.json")
+        return self.lab.table(
+            self.name,
+            columns,
+            keys=["id"],
+            bucket={"type": "Fixed", "fixed": {"count": 1}},
+            mergeEngine={"type": "Aggregation"},
+            compaction={"mode": "Dedicated", "full": {"schedule": _YEARLY}},
+            writes=[write] if self.written else [],
+        )
