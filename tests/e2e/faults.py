@@ -11,10 +11,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.cluster.hdfs import on_node
+from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
+from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE, kill_operator
 from tests.e2e.lab import Lab
-from tests.e2e.outages import door_of
+from tests.e2e.outages import door_of, without_datanode
 from tests.support.executor_stage import chart_objects
 from tests.support.kubectl import Kubectl, Object
 
@@ -45,6 +48,8 @@ class Fault:
     """Where the table is, once for all its runs: what is special about the catalog."""
     alone: bool = False
     """Whether it hits the whole node, so that no other test may run meanwhile."""
+    group: str = ""
+    """Tests that may not run meanwhile, because they share a server with it."""
 
 
 @contextmanager
@@ -114,6 +119,24 @@ def _s3_stopped(lab: Lab) -> Iterator[Strike]:
         yield strike
 
 
+def _on_hdfs(lab: Lab) -> Lab:
+    """The same namespace, with its catalog on the node's HDFS."""
+    hdfs = on_node.start(Layout(), on_node.SIMPLE)
+    moved = HdfsLab(kubectl=lab.kubectl, env=lab.env, engine=lab.engine, hdfs=hdfs)
+    lab.kubectl.delete("paimoncatalog", "lake", wait=True)  # the warehouse of one that is there cannot be changed
+    lab.kubectl.apply(*moved.surroundings(), moved.catalog())
+    return moved
+
+
+@contextmanager
+def _datanode_stopped(lab: Lab) -> Iterator[Strike]:
+    def strike(_: str) -> None:
+        with without_datanode(on_node.hdfs_of(Layout(), on_node.SIMPLE)):
+            time.sleep(STORAGE_OUTAGE_S)  # how long it lasts is the point
+
+    yield strike
+
+
 @contextmanager
 def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
     _fresh_operator(lab)
@@ -143,6 +166,7 @@ FAULTS = (
     Fault(name="executor deleted", prepared=_executor_deleted, attempts=1, place=_with_executors),
     Fault(name="operator killed", prepared=_operator_killed, attempts=1),
     Fault(name="S3 server stopped for 30 s", prepared=_s3_stopped, attempts=3),
+    Fault(name="DataNode stopped for 30 s", prepared=_datanode_stopped, attempts=3, place=_on_hdfs, group="hdfs"),
     Fault(name="kubelet restarted", prepared=_kubelet_restarted, attempts=1, alone=True),
     Fault(name="API server stopped for 20 s", prepared=_api_server_stopped, attempts=1, alone=True),
 )

@@ -10,6 +10,7 @@ from tests.support.kubectl import Kubectl, Object
 
 LEASES = {"paimon-operator", "paimon-operator-canary"}
 """The operator's own, in its own namespace: the leader's, and the one that shows whether watches deliver."""
+MANAGED = "app.kubernetes.io/managed-by=paimon-operator"
 LIMITS = {"Succeeded": "successfulRunsHistoryLimit", "Failed": "failedRunsHistoryLimit"}
 """Phases of a run that has ended, and the limit of each; runs that users made are never removed."""
 
@@ -46,7 +47,7 @@ def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:
 def _config_maps(lab: Lab, runs: list[Object]) -> Iterator[str]:
     """Every run that came to an attempt has its job, and nobody else has one."""
     wanted = {run["metadata"]["name"] for run in runs if run.get("status", {}).get("attempts")}
-    there = {each["metadata"]["name"] for each in lab.kubectl.list("configmap")} - {"kube-root-ca.crt"}
+    there = {each["metadata"]["name"] for each in lab.kubectl.list("configmap", MANAGED)}
     yield from (f"ConfigMap {name} belongs to no run" for name in sorted(there - wanted))
     yield from (f"run {name} has lost its ConfigMap" for name in sorted(wanted - there))
 

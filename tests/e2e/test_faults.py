@@ -26,8 +26,10 @@ MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 2)
 
 def marked(fault: Fault) -> ParameterSet:
     """Each moment may take its fault's time, two further attempts and their pauses."""
-    alone = [pytest.mark.alone] if fault.alone else []
-    return pytest.param(fault, id=fault.name, marks=[pytest.mark.timeout(300 + 600 * MOMENTS), *alone])
+    marks = [pytest.mark.timeout(300 + 600 * MOMENTS)]
+    marks += [pytest.mark.alone] if fault.alone else []
+    marks += [pytest.mark.xdist_group(fault.group)] if fault.group else []
+    return pytest.param(fault, id=fault.name, marks=marks)
 
 
 @pytest.fixture
