@@ -62,13 +62,13 @@ def _driver_deleted(lab: Lab) -> Iterator[Strike]:
     yield strike
 
 
-def _delete(lab: Lab, selector: str, *, force: bool = False) -> None:
+def _delete(lab: Lab, selector: str) -> None:
     """Deletes one living Pod of those, and gives up after a while: the run may end before it has one."""
     until = time.monotonic() + _PATIENCE_S
     while not (living := _living(lab, selector)) and time.monotonic() < until:
         time.sleep(0.1)  # polling a live server
     for pod in living[:1]:
-        lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)
+        lab.kubectl.delete("pod", pod["metadata"]["name"])
 
 
 def _living(lab: Lab, selector: str) -> list[Object]:
@@ -84,10 +84,10 @@ def _with_executors(lab: Lab) -> Lab:
 
 @contextmanager
 def _executor_deleted(lab: Lab) -> Iterator[Strike]:
-    """As soon as there is one, without grace: its node takes it away at once."""
+    """As soon as there is one, if the moment comes before it."""
 
     def strike(table: str) -> None:
-        _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}", force=True)
+        _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}")
 
     yield strike
 

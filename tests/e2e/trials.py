@@ -120,7 +120,7 @@ class Trials:
                 strike(self.name)
             outcome.take(self._ended(name, outcome.work))
             self._right_again()
-        outcome.right_after = time.monotonic() - struck
+            outcome.right_after = time.monotonic() - struck
         outcome.drivers, outcome.watch_gap = self.watch.most(start), self.watch.longest_gap(start)
         outcome.rows = self._count_rows()
 
