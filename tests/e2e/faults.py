@@ -158,7 +158,12 @@ def _fresh_operator(lab: Lab) -> None:
     for pod in system.list("pod", OPERATOR_LABEL):
         if any(status["restartCount"] for status in pod["status"].get("containerStatuses", [])):
             system.delete("pod", pod["metadata"]["name"], wait=True)
-    system.run("rollout", "status", "deployment/paimon-operator", "--timeout=120s", timeout=130)
+    system.until("lease", "paimon-operator", lambda lease: _is_led(system, lease), what="held by a living operator")
+
+
+def _is_led(system: Kubectl, lease: Object | None) -> bool:
+    holder = ((lease or {}).get("spec") or {}).get("holderIdentity", "").partition("_")[0]
+    return holder in {pod["metadata"]["name"] for pod in system.list("pod", OPERATOR_LABEL)}
 
 
 FAULTS = (

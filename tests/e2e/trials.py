@@ -167,9 +167,9 @@ class Trials:
     def _right_again(self) -> None:
         """Ready for the current manifest, nothing Stalled, nothing failing, nothing left over."""
         self.lab.ready(self.name, seconds=_PATIENCE_S)
-        until = time.monotonic() + 60
+        until = time.monotonic() + _PATIENCE_S
         while (wrong := [*self._complaints(), *remains(self.lab, self.name)]) and time.monotonic() < until:
-            time.sleep(0.5)  # garbage collection and the next leader take a moment
+            time.sleep(0.5)  # garbage collection is slow after an outage of the API server
         assert not wrong, "; ".join(wrong)
 
     def _complaints(self) -> Iterator[str]:
