@@ -12,6 +12,8 @@ SPARK_STAMP := $(VENV)/.installed-spark
 CLUSTER := $(BIN)/python -m tests.cluster
 # Processes that run tests side by side in `make test`: more than cores, because tests on the node mostly wait.
 TEST_PROCESSES ?= 4
+# Where the demo's table lives: s3, hdfs or kerberos.
+STORAGE ?= s3
 UNIT := tests/api tests/core tests/kube tests/runtime tests/support
 
 .PHONY: help venv lint format unit test test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
@@ -106,11 +108,12 @@ deploy: up ## Bring the operator as it is in this checkout onto the running clus
 down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or namespace behind
 	$(CLUSTER) down
 
-demo: deploy ## One table's life, from kubectl apply to merged rows
-	$(BIN)/python -m tests.cluster.demo
+demo: deploy ## One table's life, from kubectl apply to merged rows; STORAGE=hdfs or STORAGE=kerberos: on HDFS
+	$(BIN)/python -m tests.cluster.demo $(STORAGE)
 
 bench: deploy ## Figures, side by side in one run
 	$(BIN)/python -m benchmarks.apply_to_ready
+	$(BIN)/python -m benchmarks.footprint
 	$(BIN)/python -m benchmarks.lost_commits
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay

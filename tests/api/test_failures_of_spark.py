@@ -9,6 +9,7 @@ import pytest
 from spark_apps.contract import Job, JobCatalog, JobRun, JobTable, WriteJob
 from spark_apps.engine import supported_engines
 from spark_apps.failures import RunError, classify
+from spark_apps.hdfs import Hdfs
 from spark_apps.storage import Storage
 
 WRITE = WriteJob("import", "h1", "Upsert", "csv", "s3://landing/", "New", once=False, ledger="s3://lake/ledger")
@@ -139,3 +140,45 @@ def test_a_lock_that_nobody_gives_back_is_told() -> None:
 def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:
     failure = classify(RuntimeError("Connection refused"))
     assert (str(failure), failure.field) == ("The storage does not answer: Connection refused", None)
+
+
+ON_HDFS = Hdfs.of("hdfs://lake/warehouse", {}, {})
+WITH_KERBEROS = Hdfs.of(
+    "hdfs://nn:8020/lake", {"hadoop.security.authentication": "kerberos"}, {"KRB5PRINCIPAL": "paimon@EXAMPLE.COM"}
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "field"),
+    [
+        ("java.net.ConnectException: Connection refused", "StorageUnreachable", "spec.warehouse"),
+        ("Permission denied: user=x, access=WRITE", "AccessDenied", "spec.storage.hdfs.user"),
+        ("Name node is in safe mode.", "StorageUnreachable", "spec.warehouse"),
+        ("BlockMissingException: Could not obtain block: BP-1", "StorageUnreachable", "spec.warehouse"),
+        ("could only be written to 0 of the 1 minReplication nodes", "StorageUnreachable", "spec.warehouse"),
+        ("SIMPLE authentication is not enabled.", "CredentialsRefused", "spec.storage.hdfs.kerberos"),
+        ("is not supported in state standby", "DriverFailed", None),
+        (
+            "Operation category READ is not supported in state standby",
+            "StorageUnreachable",
+            "spec.storage.hdfs.configMapRef",
+        ),
+    ],
+)
+def test_an_hdfs_that_fails_is_named_with_its_field(said: str, reason: str, field: str | None) -> None:
+    failure = classify(RuntimeError(said), ON_HDFS)
+    assert (failure.reason, failure.field) == (reason, field)
+    assert ("(HDFS lake): " in str(failure)) is (field is not None)
+
+
+def test_with_kerberos_it_is_told_who_asked() -> None:
+    refused = classify(RuntimeError("LoginException: Unable to obtain password from user"), WITH_KERBEROS)
+    assert (refused.kind, refused.reason) == ("Surroundings", "CredentialsRefused")
+    assert "(NameNode nn:8020, as paimon@EXAMPLE.COM): " in str(refused)
+    denied = classify(RuntimeError("Permission denied: user=paimon"), WITH_KERBEROS)
+    assert denied.field == "spec.storage.hdfs.kerberos.principal"
+
+
+@pytest.mark.parametrize("said", ["MALFORMED_RECORD", "commit conflicts between multiple jobs"])
+def test_what_is_not_about_the_hdfs_names_no_field_of_it(said: str) -> None:
+    assert classify(RuntimeError(said), ON_HDFS).field is None

@@ -1,4 +1,4 @@
-"""`make demo`: one table's life on a real node, told as it happens.
+"""`make demo`: one table's life on a real node, told as it happens. `make demo STORAGE=hdfs` or `kerberos`: on HDFS.
 
 Apply `examples/orders.yaml`, three batches of upserts over the same keys, a scheduled compaction, snapshot expiry; then
 what `kubectl` answers and the merged rows as pypaimon, which is not our code, reads them.
@@ -7,6 +7,7 @@ what `kubectl` answers and the merged rows as pypaimon, which is not our code, r
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -14,8 +15,7 @@ from typing import Any
 
 from tests.cluster import release
 from tests.cluster.cache import CHECKOUT
-from tests.e2e.lab import s3_client
-from tests.support import lake_reader
+from tests.cluster.demo_places import PLACES, Place
 from tests.support.kubectl import Kubectl, Object, condition
 
 ORDERS = CHECKOUT / "examples" / "orders.yaml"
@@ -29,13 +29,12 @@ def say(text: str) -> None:
 class Demo:
     """Walks one table through its life; every wait shows what the table says of itself."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
-        self.env = env
-        self.kubectl = Kubectl(namespace=release.SHOP, env=env)
+    def __init__(self, env: Mapping[str, str], place: Place) -> None:
+        self.kubectl, self.place = Kubectl(namespace=place.namespace, env=env), place
         self.started = time.monotonic()
 
     def show(self, *arguments: str) -> None:
-        print(f"$ kubectl -n {release.SHOP} {' '.join(arguments)}")
+        print(f"$ kubectl -n {self.place.namespace} {' '.join(arguments)}")
         print(self.kubectl.run(*arguments), flush=True)
 
     def status(self) -> Object:
@@ -53,9 +52,8 @@ class Demo:
                 print(f"    {time.monotonic() - self.started:5.0f} s  {now}", flush=True)
                 shown = now
             if time.monotonic() > deadline:
-                raise SystemExit(
-                    f"{what}: not within {seconds:.0f} s; see: kubectl -n shop describe paimontable orders"
-                )
+                look = f"kubectl -n {self.place.namespace} describe paimontable orders"
+                raise SystemExit(f"{what}: not within {seconds:.0f} s; see: {look}")
             time.sleep(1)  # polling is what a person would do here too
         print(f"    {time.monotonic() - self.started:5.0f} s  {what}", flush=True)
 
@@ -66,10 +64,8 @@ class Demo:
             {"order_id": n, "customer": f"customer {n % 3}", "amount": f"{10 * n + batch}.50", "state": state}
             for n in range(1, 6 + batch)
         ]
-        body = "".join(json.dumps(row) + "\n" for row in rows).encode()
-        key = f"orders/{stamp}-{state}.json"
-        s3_client(self.env).put_object(Bucket="landing", Key=key, Body=body)
-        print(f"    s3://landing/{key}: {len(rows)} rows, state {state}")
+        uri = self.place.land(f"orders/{stamp}-{state}.json", "".join(json.dumps(row) + "\n" for row in rows))
+        print(f"    {uri}: {len(rows)} rows, state {state}")
 
     def batches(self) -> None:
         for batch in range(BATCHES):
@@ -94,7 +90,8 @@ class Demo:
         print(f"    engine {release.newest_engine()}: the newest whose jars could be had here")
         self.show("get", "paimoncatalogs")
         say("2/5  kubectl apply -f examples/orders.yaml")
-        self.kubectl.run("apply", "--server-side", "--force-conflicts", "-f", str(ORDERS))
+        orders = ORDERS.read_text().replace(f"namespace: {release.SHOP}", f"namespace: {self.place.namespace}")
+        self.kubectl.run("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=orders)
         self.wait("orders is Ready", lambda s: condition({"status": s}, "Ready").get("status") == "True")
         self.show("get", "paimontables")
         say("3/5  Three batches of upserts over the same keys, loaded by the table's own schedule (every minute)")
@@ -110,27 +107,28 @@ class Demo:
         self.rows()
 
     def rows(self) -> None:
-        warehouse = (self.kubectl.get("paimoncatalog", "lake") or {})["spec"]["warehouse"]
         print("    orders, merged, as pypaimon reads it:")
-        for row in lake_reader.read_rows(warehouse, release.SHOP, "orders", env=self.env):
+        for row in self.place.rows():
             print(f"    {row}")
 
 
 TRY_NEXT = """
 ==> What to try next
     source build/cluster/env                          # kubectl, helm, KUBECONFIG and the S3 server for any tool
-    kubectl -n shop describe paimontable orders       # what happened, what is next, and why not now
+    kubectl -n {namespace} describe paimontable orders       # what happened, what is next, and why not now
     kubectl explain paimontable.spec.compaction       # every field
-    kubectl -n shop patch paimontable orders --type merge -p '{"spec":{"suspend":true}}'
+    kubectl -n {namespace} patch paimontable orders --type merge -p '{{"spec":{{"suspend":true}}}}'
     kubectl -n shop apply -f examples/aggregation.yaml
     make down                                         # leaves no process, mount, interface or namespace behind
 """
 
 
 def main() -> None:
-    demo = Demo(release.ready_cluster())
-    demo.tell()
-    print(TRY_NEXT)
+    env = release.ready_cluster()
+    place = PLACES[sys.argv[1] if len(sys.argv) > 1 else "s3"](env)
+    place.prepare()
+    Demo(env, place).tell()
+    print(TRY_NEXT.format(namespace=place.namespace))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ _SETTINGS: Final = {
     "fsync": "off",
     "shared_buffers": "16MB",
     "max_wal_size": "64MB",
+    "max_connections": "500",  # a Spark worker of the tests keeps those of each catalog that it ever opened
 }
 _NO_CLUSTER: Final = Path("/etc/postgresql-common/createcluster.d/paimon-operator.conf")
 
@@ -137,7 +138,12 @@ def on_loopback() -> Iterator[Server]:
     server.prepare()
     daemon.start(server.command())
     try:
-        if not wait_until(lambda: daemon.check_alive() is None and server.answers(), timeout=60):
+
+        def ready() -> bool:
+            daemon.check_alive()
+            return server.answers()
+
+        if not wait_until(ready, timeout=60):
             raise TimeoutError(f"PostgreSQL does not answer. Its log ends:\n{daemon.log_tail()}")
         yield server
     finally:

@@ -106,6 +106,7 @@ CATALOGS: list[tuple[dict[str, Any], str]] = [
     ({"metastore": None}, S3),
     ({"metastore": JDBC}, LOCK),
     ({"metastore": JDBC, "engine": "paimon-0.9"}, NOTHING),
+    ({"storage": {"hdfs": {}}, "warehouse": "hdfs://namenode:8020/lake", "locations": []}, HDFS),
     (CLAIMED, CLAIM),
     (CLAIMED | {"metastore": JDBC}, LOCK),
 ]

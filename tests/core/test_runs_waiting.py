@@ -16,6 +16,19 @@ from tests.support.run_story import MINUTES, NOT_THERE, POD_UID, RUN_NAME, Story
 # A Pod that waits
 
 
+def test_a_pod_that_waits_names_what_it_mounts() -> None:
+    """A missing ConfigMap shows in no field of a Pod, so all are named; the run's own is always there."""
+    story = launched()
+    volumes = [
+        {"name": "job", "configMap": {"name": "the-runs-own"}},
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "hadoop", "configMap": {"name": "hadoop-conf"}},
+        {"name": "keytab", "secret": {"secretName": "lake-keytab"}},
+    ]
+    story.look(pods.waiting(), later=MINUTES, volumes=volumes)
+    assert "it cannot without ConfigMap hadoop-conf, Secret lake-keytab, each with its keys" in story.message()
+
+
 @pytest.mark.parametrize(
     ("status", "condition", "words"),
     [

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import GROUP, Lab, once
 from tests.support.executor_stage import chart_objects
@@ -16,7 +14,7 @@ from tests.support.kubectl import Object, condition
 
 EXECUTORS = "paimon-operator.dev/role=executor"
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
-ROWS = 100_000
+ROWS = 50_000
 SPARK: dict[str, Any] = {
     "mode": "Cluster",
     "driver": {"cores": 1, "memory": "1536Mi"},
@@ -32,25 +30,28 @@ def compaction(lab: Lab, name: str = "squeeze", **spec: Any) -> Object:
     return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": body}
 
 
-@pytest.fixture
-def table(lab: Lab) -> Lab:
-    """A table of two loads over the same keys, and the accounts that the chart makes in a namespace that it knows."""
+def loaded(lab: Lab, *loads: int) -> Lab:
+    """The table `t` after one load per number of rows, over the same keys, by the mode Auto.
+
+    The accounts are what the chart makes in a namespace that it knows.
+    """
     lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
     lab.kubectl.apply(lab.catalog(spark=SPARK | {"mode": "Auto"}))
-    for number in (1, 2):
-        lab.land(f"in/{number}.json", [{"id": n, "v": f"load {number}"} for n in range(ROWS)])
-    writes = [once(f"load-{number}", f"in/{number}.json") for number in (1, 2)]
+    names = [f"load-{number}" for number in range(1, len(loads) + 1)]
+    for name, rows in zip(names, loads, strict=True):
+        lab.land(f"in/{name}.json", [{"id": n, "v": name} for n in range(rows)])
+    writes = [once(name, f"in/{name}.json") for name in names]
     bucket = {"type": "Fixed", "fixed": {"count": 2}}
     lab.kubectl.apply(
         lab.table("t", COLUMNS, keys=["id"], bucket=bucket, writes=writes, compaction={"mode": "External"})
     )
 
-    def loaded(obj: Object | None) -> bool:
+    def done(obj: Object | None) -> bool:
         status = (obj or {}).get("status") or {}
-        done = [each for each in status.get("writes", ()) if each.get("committedSnapshot")]
-        return len(done) == len(writes) and not status.get("activeRun")
+        committed = [each for each in status.get("writes", ()) if each.get("committedSnapshot")]
+        return len(committed) == len(writes) and not status.get("activeRun")
 
-    lab.kubectl.until("paimontable", "t", loaded, what="loaded twice", seconds=SECONDS)
+    lab.kubectl.until("paimontable", "t", done, what="loaded", seconds=SECONDS)
     lab.kubectl.apply(lab.catalog(spark=SPARK))
     return lab
 
@@ -81,14 +82,11 @@ def ended(lab: Lab, name: str = "squeeze") -> Object:
     return found
 
 
-def test_auto_does_small_work_in_one_pod_and_says_why(table: Lab) -> None:
+def test_auto_loads_little_in_one_pod_and_a_compaction_by_two_executors_survives_the_loss_of_one(lab: Lab) -> None:
+    table = loaded(lab, ROWS, ROWS)
     for run in table.runs("t", "Write"):
-        spark = run["status"]["spark"]
-        assert spark["mode"] == "Local"
-        assert spark["message"].startswith("mode Auto (Catalog): nothing is known of the last load of write load-")
-
-
-def test_a_compaction_by_two_executors_survives_the_loss_of_one(table: Lab) -> None:
+        assert run["status"]["spark"]["mode"] == "Local"
+        assert "nothing is known of the last load of write load-" in run["status"]["spark"]["message"]
     table.kubectl.apply(compaction(table))
     pods = until(lambda: both(executors(table, "Running")), "two executors")
     shown = table.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
@@ -100,7 +98,7 @@ def test_a_compaction_by_two_executors_survives_the_loss_of_one(table: Lab) -> N
     assert status["spark"] == {"mode": "Cluster", "message": "mode Cluster (Catalog)"}
     assert status["after"]["files"] < status["before"]["files"]
     rows = table.rows("t")
-    assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load 2"})
+    assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load-2"})
     until(lambda: not executors(table), "rid of executors")
     assert table.env["AWS_SECRET_ACCESS_KEY"] not in shown
     assert "_SPARK_AUTH_SECRET" not in shown
@@ -109,7 +107,8 @@ def test_a_compaction_by_two_executors_survives_the_loss_of_one(table: Lab) -> N
         assert not [volume for volume in pod["spec"]["volumes"] if "projected" in volume]
 
 
-def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(table: Lab) -> None:
+def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(lab: Lab) -> None:
+    table = loaded(lab, 10, 10)
     table.kubectl.apply(compaction(table))
     pods = until(lambda: executors(table, "Running"), "an executor")
 
@@ -121,10 +120,11 @@ def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(table: La
     assert datetime.fromisoformat(first["finished"]) <= datetime.fromisoformat(second["launched"])
     assert {pod["metadata"]["name"].rpartition("-exec-")[0] for pod in pods} == {first["pod"]}
     until(lambda: not executors(table), "rid of executors")
-    assert len(table.rows("t")) == ROWS
+    assert [row["v"] for row in table.rows("t")] == 10 * ["load-2"]
 
 
-def test_a_run_whose_executors_no_node_takes_fails_and_says_so(table: Lab) -> None:
+def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None:
+    table = loaded(lab, 10)
     table.kubectl.apply(table.catalog(spark=SPARK | {"executor": {"instances": 1, "memory": "512Gi"}}))
     table.kubectl.apply(compaction(table, backoffLimit=0))
 

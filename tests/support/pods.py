@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +27,7 @@ def pod(
     owner_uid: str | None = None,
     deleting: bool | datetime = False,
     guarded: bool = True,
+    volumes: Sequence[Json] = (),
     **status: Any,
 ) -> Json:
     """The Pod of one attempt, Pending and not yet scheduled unless `status` says otherwise.
@@ -45,7 +47,7 @@ def pod(
         metadata["deletionTimestamp"] = rfc3339(deleting if isinstance(deleting, datetime) else FINISHED)
     if guarded:
         metadata["finalizers"] = [FINALIZER]
-    spec: Json = {"activeDeadlineSeconds": DEADLINE_S}
+    spec: Json = {"activeDeadlineSeconds": DEADLINE_S, "volumes": [*volumes]}
     if "containerStatuses" in status or status.get("phase", "Pending") != "Pending":
         spec["nodeName"] = "node-1"
     whole = {"phase": "Pending"} | status

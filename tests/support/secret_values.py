@@ -45,6 +45,7 @@ def _inside_base64(value: bytes, before: int) -> bytes:
 def register(values: Mapping[str, str], *, layout: Layout | None = None) -> None:
     """Remembers values by name. Tests side by side do so in one file; those too short to be looked for are left out."""
     lines = [json.dumps([name, value]) + "\n" for name, value in values.items() if len(value) >= SHORTEST]
+    _file(layout).parent.mkdir(parents=True, exist_ok=True)  # a test on a node of its own may be the first here
     file = os.open(_file(layout), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.write(file, "".join(lines).encode())

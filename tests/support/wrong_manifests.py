@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.support.manifests import REMOVED, Manifest, append_table, catalog, keyed_table, run
+from tests.support.manifests import REMOVED, Manifest, append_table, catalog, edited, keyed_table, run
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,20 @@ _GROUP = {"sequenceFields": ["updated_at"], "columns": ["state", "amount"]}
 def _partial_update(*groups: dict[str, list[str]], **edits: object) -> Manifest:
     engine = {"type": "PartialUpdate", "partialUpdate": {"sequenceGroups": list(groups)}}
     return keyed_table(spec__mergeEngine=engine, **edits)
+
+
+_KERBEROS = {
+    "principal": "paimon@EXAMPLE.COM",
+    "keytabSecretRef": {"name": "lake-keytab"},
+    "krb5ConfigMapRef": {"name": "krb5"},
+}
+
+
+def _on_hdfs(**edits: object) -> Manifest:
+    hdfs = {"configMapRef": {"name": "hadoop-conf"}}
+    return edited(
+        catalog(spec__warehouse="hdfs://lake/warehouse", spec__storage={"hdfs": hdfs}, spec__locations=[]), **edits
+    )
 
 
 def _aggregation(column: int, **aggregate: object) -> Manifest:
@@ -224,6 +238,16 @@ _OTHER_KINDS = [
     WrongManifest("a label of the operator's", catalog(spec__spark={"podOverlay": {"labels": {"paimon-operator.dev/role": "driver"}}}), "spec.spark.podOverlay.labels", "the operator's"),
     WrongManifest("an annotation of the operator's", catalog(spec__spark={"podOverlay": {"annotations": {"paimon-operator.dev/x": "y"}}}), "spec.spark.podOverlay.annotations", "the operator's"),
     WrongManifest("a label that is none", catalog(spec__spark={"podOverlay": {"labels": {"team": "a b"}}}), "spec.spark.podOverlay.labels.team", "should match"),
+    WrongManifest("a bucket on HDFS", catalog(spec__storage={"hdfs": {}}), "spec.warehouse", "must begin with hdfs://"),
+    WrongManifest("a warehouse that is a whole HDFS", _on_hdfs(spec__warehouse="hdfs://nn:8020"), "spec.warehouse", "should match"),
+    WrongManifest("a user in the warehouse", _on_hdfs(spec__warehouse="hdfs://me:secret@nn/lake"), "spec.warehouse", "should match"),
+    WrongManifest("a location elsewhere than on HDFS", _on_hdfs(spec__locations=[{"name": "landing", "uri": "s3://landing/"}]), "spec.locations", "must begin with hdfs://"),
+    WrongManifest("two names of the HDFS user", _on_hdfs(spec__storage__hdfs__kerberos=_KERBEROS, spec__storage__hdfs__user="paimon"), "spec.storage.hdfs.user", "its principal is the user"),
+    WrongManifest("Kerberos without the cluster's files", _on_hdfs(spec__storage={"hdfs": {"kerberos": _KERBEROS}}), "spec.storage.hdfs.configMapRef", "must be set with kerberos"),
+    WrongManifest("a principal without its realm", _on_hdfs(spec__storage__hdfs__kerberos=_KERBEROS | {"principal": "paimon"}), "spec.storage.hdfs.kerberos.principal", "should match"),
+    WrongManifest("a principal without a keytab", _on_hdfs(spec__storage__hdfs__kerberos={"principal": "p@R", "krb5ConfigMapRef": {"name": "krb5"}}), "spec.storage.hdfs.kerberos.keytabSecretRef", "Required"),
+    WrongManifest("a server among the options of HDFS", _on_hdfs(spec__storage__hdfs__options={"dfs.client.socket-timeout": "9", "fs.defaultFS": "hdfs://other"}), "spec.storage.hdfs.options", "option fs.defaultFS is not one that may be set"),
+    WrongManifest("code among the options of HDFS", _on_hdfs(spec__storage__hdfs__options={"dfs.client.failover.proxy.provider.lake": "x"}), "spec.storage.hdfs.options", "option dfs.client.failover.proxy.provider.lake is not one"),
     _later("a claim where none is allowed", catalog(spec__storage={"claim": {"name": "disk"}}, spec__warehouse="file:///data/lake", spec__locations=[]), "spec.storage.claim", "spark.allowClaims", "StorageNotAllowed"),
     WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Hive"}), "spec.metastore.type", "Unsupported value"),
     WrongManifest("a database without its address", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.jdbc", "must be set"),

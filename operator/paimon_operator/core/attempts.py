@@ -98,7 +98,9 @@ def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
         return Reason.POD_NOT_STARTED, f"the Pod cannot start: {_told(pod)}"
     if pod.unschedulable is not None:
         return Reason.UNSCHEDULABLE, f"no node takes pod {pod.name}: {pod.unschedulable}"
-    return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start"
+    # Of a volume that cannot be mounted only an Event tells.
+    needed = f"; it cannot without {', '.join(pod.mounts)}, each with its keys" if pod.mounts else ""
+    return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start{needed}"
 
 
 def cost(attempts: Iterable[Attempt]) -> Cost | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -14,6 +14,8 @@ from paimon_operator.core.ports import Manifest
 
 CONTAINER: Final = "driver"
 """The one container whose end is the attempt's end; a sidecar that a cluster injects does not count."""
+JOB_VOLUME: Final = "job"
+"""The volume with the run's own ConfigMap."""
 _PATIENCE: Final = timedelta(minutes=1)
 """What a kubelet may take, beyond a Pod's grace period, to say how a deleted Pod ended."""
 _LATE: Final = timedelta(minutes=2)
@@ -79,6 +81,8 @@ class PodObserved:
     failed_from_afar: bool
     """The control plane gave the node up, and says so in the Pod; that stops no container."""
     waiting: Waiting | None
+    mounts: tuple[str, ...]
+    """The Secrets and ConfigMaps that its containers cannot start without, the run's own aside."""
     running: bool
     """The container runs, as far as its kubelet has said."""
     started: datetime | None
@@ -151,6 +155,7 @@ def read_pod(body: Manifest) -> PodObserved:
         disruption=_condition(status, "DisruptionTarget", "True"),
         failed_from_afar=reason == "NodeLost" or _found(status, "DisruptionTarget", "True").get("reason") == _COLLECTED,
         waiting=_waiting(state.get("waiting")),
+        mounts=tuple(_mounts(spec)),
         running=running is not None,
         started=terminated.started if terminated else _optional_time((running or {}).get("startedAt")),
         terminated=terminated,
@@ -174,6 +179,14 @@ def _terminated(state: Mapping[str, Any] | None) -> Terminated | None:
         started=_optional_time(state.get("startedAt")),
         finished=_optional_time(state.get("finishedAt")),
     )
+
+
+def _mounts(spec: Mapping[str, Any]) -> Iterator[str]:
+    for volume in spec.get("volumes") or ():
+        if "secret" in volume:
+            yield f"Secret {volume['secret']['secretName']}"
+        if "configMap" in volume and volume["name"] != JOB_VOLUME:
+            yield f"ConfigMap {volume['configMap']['name']}"
 
 
 def _waiting(state: Mapping[str, Any] | None) -> Waiting | None:

@@ -17,7 +17,7 @@ from paimon_operator.api.run_status import RunSpark
 from paimon_operator.core import executors, naming
 from paimon_operator.core.executors import Executors
 from paimon_operator.core.pod_overlay import overlaid
-from paimon_operator.core.pods import CONTAINER
+from paimon_operator.core.pods import CONTAINER, JOB_VOLUME
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.storage.access import Mount, Source, Variable
 
@@ -115,7 +115,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
         "securityContext": _pod_security(),
         "containers": [_container(run, launch, attempt, memory_mib)],
         "volumes": [
-            {"name": "job", "configMap": {"name": naming.config_map_name(run.metadata.name)}},
+            {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
             {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
             *[_volume(each) for each in launch.mounts],
         ],
@@ -193,7 +193,7 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
         "securityContext": _container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
-            {"name": "job", "mountPath": JOB_DIRECTORY, "readOnly": True},
+            {"name": JOB_VOLUME, "mountPath": JOB_DIRECTORY, "readOnly": True},
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
             *[_volume_mount(each) for each in launch.mounts],
             *([executors.token_mount()] if launch.executors is not None else []),

@@ -1,0 +1,52 @@
+"""The audit log holds what was written, but for Secrets: the search for their values rests on that."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from kubernetes import client
+
+from tests.apiserver.stage import Stage
+from tests.cluster.apiserver import ApiServer
+from tests.support.manifests import REMOVED, edited, keyed_table
+from tests.support.secret_search import files, found
+from tests.support.secret_values import SecretValue
+
+
+def test_what_got_into_an_object_is_found_after_it_is_gone_and_what_is_in_a_secret_is_not(
+    api_server: ApiServer,
+) -> None:
+    stage = Stage(api_server.kubeconfig, "audited")
+    inside = {kind: f'{kind} "holds" <a value>' for kind in ("ConfigMap", "Pod", "PaimonTable", "Event", "Secret")}
+    _write(stage, inside)
+    stage.core.delete_collection_namespaced_config_map(stage.namespace)
+    stage.close()
+
+    log = api_server.audit_log
+    hits = found(
+        [SecretValue(kind, text.encode()) for kind, text in inside.items()], files("audit log", log.parent, log.name)
+    )
+    assert {hit.split(" in ")[0] for hit in hits} == set(inside) - {"Secret"}
+
+
+def _write(stage: Stage, inside: dict[str, str]) -> None:
+    core, space = stage.core, stage.namespace
+    core.create_namespaced_secret(space, {"metadata": {"name": "s"}, "stringData": {"x": inside["Secret"]}})
+    core.create_namespaced_config_map(space, {"metadata": {"name": "c"}, "data": {"x": inside["ConfigMap"]}})
+    container = {"name": "c", "image": "i", "env": [{"name": "X", "value": inside["Pod"]}]}
+    core.create_namespaced_pod(space, {"metadata": {"name": "p"}, "spec": {"containers": [container]}})
+    table = edited(keyed_table(spec__writes=REMOVED), spec__schema__comment=inside["PaimonTable"])
+    stage.create(table)
+    about = {"apiVersion": "v1", "kind": "Pod", "name": "p", "namespace": space}
+    event = {
+        "metadata": {"name": "e"},
+        "regarding": about,
+        "eventTime": datetime(2026, 11, 21, 8, 0, 0, 1, tzinfo=UTC),
+        "reportingController": "a.test/x",
+        "reportingInstance": "x",
+        "action": "X",
+        "reason": "X",
+        "type": "Normal",
+        "note": inside["Event"],
+    }
+    client.EventsV1Api(stage.client).create_namespaced_event(space, event)
