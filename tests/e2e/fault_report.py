@@ -70,8 +70,8 @@ def _summary(fault: str, lines: list[Line]) -> dict[str, str]:
         "moments": str(len(lines)),
         "where the run was": _counted(Counter(line["stage"] for line in lines)),
         "attempts": _counted(attempts),
-        "right again, median": f"{statistics.median(seconds):.0f} s" if seconds else "never",
-        "longest": f"{max(seconds):.0f} s" if seconds else "never",
+        "right again, median": f"{statistics.median(seconds):.0f} s" if seconds else "-",
+        "longest": f"{max(seconds):.0f} s" if seconds else "-",
         "drivers at once": str(max((line["drivers"] for line in lines), default=0)),
         "not right": str(sum(bool(line["wrong"]) for line in lines)),
     }
