@@ -31,6 +31,12 @@ def with_a(kind: str) -> list[Path]:
     ]
 
 
+def test_no_two_examples_have_an_object_of_one_name() -> None:
+    """They are applied side by side, here and by whoever tries them."""
+    names = [(each["kind"], each["metadata"].get("name")) for path in with_a("PaimonTable") for each in documents(path)]
+    assert len(set(names)) == len(names), sorted(names)
+
+
 @pytest.mark.parametrize("path", with_a("PaimonTable"), ids=lambda path: path.stem)
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)

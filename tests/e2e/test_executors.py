@@ -21,6 +21,8 @@ SPARK: dict[str, Any] = {
     "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
 }
 SECONDS = 400
+VICTIM = "killed-squeeze"
+"""A name of its own: drivers of other tests are on the same machine."""
 
 
 def compaction(lab: Lab, name: str = "squeeze", **spec: Any) -> Object:
@@ -109,12 +111,12 @@ def test_auto_loads_little_in_one_pod_and_a_compaction_by_two_executors_survives
 
 def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(lab: Lab) -> None:
     table = loaded(lab, 10, 10)
-    table.kubectl.apply(compaction(table))
+    table.kubectl.apply(compaction(table, VICTIM))
     pods = until(lambda: executors(table, "Running"), "an executor")
 
-    assert kill_driver("squeeze") > 0
+    assert kill_driver(VICTIM) > 0
 
-    status = ended(table)["status"]
+    status = ended(table, VICTIM)["status"]
     assert status["phase"] == "Succeeded"
     first, second = status["attempts"]
     assert datetime.fromisoformat(first["finished"]) <= datetime.fromisoformat(second["launched"])
