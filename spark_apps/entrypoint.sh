@@ -47,15 +47,30 @@ opens="$opens --add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED"
 fixed="-XX:+ExitOnOutOfMemoryError -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true
   -Duser.timezone=UTC"
 
-# Java's own authorities and those that the catalog names; keytool takes one certificate at a time.
+# Java's own authorities and those that the catalog names. keytool takes one certificate at a time, half a second each,
+# so those that the system trusts anyway are left out of a bundle.
 if [ -n "${STORAGE_CA_FILE:-}" ]; then
   trusted=$tmp/authorities
   mkdir -p "$trusted"
-  awk -v into="$trusted/" '/-----BEGIN CERTIFICATE-----/ { out = into (++n) ".crt" } out { print > out }
-    /-----END CERTIFICATE-----/ { close(out); out = "" }' "$STORAGE_CA_FILE"
+  system=/etc/ssl/certs/ca-certificates.crt
+  [ -f "$system" ] || system=/dev/null
+  awk -v into="$trusted/" '
+    { sub(/\r$/, "") }
+    /-----BEGIN CERTIFICATE-----/ { body = ""; within = 1 }
+    within { body = body $0 "\n" }
+    /-----END CERTIFICATE-----/ {
+      within = 0
+      if (FILENAME == ARGV[1]) { known[body]; next }
+      if (!(body in known)) { file = into (++n) ".crt"; printf "%s", body > file; close(file) }
+    }' "$system" "$STORAGE_CA_FILE"
   cp "$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")/lib/security/cacerts" "$trusted/store"
   chmod u+w "$trusted/store"
+  grep -q -e "-----BEGIN CERTIFICATE-----" "$STORAGE_CA_FILE" || {
+    echo "ca.crt of the catalog's caConfigMapRef holds no certificate" >&2
+    exit 25
+  }
   for certificate in "$trusted"/*.crt; do
+    [ -e "$certificate" ] || continue
     # "changeit" opens every Java's store, and guards nothing: a certificate is no secret.
     keytool -importcert -noprompt -trustcacerts -alias "storage-${certificate##*/}" -file "$certificate" \
       -keystore "$trusted/store" -storepass changeit >/dev/null 2>"$trusted/said" || {

@@ -65,6 +65,15 @@ def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: st
 
 
 METASTORE_SIGNS = (
+    sign(
+        r"java\.nio\.file\.AccessDeniedException|Create database location failed\W.*file:",
+        "Surroundings",
+        "AccessDenied",
+        "The volume cannot be written to",
+        "let uid or group 185 write there: fsGroup does nothing on NFS and hostPath",
+        of_storage=False,
+        field="spec.storage.claim",
+    ),
     _of_metastore(
         "28[0-9A-Z]{3}|08004",
         "Surroundings",

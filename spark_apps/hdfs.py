@@ -96,7 +96,7 @@ SIGNS = (
         "give the user the right to read and write there, or name another user",
     ),
     sign(
-        r"Operation category READ is not supported in state standby",
+        r"Operation category \w+ is not supported in state standby",
         "Infrastructure",
         "StorageUnreachable",
         "Only a NameNode on standby answers",

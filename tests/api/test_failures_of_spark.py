@@ -137,6 +137,18 @@ def test_a_lock_that_nobody_gives_back_is_told() -> None:
     assert (failure.kind, failure.reason) == ("Infrastructure", "CommitLockHeld")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "java.nio.file.AccessDeniedException: /data/warehouse/shop.db",
+        "java.lang.RuntimeException: Create database location failed, path: file:/data/warehouse/shop.db",
+    ],
+)
+def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> None:
+    failure = failing(said, warehouse="file:///data/warehouse", options={})
+    assert (failure.kind, failure.reason, failure.field) == ("Surroundings", "AccessDenied", "spec.storage.claim")
+
+
 def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:
     failure = classify(RuntimeError("Connection refused"))
     assert (str(failure), failure.field) == ("The storage does not answer: Connection refused", None)
@@ -159,7 +171,7 @@ WITH_KERBEROS = Hdfs.of(
         ("SIMPLE authentication is not enabled.", "CredentialsRefused", "spec.storage.hdfs.kerberos"),
         ("is not supported in state standby", "DriverFailed", None),
         (
-            "Operation category READ is not supported in state standby",
+            "Operation category WRITE is not supported in state standby",
             "StorageUnreachable",
             "spec.storage.hdfs.configMapRef",
         ),

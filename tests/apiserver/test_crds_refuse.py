@@ -33,6 +33,9 @@ def test_the_manifests_that_mistakes_are_made_in_are_right(objects: Objects, man
 
 
 JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://db:5432/paimon", "credentialsSecretRef": {"name": "db"}}}
+ON_A_CLAIM = {
+    "spec__storage": {"claim": {"name": "disk"}}, "spec__warehouse": "file:///data/lake", "spec__locations": []
+}  # fmt: skip
 IDENTITY = [
     (keyed_table(spec__table="orders"), {"spec__catalogRef__name": "other"}, "spec.catalogRef"),
     (keyed_table(spec__table="orders"), {"spec__database": "other"}, "spec.database"),
@@ -42,6 +45,7 @@ IDENTITY = [
     (catalog(), {"spec__metastore": JDBC}, "spec.metastore"),
     (catalog(spec__metastore=JDBC), {"spec__metastore__jdbc__uri": "jdbc:postgresql://other/paimon"}, "spec.metastore"),
     (catalog(spec__metastore=JDBC), {"spec__metastore": {"type": "Filesystem"}}, "spec.metastore"),
+    (catalog(**ON_A_CLAIM), {"spec__storage__claim__name": "other"}, "spec.storage.claim"),
     (run(), {"spec__compact__strategy": "Minor"}, "spec"),
     (run(), {"spec__backoffLimit": 3}, "spec"),
 ]

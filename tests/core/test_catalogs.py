@@ -128,6 +128,21 @@ def test_outside_writers_make_it_unsafe() -> None:
     assert says(decide(catalog(), announced=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
 
 
+def test_a_commit_that_nobody_announced_is_unsafe_even_on_hdfs_where_buckets_grow_with_the_keys() -> None:
+    commit = {"snapshotId": 7, "commitUser": "x", "kind": "APPEND", "time": "2026-11-20T12:00:00Z"}
+    found = {"outsideWriters": {"stated": "None", "seenSnapshot": 7, "commit": commit}}
+
+    def safe(**spec: Any) -> tuple[str, str] | None:
+        plain = {"metadata": {"name": "t"}, "spec": builders.table(**spec).spec.to_json(), "status": found}
+        on_hdfs = {"hdfs": {"configMapRef": {"name": "hadoop-conf"}, "user": "paimon"}}
+        seen = catalog(warehouse="hdfs://nn:8020/lake", storage=on_hdfs, locations=[])
+        observed = CatalogObserved.of([plain])
+        return says(plan_catalog(seen, observed, builders.operator_facts(), builders.NOW), "CommitSafe")
+
+    assert safe(bucket={"type": "Fixed", "fixed": {"count": 2}}) == ("True", "AtomicRename")
+    assert safe() == ("False", "CommitUnsafe")
+
+
 def test_suspension_is_said_while_it_lasts_and_once_it_ended() -> None:
     decision = decide(catalog(suspend=True))
     assert says(decision, "Suspended") == ("True", Reason.SUSPENDED)

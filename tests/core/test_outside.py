@@ -228,23 +228,34 @@ def test_a_commit_without_a_commit_user_is_told_as_such() -> None:
     assert "was made by somebody without a commit user" in World().found(commitUser="").condition("CommitSafe").message
 
 
+FIXED: dict[str, Any] = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
+PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
+
+
 @pytest.mark.parametrize(
     ("sentence", "spec", "outside", "counted"),
     [
-        ("announced", {"externalWriters": "Active"}, {}, (1, 0)),
-        ("found", {}, {"stated": "None", "commit": FOREIGN}, (0, 1)),
-        ("found though paused", {"externalWriters": "Paused"}, {"stated": "Paused", "commit": FOREIGN}, (0, 1)),
-        ("found before it was announced", {"externalWriters": "Active"}, {"stated": "None", "commit": FOREIGN}, (1, 0)),
-        ("answered by an edit", {"externalWriters": "Paused"}, {"stated": "None", "commit": FOREIGN}, (0, 0)),
-        ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0)),
+        ("announced", {"externalWriters": "Active"}, {}, (1, 0, 0)),
+        ("found", FIXED, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
+        ("found without keys", {"schema": builders.EVENTS}, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
+        ("found where buckets grow with the keys", {}, {"stated": "None", "commit": FOREIGN}, (0, 0, 1)),
+        ("found though paused", FIXED | PAUSED, {"stated": "Paused", "commit": FOREIGN}, (0, 1, 0)),
+        (
+            "announced after it was found",
+            {"externalWriters": "Active"},
+            {"stated": "None", "commit": FOREIGN},
+            (1, 0, 0),
+        ),
+        ("answered by an edit", PAUSED, {"stated": "None", "commit": FOREIGN}, (0, 0, 0)),
+        ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0, 0)),
     ],
 )
 def test_a_catalog_counts_tables_that_others_commit_to(
-    sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: tuple[int, int]
+    sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: tuple[int, int, int]
 ) -> None:
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
     observed = CatalogObserved.of([table])
-    assert (observed.announced, observed.found) == counted, sentence
+    assert (observed.announced, observed.found, observed.unbearable) == counted, sentence
 
 
 def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:

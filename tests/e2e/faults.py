@@ -32,8 +32,8 @@ SPARK: Final[dict[str, Any]] = {
 }
 _PATIENCE_S: Final = 60
 
-Strike = Callable[[str], None]
-"""Takes the table's name."""
+Strike = Callable[[str], bool]
+"""Takes the table's name; tells whether there was anything to strike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,19 +56,20 @@ class Fault:
 def _driver_deleted(lab: Lab) -> Iterator[Strike]:
     """As soon as there is a Pod, if the moment comes before it."""
 
-    def strike(table: str) -> None:
-        _delete(lab, f"paimon-operator.dev/table={table},{DRIVERS}")
+    def strike(table: str) -> bool:
+        return _delete(lab, f"paimon-operator.dev/table={table},{DRIVERS}")
 
     yield strike
 
 
-def _delete(lab: Lab, selector: str) -> None:
+def _delete(lab: Lab, selector: str) -> bool:
     """Deletes one living Pod of those, and gives up after a while: the run may end before it has one."""
     until = time.monotonic() + _PATIENCE_S
     while not (living := _living(lab, selector)) and time.monotonic() < until:
         time.sleep(0.1)  # polling a live server
     for pod in living[:1]:
         lab.kubectl.delete("pod", pod["metadata"]["name"])
+    return bool(living)
 
 
 def _living(lab: Lab, selector: str) -> list[Object]:
@@ -86,24 +87,25 @@ def _with_executors(lab: Lab) -> Lab:
 def _executor_deleted(lab: Lab) -> Iterator[Strike]:
     """As soon as there is one, if the moment comes before it."""
 
-    def strike(table: str) -> None:
-        _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}")
+    def strike(table: str) -> bool:
+        return _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}")
 
     yield strike
 
 
 @contextmanager
 def _operator_killed(lab: Lab) -> Iterator[Strike]:
-    def strike(_: str) -> None:
-        kill_operator(lab.kubectl)
+    def strike(_: str) -> bool:
+        return kill_operator(lab.kubectl) > 0
 
     yield strike
 
 
 @contextmanager
 def _kubelet_restarted(_: Lab) -> Iterator[Strike]:
-    def strike(_: str) -> None:
+    def strike(_: str) -> bool:
         Cluster().restart_kubelet()
+        return True
 
     yield strike
 
@@ -112,9 +114,10 @@ def _kubelet_restarted(_: Lab) -> Iterator[Strike]:
 def _s3_stopped(lab: Lab) -> Iterator[Strike]:
     with door_of(lab) as door:
 
-        def strike(_: str) -> None:
+        def strike(_: str) -> bool:
             with door.closed():
                 time.sleep(STORAGE_OUTAGE_S)  # how long it lasts is the point
+            return True
 
         yield strike
 
@@ -130,9 +133,10 @@ def _on_hdfs(lab: Lab) -> Lab:
 
 @contextmanager
 def _datanode_stopped(lab: Lab) -> Iterator[Strike]:
-    def strike(_: str) -> None:
+    def strike(_: str) -> bool:
         with without_datanode(on_node.hdfs_of(Layout(), on_node.SIMPLE)):
             time.sleep(STORAGE_OUTAGE_S)  # how long it lasts is the point
+        return True
 
     yield strike
 
@@ -141,13 +145,14 @@ def _datanode_stopped(lab: Lab) -> Iterator[Strike]:
 def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
     _fresh_operator(lab)
 
-    def strike(_: str) -> None:
+    def strike(_: str) -> bool:
         cluster = Cluster()
         cluster.stop_service("kube-apiserver")
         try:
             time.sleep(API_SERVER_OUTAGE_S)  # how long it lasts is the point
         finally:
             cluster.start_service("kube-apiserver")
+        return True
 
     yield strike
 

@@ -12,7 +12,7 @@ from typing import Any
 from tests.cluster.hdfs import realm
 from tests.cluster.hdfs.servers import Hdfs
 from tests.e2e.lab import GROUP, Lab
-from tests.support import lake_reader_hdfs
+from tests.support import lake_reader_hdfs, secret_values
 from tests.support.kubectl import Object
 
 
@@ -75,6 +75,7 @@ def storage_objects(hdfs: Hdfs, namespace: str) -> list[Object]:
     objects = [made("ConfigMap", "hadoop-conf", hdfs.client_files())]
     if hdfs.realm is not None:
         keytab = base64.b64encode(hdfs.realm.keytab(realm.USER).read_bytes()).decode()
+        secret_values.register({"keytab": keytab})  # what is searched for is the text that objects would have
         objects.append(made("Secret", "lake-keytab", {"keytab": keytab}))
         objects.append(made("ConfigMap", "krb5", {"krb5.conf": hdfs.realm.krb5_conf.read_text()}))
     return objects

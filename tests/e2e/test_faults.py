@@ -21,6 +21,8 @@ from tests.e2e.lab import Lab
 from tests.e2e.trials import Trials, moments
 
 SEED = int(os.environ.get("FAULT_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
+LONGEST_GAP_S = 5
+"""Between two looks for drivers, which are half a second apart on a machine at rest: a driver takes longer to start."""
 MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 2)
 
 
@@ -53,4 +55,5 @@ def test_a_run_that_is_struck_ends_once_and_right(
         fault_report.note(outcome, seed=SEED)
         assert outcome.wrong == ""
         assert outcome.drivers == 1, "drivers of one table at once, at most"
+        assert outcome.watch_gap < LONGEST_GAP_S, "drivers were not looked for all the time"
         assert outcome.attempts <= fault.attempts, outcome.failures

@@ -9,6 +9,7 @@ import pytest
 from tests.cluster import postgres
 from tests.cluster.layout import Layout
 from tests.e2e.lab import Lab, committed, scheduled
+from tests.support import secret_values
 from tests.support.kubectl import Object, condition
 
 METASTORE = "Jdbc"
@@ -37,6 +38,7 @@ def login(server: postgres.Server, lab: Lab) -> postgres.Login:
 def secret(lab: Lab, login: postgres.Login, **override: str) -> Object:
     keys = {"username": login.user, "password": login.password}
     made = lab.secret("lake-pg")
+    secret_values.register(keys | override)
     return made | {"stringData": keys | override}
 
 

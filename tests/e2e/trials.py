@@ -116,8 +116,8 @@ class Trials:
             time.sleep(max(0.0, start + outcome.share * self.usual - time.monotonic()))
             outcome.stage, struck = self._stage(start, snapshots), time.monotonic()
             outcome.second = struck - start
-            if outcome.stage != TOO_LATE:
-                strike(self.name)
+            if outcome.stage != TOO_LATE and not strike(self.name):
+                outcome.stage = TOO_LATE
             outcome.take(self._ended(name, outcome.work))
             self._right_again()
             outcome.right_after = time.monotonic() - struck

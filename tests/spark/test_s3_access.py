@@ -151,10 +151,15 @@ def encrypted(lake: Lake) -> Iterator[Bucket]:
 
 
 def test_a_server_of_a_private_authority(encrypted: Bucket) -> None:
-    """ca.crt is a bundle: the authority that is needed stands second."""
+    """ca.crt is a bundle: with another company's, and with those of the system, which Java knows already."""
     other = Authority(encrypted.lake.directory / "other-pki").certificate.read_text()
-    encrypted.mount("ca/ca.crt", f"Some other company\n{other}\n{encrypted.server.authority_text}")
+    system = Path("/etc/ssl/certs/ca-certificates.crt").read_text()
+    encrypted.mount("ca/ca.crt", f"Some other company\n{other}\n{system}{encrypted.server.authority_text}")
+    scratch = encrypted.lake.directory / "scratch"
+    scratch.mkdir()
+    encrypted.env["TMPDIR"] = str(scratch)
     encrypted.works(SECRET | {"caConfigMapRef": {"name": "lake-ca"}})
+    assert len(list((scratch / "authorities").glob("*.crt"))) == len([other, encrypted.server.authority_text])
 
 
 def test_a_server_of_an_unknown_authority_is_told_by_its_field(encrypted: Bucket) -> None:
@@ -167,6 +172,13 @@ def test_a_bundle_that_holds_no_certificate_ends_the_driver_with_a_sentence(buck
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
     assert done.code == EXIT_CODES["Surroundings"]
     assert "ca.crt of the catalog's caConfigMapRef" in done.log
+
+
+def test_a_bundle_without_any_certificate_too(bucket: Bucket) -> None:
+    bucket.mount("ca/ca.crt", "to be filled in\n")
+    done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
+    assert done.code == EXIT_CODES["Surroundings"]
+    assert "holds no certificate" in done.log
 
 
 def _error(done: Exited) -> dict[str, Any]:

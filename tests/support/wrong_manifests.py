@@ -257,6 +257,7 @@ _OTHER_KINDS = [
     WrongManifest("a password in the parameters", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?user=me&password=x")), "spec.metastore.jdbc.uri", "into the Secret"),
     WrongManifest("a password before the host", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://me:secret@db/paimon")), "spec.metastore.jdbc.uri", "into the Secret"),
     WrongManifest("a parameter that runs code", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?socketFactory=x.Y")), "spec.metastore.jdbc.uri", "may be: sslmode"),
+    WrongManifest("a second factory, which is the one that counts", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory&sslfactory=org.postgresql.ssl.NonValidatingFactory")), "spec.metastore.jdbc.uri", "DefaultJavaSSLFactory"),
     WrongManifest("a factory that runs code", catalog(spec__metastore=_jdbc(uri="jdbc:postgresql://db/paimon?sslmode=require&sslfactory=x.Y")), "spec.metastore.jdbc.uri", "DefaultJavaSSLFactory"),
     _later("a metastore that the engine has not", catalog(spec__metastore=_jdbc(), spec__engine="paimon-0.9"), "spec.metastore.type", "paimon-0.9 does not work with Jdbc", "UnsupportedByEngine"),
     WrongManifest("an engine that is no engine", catalog(spec__engine="latest"), "spec.engine", "should match"),

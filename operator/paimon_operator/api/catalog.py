@@ -64,6 +64,13 @@ class PaimonCatalogSpec(ApiModel):
             path=".metastore",
             reason="FieldValueForbidden",
         ),
+        rule(
+            "!has(self.storage.claim) || !has(oldSelf.storage.claim)"
+            " || self.storage.claim.name == oldSelf.storage.claim.name",
+            "the claim must not change, for another one is another disk: make a new PaimonCatalog",
+            path=".storage.claim",
+            reason="FieldValueForbidden",
+        ),
         *(
             rule(
                 f"!has(self.storage.{member}) || self.warehouse.startsWith('{scheme}://')",

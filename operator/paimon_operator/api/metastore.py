@@ -9,9 +9,11 @@ from pydantic import Field
 
 from paimon_operator.api.base import ApiModel, LocalRef, rule, validated
 
-_PARAMETERS: Final = ("sslmode", "sslfactory", "currentSchema", "targetServerType")
+_PLAIN: Final = ("sslmode", "currentSchema", "targetServerType")
+_FACTORY: Final = "org.postgresql.ssl.DefaultJavaSSLFactory"
 _SECRETIVE: Final = ("user", "password", "passfile", "service", "sslkey", "sslpassword")
-_ANY = "|".join(_PARAMETERS)
+_PAIR: Final = rf"(({'|'.join(_PLAIN)})=[A-Za-z0-9._,-]+|sslfactory={_FACTORY.replace('.', '[.]')})"
+"""A parameter and its value. The JDBC driver takes the last of several, so each has to be one of these."""
 
 
 class MetastoreType(StrEnum):
@@ -33,14 +35,9 @@ class Jdbc(ApiModel):
             reason="FieldValueForbidden",
         ),
         rule(
-            rf"self.uri.matches('^[^?]*([?](({_ANY})=[A-Za-z0-9._,-]+)(&({_ANY})=[A-Za-z0-9._,-]+)*)?$')",
-            f"the parameters of uri may be: {', '.join(_PARAMETERS)}",
-            path=".uri",
-        ),
-        rule(
-            "!self.uri.contains('sslfactory=') ||"
-            " self.uri.matches('[?&]sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory(&|$)')",
-            "sslfactory may be org.postgresql.ssl.DefaultJavaSSLFactory, which trusts what Java trusts",
+            f"self.uri.matches('^[^?]*([?]{_PAIR}(&{_PAIR})*)?$')",
+            f"the parameters of uri may be: {', '.join(_PLAIN)}, and sslfactory={_FACTORY}, which trusts what Java"
+            " trusts",
             path=".uri",
         ),
     )

@@ -48,6 +48,8 @@ class CatalogObserved:
     """Tables of it that others commit to, as their externalWriters says."""
     found: int = 0
     """Tables in which a run has found a commit of others that nobody announced."""
+    unbearable: int = 0
+    """Such tables too, but with buckets that grow with the keys, which bear no other writer in any catalog."""
     first_names: tuple[str, ...] = ()
     """The first of its tables by name."""
     unreached: tuple[reach.Unreached, ...] = ()
@@ -72,6 +74,7 @@ class CatalogObserved:
             reached=reached,
             announced=others[outside.Others.ANNOUNCED],
             found=others[outside.Others.FOUND],
+            unbearable=others[outside.Others.UNBEARABLE],
             first_names=tuple(nsmallest(NAMED, names)),
             unreached=tuple(unreached),
             namespace_terminating=namespace_terminating,
@@ -214,6 +217,7 @@ def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
 
 def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
     unsafe = (0 if kept.announced else observed.announced) + (0 if kept.unannounced else observed.found)
+    unsafe += observed.unbearable
     if unsafe:
         message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
         return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)

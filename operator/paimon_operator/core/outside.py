@@ -61,6 +61,8 @@ class Others(StrEnum):
     NOBODY = "Nobody"
     ANNOUNCED = "Announced"
     FOUND = "Found"
+    UNBEARABLE = "Unbearable"
+    """Found, on a table whose buckets grow with its keys: no storage and no lock makes that safe."""
 
 
 def others(table: Manifest) -> Others:
@@ -69,7 +71,15 @@ def others(table: Manifest) -> Others:
     known: Mapping[str, Any] = (table.get("status") or {}).get("outsideWriters") or {}
     if stated == ExternalWriters.ACTIVE:
         return Others.ANNOUNCED
-    return Others.FOUND if known.get("stated") == stated and "commit" in known else Others.NOBODY
+    if known.get("stated") != stated or "commit" not in known:
+        return Others.NOBODY
+    return Others.FOUND if _bears_others(table["spec"]) else Others.UNBEARABLE
+
+
+def _bears_others(spec: Mapping[str, Any]) -> bool:
+    """As `may_be_active`."""
+    fixed = (spec.get("bucket") or {}).get("type") == BucketType.FIXED
+    return fixed or not (spec.get("schema") or {}).get("primaryKeys")
 
 
 def told(commit: OutsideCommit, spec: PaimonTableSpec, *, locked: bool) -> str:
