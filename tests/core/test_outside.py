@@ -228,7 +228,6 @@ def test_a_commit_without_a_commit_user_is_told_as_such() -> None:
     assert "was made by somebody without a commit user" in World().found(commitUser="").condition("CommitSafe").message
 
 
-FIXED: dict[str, Any] = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
 PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
 
 
