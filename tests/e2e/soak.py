@@ -66,8 +66,13 @@ class Soak:
         name = self._next_run()
         with self.door.closed():
             time.sleep(OUTAGE_S)  # how long it lasts is the point
-        attempts = (self.lab.kubectl.get("paimonrun", name) or {}).get("status", {}).get("attempts") or []
-        return any(each.get("reason") == "StorageUnreachable" for each in attempts)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:  # a driver that has met it may be about to say so
+            attempts = (self.lab.kubectl.get("paimonrun", name) or {}).get("status", {}).get("attempts") or []
+            if any(each.get("reason") == "StorageUnreachable" for each in attempts):
+                return True
+            time.sleep(1)  # polling a live server
+        return False
 
     def _kill_next_driver(self, dice: random.Random) -> bool:
         """Kills the next driver at a random moment of its short life."""
