@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from spark_apps import metastore, unlisted
 from spark_apps.contract import Outcome
-from spark_apps.failures import spec_failure
+from spark_apps.failures import RunError, spec_failure
 from spark_apps.ledger import ledgers_of
-from spark_apps.ownership import own_location, owner_of, refuse_other_places
+from spark_apps.ownership import OWNER_OPTION, own_location, owner_of, refuse_other_places
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job
@@ -20,24 +21,43 @@ DROPPING = "dropping"
 
 def run(job: Job, session: Session) -> Outcome:
     """Removes data and ledgers; the database stays."""
-    table = session.find_table()
+    table = session.find_table() or unlisted.own_table(job, session)
     ours = session.path(ledgers_of(job))
     files = session.file_io(ours)
     note = session.path(f"{ours.toString()}/{DROPPING}")
     if table is not None:
-        _refuse_foreign(job, table)
+        _refuse_foreign(job, owner_of(table))
         refuse_other_places(job, session, table)
         files.overwriteFileUtf8(note, table.location().toString())
         session.catalog.dropTable(session.identifier, True)
-    elif files.exists(note):
-        files.delete(session.path(own_location(job, session)), True)
+    if (table is None or metastore.is_used(job)) and files.exists(note):
+        _remove_what_is_left(job, session)
     if files.exists(ours):
         files.delete(ours, True)  # the ledgers say which files are in a table that is no more
     return Outcome(dropped=table is not None)
 
 
-def _refuse_foreign(job: Job, table: Any) -> None:
-    owner = owner_of(table)
+def _remove_what_is_left(job: Job, session: Session) -> None:
+    """Nothing, mostly. A jdbc catalog takes the table off its list first, and only logs that files could not go."""
+    place = session.path(own_location(job, session))
+    files = session.file_io(place)
+    if not files.exists(place):
+        return
+    schema = unlisted.schema_of_files(job, session)
+    if schema is not None:
+        _refuse_foreign(job, schema.options().get(OWNER_OPTION))
+    files.delete(place, True)
+    if files.exists(place):
+        raise RunError(
+            "Infrastructure",
+            "StorageUnreachable",
+            f"{place.toString()} was deleted and is still there",
+            "nothing: it is tried again; if this goes on, see whether somebody still writes there or the storage "
+            "keeps files from being deleted",
+        )
+
+
+def _refuse_foreign(job: Job, owner: str | None) -> None:
     if owner != job.owner:
         raise spec_failure(
             "Conflict",

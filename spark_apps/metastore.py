@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 JDBC: Final = "jdbc"
 URI: Final = "uri"
+URI_FIELD: Final = "spec.metastore.jdbc.uri"
 CREDENTIALS_FIELD: Final = "spec.metastore.jdbc.credentialsSecretRef"
 DIRECTORY_VARIABLE: Final = "METASTORE_CREDENTIALS"
 """Names the directory with the Secret's keys as files."""
@@ -36,6 +37,14 @@ _CREATE_LOCKS: Final = (
 )
 """As Paimon makes it, but for the time zone: without one a lock is hours old for a writer of another zone, who takes it
 from its holder. Paimon uses the table as it finds it."""
+_WITH_ZONES: Final = f"ALTER TABLE {_LOCKS} ALTER COLUMN acquired_at TYPE TIMESTAMP WITH TIME ZONE"
+_LOOK: Final = (
+    "SELECT locks IS NOT NULL, EXISTS ("  # noqa: S608  (the name is a constant)
+    "SELECT FROM pg_attribute WHERE attrelid = locks AND attname = 'acquired_at'"
+    f" AND atttypid = 'timestamp'::regtype) FROM to_regclass('{_LOCKS}') AS locks"
+)
+"""Is it there, and are its times without zone. By the catalog of PostgreSQL, since several schemas of the search path
+may have a table of the name: to_regclass is the one that Paimon's statements mean."""
 
 
 def is_used(job: Job) -> bool:
@@ -74,14 +83,26 @@ def enter(job: Job, engine: Engine, jvm: Any) -> Credentials:
     credentials.tell(jvm)
     connection = _connection(job, engine, jvm)
     try:
-        statement = connection.createStatement()
-        found = statement.executeQuery(f"SELECT to_regclass('{_LOCKS}') IS NOT NULL")
-        found.next()
-        if not found.getBoolean(1):
-            statement.execute(_CREATE_LOCKS)
+        _see_to_locks(connection.createStatement())
     finally:
         connection.close()
     return credentials
+
+
+def _see_to_locks(statement: Any) -> None:
+    found = statement.executeQuery(_LOOK)
+    found.next()
+    if not found.getBoolean(1):
+        statement.execute(_CREATE_LOCKS)
+    elif found.getBoolean(2):
+        raise RunError(
+            "Surroundings",
+            "CommitLockUnreliable",
+            f"the metastore's table {_LOCKS} keeps times without a zone, so a writer in another time zone takes a lock "
+            "that is held, and commits get lost",
+            f"while nobody commits: {_WITH_ZONES}",
+            field=URI_FIELD,
+        )
 
 
 def refuse_table_of_elsewhere(job: Job, error: Exception) -> None:

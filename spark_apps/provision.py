@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import metastore
+from spark_apps import metastore, unlisted
 from spark_apps.blame import blamed
 from spark_apps.column_types import parse_type
 from spark_apps.contract import Outcome
@@ -43,8 +43,9 @@ def run(job: Job, session: Session) -> Outcome:
     provision = job.provision
     assert provision is not None  # noqa: S101  (contract.read_job saw to it)
     wanted = _wanted_schema(provision, session)
-    table = session.find_table() or _registered(job, session)
+    table = session.find_table() or unlisted.own_table(job, session)
     if table is None:
+        _refuse_foreign_files(job, session)
         _create(job, session, wanted)
         return Outcome(created=True, table=measure_table(session, session.table()).table)
     _refuse_foreign_owner(job, table)
@@ -97,20 +98,12 @@ def _create(job: Job, session: Session, wanted: Any) -> None:
     session.catalog.createTable(session.identifier, wanted, False)
 
 
-def _registered(job: Job, session: Session) -> Any:
-    """The table that our own files tell of, once the metastore lists it too: a run may have been killed in between."""
-    if not metastore.is_used(job):
-        return None
-    path = session.path(own_location(job, session))
-    schema = session.jvm.org.apache.paimon.schema.SchemaManager(session.file_io(path), path).latest().orElse(None)
-    if schema is None:
-        return None
-    if schema.options().get(OWNER_OPTION) != job.owner:
-        said = f"{path.toString()} holds a table that the metastore does not list"
+def _refuse_foreign_files(job: Job, session: Session) -> None:
+    """A filesystem catalog lists whatever lies there, so this is about a metastore only."""
+    if metastore.is_used(job) and unlisted.schema_of_files(job, session) is not None:
+        said = f"{own_location(job, session)} holds a table that the metastore does not list"
         remedy = "have the metastore list it (CALL sys.repair), remove it, or use another table name"
         raise spec_failure("TableExists", said, remedy, field="spec.table")
-    session.catalog.repairTable(session.identifier)
-    return session.find_table()
 
 
 def _validate(wanted: Any, session: Session) -> None:

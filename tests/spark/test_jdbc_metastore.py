@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from spark_apps import drop
 from spark_apps.engine import Engine
+from spark_apps.failures import RunError
 from tests.cluster import postgres
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 from tests.spark import with_metastore
+from tests.spark.lake import OWNER
 from tests.spark.with_metastore import MetastoreLake, Servers
 from tests.support.spark_process import Worker, image_home
 
@@ -88,6 +93,19 @@ def test_no_user_and_no_password_is_anywhere_that_can_be_read(lake: MetastoreLak
             assert lake.login.user not in text
 
 
+def loaded(lake: MetastoreLake) -> None:
+    """The usual table, with a row in it."""
+    lake.orders().ok()
+    lake.land("orders/1.csv", "id,v\n1,a\n")
+    assert lake.write().ok()["write"]["files"] == 1
+
+
+def keys(lake: MetastoreLake) -> list[str]:
+    """Files of the warehouse."""
+    listed = lake.servers.s3.client().list_objects_v2(Bucket=lake.bucket, Prefix=f"{lake.root}/")
+    return [each["Key"] for each in listed.get("Contents", []) if not each["Key"].endswith("/")]
+
+
 def locks_taken(lake: MetastoreLake) -> None:
     """From now on the table `taken` tells of each lock when it was got."""
     lake.sql(
@@ -144,6 +162,22 @@ def test_a_commit_waits_for_the_lock_of_a_writer_in_another_time_zone(lake: Meta
     assert held == ("1", False)
     written.result().ok()
     assert lake.rows() == [{"id": 1, "v": "a"}]
+
+
+def test_no_run_starts_where_paimons_own_table_of_locks_keeps_times_without_a_zone(lake: MetastoreLake) -> None:
+    lake.sql(
+        f'SET ROLE "{lake.login.user}"; CREATE TABLE paimon_distributed_locks (lock_id VARCHAR(255) NOT NULL,'
+        " acquired_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, expire_time_seconds BIGINT NOT NULL DEFAULT 0,"
+        " PRIMARY KEY (lock_id))"
+    )
+
+    ended = lake.orders()
+
+    assert "times without a zone" in ended.held_up("CommitLockUnreliable")
+    assert ended.error["field"] == "spec.metastore.jdbc.uri"
+    assert lake.sql("SELECT to_regclass('paimon_tables') IS NULL") == "t", "nothing was done"
+    lake.sql(str(ended.error["remedy"]).partition(": ")[2])
+    lake.orders().ok()
 
 
 def test_a_run_ends_when_the_metastore_goes_away_under_its_commit(lake: MetastoreLake) -> None:
@@ -255,6 +289,98 @@ def test_files_of_somebody_elses_table_are_not_taken_up(lake: MetastoreLake) -> 
 
     assert "does not list" in lake.orders().refused("TableExists")
     assert lake.sql("SELECT count(*) FROM paimon_tables") == "0"
+
+
+def test_files_of_somebody_elses_table_are_not_dropped(lake: MetastoreLake) -> None:
+    """Not even by a note of our own: the table may have come after the drop that wrote it had died."""
+    other = replace(lake, owner="other-cluster/shop/orders")
+    loaded(other)
+    lake.sql("DELETE FROM paimon_tables")
+    before = keys(lake)
+    assert lake.drop().ok()["dropped"] is False
+    assert [key for key in before if "/shop.db/" in key] == keys(lake)
+
+    lake.servers.s3.client().put_object(
+        Bucket="lake", Key=f"{lake.root}/.paimon-operator/shop.orders/dropping", Body=b""
+    )
+    before = keys(lake)
+    assert "other-cluster/shop/orders" in lake.drop().refused("Conflict")
+    assert keys(lake) == before
+
+
+def test_a_drop_takes_the_files_of_a_table_whose_row_was_lost(lake: MetastoreLake) -> None:
+    """A database that is restored or made anew lists less than there is."""
+    loaded(lake)
+    lake.sql("DELETE FROM paimon_tables; DELETE FROM paimon_database_properties")
+
+    assert lake.drop().ok()["dropped"] is True
+
+    assert not [key for key in keys(lake) if "/orders/" in key or ".paimon-operator/shop.orders" in key]
+    loaded(lake)
+    assert lake.rows() == [{"id": 1, "v": "a"}]
+    assert len(lake.snapshots()) == 1, "it is a new table, with nothing of the old one"
+
+
+@pytest.mark.parametrize("kept", ["schema/schema-0", "snapshot/snapshot-1"])
+def test_a_drop_ends_only_when_the_files_are_gone(lake: MetastoreLake, kept: str) -> None:
+    """Paimon takes the row out first, and only logs that a file could not be deleted. A legal hold binds root too."""
+    lake.bucket = f"held-{lake.root.replace('_', '-')}"
+    s3 = lake.servers.s3.client()
+    s3.create_bucket(Bucket=lake.bucket, ObjectLockEnabledForBucket=True)
+    loaded(lake)
+    held = {"Bucket": lake.bucket, "Key": f"{lake.root}/shop.db/orders/{kept}"}
+    s3.put_object_legal_hold(**held, LegalHold={"Status": "ON"})
+
+    for _ in range(2):
+        ended = lake.drop()
+        assert (ended.code, ended.error["reason"]) == (25, "AccessDenied"), ended.result
+        assert {f"{lake.root}/.paimon-operator/shop.orders/dropping", held["Key"]} <= {*keys(lake)}
+        assert [key for key in keys(lake) if ".paimon-operator/shop.orders/import" in key], "the ledger is needed yet"
+
+    s3.put_object_legal_hold(**held, LegalHold={"Status": "OFF"})
+    lake.drop().ok()
+    assert not [key for key in keys(lake) if "/orders/" in key or ".paimon-operator/shop.orders" in key]
+    assert lake.sql("SELECT count(*) FROM paimon_tables") == "0"
+    loaded(lake)
+    assert len(lake.snapshots()) == 1
+
+
+class FilesThatStay:
+    """Stands in for a storage on which deleting does nothing and says nothing; S3 and HDFS do not on demand."""
+
+    def __init__(self) -> None:
+        self.asked = list[str]()
+        schemas = SimpleNamespace(latest=lambda: SimpleNamespace(orElse=lambda nothing: nothing))
+        package = SimpleNamespace(SchemaManager=lambda *_: schemas)
+        self.jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(paimon=SimpleNamespace(schema=package))))
+
+    def find_table(self) -> None:
+        return None
+
+    def path(self, uri: str) -> Any:
+        return SimpleNamespace(toString=lambda: uri)
+
+    def file_io(self, _path: Any) -> FilesThatStay:
+        return self
+
+    def exists(self, _path: Any) -> bool:
+        return True
+
+    def delete(self, path: Any, _recursive: bool) -> bool:
+        self.asked.append(path.toString())
+        return False
+
+
+def test_a_drop_whose_files_stay_without_an_error_has_failed_and_keeps_its_note_and_the_ledgers() -> None:
+    storage = FilesThatStay()
+    catalog = SimpleNamespace(warehouse="s3://lake/root", metastore="jdbc")
+    table = SimpleNamespace(database="shop", name="orders")
+
+    with pytest.raises(RunError, match="still there") as failed:
+        drop.run(cast(Any, SimpleNamespace(catalog=catalog, table=table, owner=OWNER)), cast(Any, storage))
+
+    assert (failed.value.kind, failed.value.reason) == ("Infrastructure", "StorageUnreachable")
+    assert storage.asked == ["s3://lake/root/shop.db/orders"]
 
 
 def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: MetastoreLake) -> None:

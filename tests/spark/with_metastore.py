@@ -44,10 +44,11 @@ class MetastoreLake(Lake):
     uri: str = field(kw_only=True)
     root: str = field(kw_only=True)
     """The directory of the bucket that is the warehouse."""
+    bucket: str = field(default="lake", kw_only=True)
 
     @property
     def warehouse(self) -> str:
-        return f"s3://lake/{self.root}"
+        return f"s3://{self.bucket}/{self.root}"
 
     @property
     def secret(self) -> Path:

@@ -259,6 +259,12 @@ class Reason(StrEnum):
         "The database of the catalog's metastore, or one of Paimon's tables in it, does not exist.",
         "Make the database, or correct the uri in a new PaimonCatalog; it is tried again by itself.",
     )
+    COMMIT_LOCK_UNRELIABLE = (
+        "CommitLockUnreliable",
+        "The metastore's table of locks keeps times without a zone: writers in other zones take a lock that is held.",
+        "While nobody commits: ALTER TABLE paimon_distributed_locks ALTER COLUMN acquired_at TYPE TIMESTAMP WITH TIME "
+        "ZONE; it is tried again by itself.",
+    )
 
     # Runs that failed
     COMMIT_CONFLICT = "CommitConflict", "Another committer was faster.", "It is tried again by itself."
