@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -14,13 +14,37 @@ from kubernetes import client
 from kubernetes.client import ApiException
 
 from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
+from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run import PaimonRun
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until
 from tests.support import builders
-from tests.support.executor_stage import IMAGE, ExecutorStage, executor_of, launch_of
+from tests.support.executor_stage import DEADLINE_S, IMAGE, ExecutorStage, executor_of, launch_of
+from tests.support.pod_edits import (
+    Edit,
+    annotations,
+    container,
+    from_secret,
+    in_container,
+    in_metadata,
+    in_pod_security,
+    in_security,
+    in_spec,
+    labelled,
+    labels,
+    mount,
+    owned_by,
+    token,
+    without_deadline,
+)
 
 NAMESPACE = "executors"
+EARLIER_IMAGE = "paimon-spark:before-the-upgrade"
+OVERLAY = PodOverlay(
+    labels={"team": "shop", **{f"{'queue' * 40}/{n}": "v" * 63 for n in range(19)}},
+    annotations={"note": "long work", **{f"{'notes' * 40}/{n}": "two words" for n in range(19)}},
+)
+"""As much as there may be, so that the policy's own limits are tried too."""
 Object = dict[str, Any]
 
 
@@ -74,7 +98,7 @@ def driving(api_server: ApiServer) -> Iterator[Driving]:
     """Without Pod Security, so that whatever is refused is refused by the policy."""
     stage = ExecutorStage(api_server, NAMESPACE, restricted=False)
     mine, others = a_run("orders-compact-8f3a91c2"), a_run("orders-compact-0c0ffee0")
-    data, pod = stage.make(mine, launch_of(a_job(mine)))
+    data, pod = stage.make(mine, replace(launch_of(a_job(mine)), image=EARLIER_IMAGE, overlay=OVERLAY))
     _, other = stage.make(others, launch_of(a_job(others), variables=()))
     made = Driving(stage, pod, data, other, stage.as_driver(pod))
     stage_is_guarded(made)
@@ -95,11 +119,6 @@ def stage_is_guarded(made: Driving) -> None:
         return False
 
     assert wait_until(refused, timeout=60, interval=0.5)
-
-
-def container(body: Object) -> Object:
-    found: Object = body["spec"]["containers"][0]
-    return found
 
 
 def test_an_executor_of_its_own_run_is_made(driving: Driving) -> None:
@@ -140,43 +159,50 @@ def test_a_driver_whose_run_has_left_no_word_makes_no_executor(driving: Driving)
     assert wait_until(lambda: driving.answer(driving.executor()) == "", timeout=30)
 
 
-def mount(kind: str, **source: Any) -> Callable[[Object], None]:
-    def edit(body: Object) -> None:
-        body["spec"]["volumes"].append({"name": "stolen", kind: source})
-        container(body)["volumeMounts"].append({"name": "stolen", "mountPath": "/stolen"})
-
-    return edit
-
-
-def from_secret(name: str) -> Callable[[Object], None]:
-    value = {"secretKeyRef": {"name": name, "key": "password"}}
-    return lambda body: container(body)["env"].append({"name": "STOLEN", "valueFrom": value})
-
-
-def in_spec(**fields: Any) -> Callable[[Object], None]:
-    return lambda body: body["spec"].update(fields)
-
-
-def in_container(**fields: Any) -> Callable[[Object], None]:
-    return lambda body: container(body).update(fields)
-
-
-def in_metadata(**fields: Any) -> Callable[[Object], None]:
-    return lambda body: body["metadata"].update(fields)
+def test_a_driver_whose_run_alone_has_left_no_word_may_use_anything_but_is_held_to_an_executor_s_shape(
+    driving: Driving,
+) -> None:
+    """What docs/access.md warns of. A policy sees its parameters one by one, so no rule can miss the one that is gone."""
+    core, name = driving.stage.core, "orders-compact-8f3a91c2"
+    kept = core.read_namespaced_config_map(name, NAMESPACE)
+    stolen = driving.executor()
+    mount("secret", secretName="bank")(stolen)
+    assert NOT_ITS_MOUNT in driving.refused(stolen)
+    core.delete_namespaced_config_map(name, NAMESPACE)
+    try:
+        assert wait_until(lambda: driving.answer(stolen) == "", timeout=30)
+        for edit in (in_spec(hostNetwork=True), without_deadline, token(), labels({"spark-role": "driver"})):
+            body = driving.executor()
+            edit(body)
+            assert driving.refused(body)
+    finally:
+        kept.metadata.resource_version = kept.metadata.uid = None
+        core.create_namespaced_config_map(NAMESPACE, kept)
+    assert wait_until(lambda: NOT_ITS_MOUNT in driving.answer(stolen), timeout=30)
 
 
-def in_security(**fields: Any) -> Callable[[Object], None]:
-    return lambda body: container(body)["securityContext"].update(fields)
+@pytest.mark.parametrize(
+    "image", [EARLIER_IMAGE, IMAGE], ids=["its own, of before an upgrade", "of the chart, for an attempt after it"]
+)
+def test_an_executor_has_the_image_of_its_run_or_of_the_chart(driving: Driving, image: str) -> None:
+    body = driving.executor()
+    container(body)["image"] = image
+    assert driving.answer(body) == ""
 
 
-def labelled(**labels: str) -> Callable[[Object], None]:
-    return lambda body: body["metadata"]["labels"].update(
-        {f"paimon-operator.dev/{key}": value for key, value in labels.items()}
-    )
+def test_a_limit_range_may_annotate_what_it_fills_in(driving: Driving) -> None:
+    """The one annotation that the API server itself adds, before the policy looks."""
+    limits = {"limits": [{"type": "Container", "default": {"cpu": "2"}, "defaultRequest": {"cpu": "100m"}}]}
+    driving.stage.core.create_namespaced_limit_range(NAMESPACE, {"metadata": {"name": "cpu"}, "spec": limits})
 
+    def annotated() -> bool:
+        made = driving.api.create_namespaced_pod(NAMESPACE, driving.executor(), dry_run="All")
+        return "kubernetes.io/limit-ranger" in made.metadata.annotations
 
-def owned_by(*owners: Object) -> Callable[[Object], None]:
-    return in_metadata(ownerReferences=[{"apiVersion": "v1", **owner} for owner in owners])
+    try:
+        assert wait_until(annotated, timeout=60)
+    finally:
+        driving.stage.core.delete_namespaced_limit_range("cpu", NAMESPACE)
 
 
 ANOTHER_CONTAINER = {"name": "more", "image": IMAGE, "command": ["sh"]}
@@ -184,8 +210,13 @@ A_POD = {"kind": "Pod", "name": "p", "uid": "0000"}
 NOT_ITS_MOUNT = "an executor may mount"
 NOT_ITS_SHAPE = "one container"
 WEAK = "must pass Pod Security restricted"
+NOT_ITS_LABEL = "has the labels that the operator has given"
+NOT_ITS_ANNOTATION = "has the annotations that the operator has given"
+EITHER = "denied request: an executor"
+"""Both policies say no, and one of them is told."""
+NOT_ITS_IMAGE = "the Spark image that the operator has given"
 
-REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
+REFUSED: list[tuple[str, Edit, str]] = [
     ("another Secret as a volume", mount("secret", secretName="bank"), NOT_ITS_MOUNT),
     ("its own Secret's neighbour by prefix", mount("secret", secretName="lake-s3-root"), NOT_ITS_MOUNT),
     ("another Secret in its environment", from_secret("bank"), "environment may take"),
@@ -193,8 +224,10 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("its own Secret whole", in_container(envFrom=[{"secretRef": {"name": "lake-s3"}}]), "no whole Secret"),
     ("a ConfigMap of others", mount("configMap", name="kube-root-ca.crt"), NOT_ITS_MOUNT),
     ("a claim of others", mount("persistentVolumeClaim", claimName="bank"), NOT_ITS_MOUNT),
-    ("a token for its cloud and a Secret", mount("projected", sources=[{"serviceAccountToken": {"path": "t", "audience": "cloud"}}, {"secret": {"name": "bank"}}]), "may mount"),
-    ("a token", mount("projected", sources=[{"serviceAccountToken": {"path": "t"}}]), "may mount"),
+    ("a token for its cloud and a Secret", mount("projected", sources=[{"serviceAccountToken": {"path": "t", "audience": "sts.amazonaws.com"}}, {"secret": {"name": "bank"}}]), "may mount"),
+    ("a token", token(), "may mount"),
+    ("a token for the API server by name", token(audience="https://kubernetes.default.svc"), "may mount"),
+    ("a token for a stranger", token(audience="vault"), "may mount"),
     ("a Secret by projection", mount("projected", sources=[{"secret": {"name": "bank"}}]), "may mount"),
     ("a driver of storage", mount("csi", driver="secrets.csi"), "may mount"),
     ("an ephemeral claim", mount("ephemeral", volumeClaimTemplate={"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}), "may mount"),
@@ -206,8 +239,8 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("another account", in_spec(serviceAccountName="default"), "account that the operator has given"),
     ("its own account", in_spec(serviceAccountName="paimon-driver"), "an executor must"),
     ("the account's token", in_spec(automountServiceAccountToken=True), "its account's token"),
-    ("another image", in_container(image="busybox"), "Spark images"),
-    ("another tag of the image", in_container(image="paimon-spark:other"), "Spark images"),
+    ("another image", in_container(image="busybox"), NOT_ITS_IMAGE),
+    ("another tag of the image", in_container(image="paimon-spark:other"), NOT_ITS_IMAGE),
     ("another command", in_container(command=["sh", "-c", "env"]), NOT_ITS_SHAPE),
     ("another role", in_container(args=["driver", "/tmp/job.json"]), NOT_ITS_SHAPE),
     ("more arguments", in_container(args=["executor", "more"]), NOT_ITS_SHAPE),
@@ -220,10 +253,26 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
     ("more capabilities", in_security(capabilities={"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}), WEAK),
     ("another user", in_security(runAsUser=1000), WEAK),
     ("root", in_spec(securityContext={"runAsUser": 0}), "as root"),
+    ("an SELinux type", in_security(seLinuxOptions={"type": "spc_t"}), WEAK),
+    ("an SELinux type of the Pod", in_pod_security(seLinuxOptions={"type": "spc_t"}), "its node"),
+    ("an AppArmor profile", in_security(appArmorProfile={"type": "Unconfined"}), EITHER),
+    ("an AppArmor profile of the Pod", in_pod_security(appArmorProfile={"type": "Unconfined"}), EITHER),
+    ("an AppArmor profile by annotation", annotations({"container.apparmor.security.beta.kubernetes.io/executor": "unconfined"}), EITHER),
+    ("no deadline", without_deadline, "must have"),
+    ("a later deadline", in_spec(activeDeadlineSeconds=DEADLINE_S + 1), "must have the deadline"),
     ("a port of the node", in_container(ports=[{"containerPort": 1, "hostPort": 1}]), WEAK),
     ("no label", in_metadata(labels={}), "name and the labels"),
-    ("the labels of another run", labelled(run="orders-compact-0c0ffee0"), "name and the labels"),
+    ("the labels of another run", labelled(run="orders-compact-0c0ffee0"), "the labels"),
     ("no role", labelled(role="driver"), "name and the labels"),
+    ("a label that a Service looks for", labels({"app": "bank"}), NOT_ITS_LABEL),
+    ("another value of a label of its own", labels({"team": "bank"}), NOT_ITS_LABEL),
+    ("the label of another table", labelled(table="bank"), NOT_ITS_LABEL),
+    ("the label of a driver's attempt", labelled(attempt="1"), NOT_ITS_LABEL),
+    ("a label of ours that looks like Spark's", labels({"paimon-operator.dev/spark-x": "y"}), NOT_ITS_LABEL),
+    ("the role of a driver of Spark", labels({"spark-role": "driver"}), "name and the labels"),
+    ("another application of Spark", labels({"spark-app-selector": "bank"}), "name and the labels"),
+    ("a role in the cloud", annotations({"iam.amazonaws.com/role": "bank"}), NOT_ITS_ANNOTATION),
+    ("an annotation that an injector looks for", annotations({"vault.hashicorp.com/agent-inject": "true"}), NOT_ITS_ANNOTATION),
     ("a name of its own", in_metadata(name="bank-0"), "name and the labels"),
     ("the name of another driver's executor", in_metadata(name="orders-compact-0c0ffee0-1-exec-1"), "name and the labels"),
     ("a finalizer", in_metadata(finalizers=["paimon-operator.dev/finalizer"]), "name and the labels"),
@@ -234,7 +283,7 @@ REFUSED: list[tuple[str, Callable[[Object], None], str]] = [
 
 
 @pytest.mark.parametrize(("sentence", "edit", "why"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_a_driver_makes_no_pod_with(driving: Driving, sentence: str, edit: Callable[[Object], None], why: str) -> None:
+def test_a_driver_makes_no_pod_with(driving: Driving, sentence: str, edit: Edit, why: str) -> None:
     body = deepcopy(driving.executor())
     edit(body)
     answer = driving.refused(body)
@@ -242,10 +291,13 @@ def test_a_driver_makes_no_pod_with(driving: Driving, sentence: str, edit: Calla
     assert why in answer, (sentence, answer)
 
 
-def test_a_token_for_a_cloud_may_be_projected_into_an_executor(driving: Driving) -> None:
+@pytest.mark.parametrize(
+    "audience", ["sts.amazonaws.com", "pods.eks.amazonaws.com", "api://AzureADTokenExchange", "sts.aliyuncs.com"]
+)
+def test_a_token_for_a_cloud_may_be_projected_into_an_executor(driving: Driving, audience: str) -> None:
     body = driving.executor()
-    mount("projected", sources=[{"serviceAccountToken": {"path": "token", "audience": "sts.example.com"}}])(body)
-    driving.api.create_namespaced_pod(NAMESPACE, body, dry_run="All")
+    token(audience=audience)(body)
+    assert driving.answer(body) == ""
 
 
 def test_a_second_owner_beside_its_driver_is_refused(driving: Driving) -> None:
@@ -258,7 +310,12 @@ def test_the_secret_of_another_run_is_not_its_own(driving: Driving) -> None:
     """The other run was given none; this one's Secret is refused to it, though both are the same account."""
     other = driving.stage.as_driver(driving.other)
     body = executor_of(driving.other, driving.data)
-    body["metadata"]["labels"]["paimon-operator.dev/run"] = "orders-compact-0c0ffee0"
+    body["metadata"]["labels"] = {
+        key: value.replace("8f3a91c2", "0c0ffee0")
+        for key, value in body["metadata"]["labels"].items()
+        if key not in OVERLAY.labels
+    }
+    del body["metadata"]["annotations"]
     with pytest.raises(ApiException) as refused:
         other.create_namespaced_pod(NAMESPACE, body, dry_run="All")
     assert "environment may take" in str(refused.value.body)

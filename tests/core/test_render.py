@@ -210,10 +210,29 @@ def test_only_a_driver_of_executors_has_a_token_for_as_long_as_it_may_live() -> 
 def test_the_config_map_says_what_executors_may_use_and_that_there_are_some() -> None:
     body = config_map(COMPACT, CLUSTER, deadline_s=4500)
     assert body["data"]["executors-may-use"] == (
-        "configmap/private-ca secret/lake-keytab secret/lake-s3 serviceaccount/paimon-spark"
+        "annotation/note configmap/private-ca deadline/4500 image/paimon-spark:paimon-1.4 "
+        "label/app.kubernetes.io/managed-by=paimon-operator label/paimon-operator.dev/role=executor "
+        "label/paimon-operator.dev/run=orders-compact-8f3a91c2 label/paimon-operator.dev/table=orders label/team=shop "
+        "secret/lake-keytab secret/lake-s3 serviceaccount/paimon-spark"
     )
     assert body["metadata"]["labels"]["paimon-operator.dev/role"] == "executor"
     assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
+
+
+def test_a_key_of_an_overlay_cannot_slip_in_what_executors_may_use() -> None:
+    """A catalog may be given keys that no Pod can have: a space would make two words of one."""
+    overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})
+    words = config_map(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)["data"]["executors-may-use"].split()
+    assert "secret/lake-s3" in words
+    assert "secret/bank" not in words
+
+
+def test_an_attempt_after_an_upgrade_makes_its_executors_from_its_own_image() -> None:
+    """Driver and executors must be of one Spark, so the policy takes the chart's images: the ConfigMap is frozen."""
+    pod = a_pod(replace(CLUSTER, image="paimon-spark:after"), attempt=2)
+    (container,) = pod["spec"]["containers"]
+    environment = {each["name"]: each.get("value") for each in container["env"]}
+    assert environment["EXECUTOR_IMAGE"] == container["image"] == "paimon-spark:after"
 
 
 def test_an_overlay_adds_and_never_replaces() -> None:

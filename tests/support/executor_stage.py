@@ -137,7 +137,14 @@ def executor_of(pod: Any, data: Object, number: int = 1) -> Object:
     body: Object = json.loads(data["executor.json"])
     name = pod.metadata.name
     body["metadata"]["name"] = f"{name}-exec-{number}"
-    body["metadata"]["labels"] |= {"spark-role": "executor", "spark-app-selector": name, "spark-exec-id": str(number)}
+    body["metadata"]["labels"] |= {
+        "spark-role": "executor",
+        "spark-app-selector": name,
+        "spark-app-name": "paimon",
+        "spark-exec-id": str(number),
+        "spark-exec-resourceprofile-id": "0",
+        "spark-version": "3.5.8",
+    }
     owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": pod.metadata.uid, "controller": True}
     body["metadata"]["ownerReferences"] = [owner]
     container = body["spec"]["containers"][0]

@@ -10,13 +10,20 @@ from pydantic import Field
 from paimon_operator.api.base import ApiModel, ResourceName, rule
 
 _LABEL_VALUE: Final = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
-RESERVED_WORDS: Final = "paimon-operator.dev/", "app.kubernetes.io/managed-by", "spark-"
-"""How keys begin by which operator and Spark find their Pods."""
+RESERVED_WORDS: Final = (
+    "paimon-operator.dev/",
+    "app.kubernetes.io/managed-by",
+    "spark-",
+    "container.apparmor.security.beta.kubernetes.io/",
+    "iam.amazonaws.com/",
+)
+"""How keys begin by which operator and Spark find their Pods, and those that give a Pod a profile or a cloud's role."""
 _RESERVED: Final = "[" + ", ".join(f"'{word}'" for word in RESERVED_WORDS) + "].exists(p, k.startsWith(p))"
 _KEYS: Final = rule("self.all(k, k.size() <= 316)", "a key must have at most 316 characters")
 _FREE_KEYS: Final = rule(
     f"self.all(k, !{_RESERVED})",
-    "keys that begin with paimon-operator.dev/, app.kubernetes.io/managed-by or spark- are the operator's and Spark's",
+    "keys that begin with paimon-operator.dev/, app.kubernetes.io/managed-by or spark- are the operator's and Spark's, "
+    "and container.apparmor.security.beta.kubernetes.io/ or iam.amazonaws.com/ say what a Pod may do",
     reason="FieldValueForbidden",
 )
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}

@@ -1,13 +1,13 @@
 """Executors of mode Cluster: what the driver Pod has besides, and the Pod that it makes its executors from.
 
 The driver owns its executors; no other owner, or garbage collection would wait for both. What the executors' Pods are
-made from lies in the run's ConfigMap, and so does the list of what they may mount: the chart's admission policy holds
-every Pod that a driver makes against it.
+made from lies in the run's ConfigMap, and so does the list of what they may be and mount: the chart's admission policy
+holds every Pod that a driver makes against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from paimon_operator.core import naming
 CONTAINER: Final = "executor"
 TEMPLATE_FILE: Final = "executor.json"
 MAY_USE_KEY: Final = "executors-may-use"
-"""Key of the ConfigMap, read by the admission policy: `secret/lake-s3 configmap/ca serviceaccount/paimon-spark`."""
+"""Key of the ConfigMap, read by the admission policy: `label/team=shop secret/lake-s3 serviceaccount/paimon-spark`."""
 API_DIRECTORY: Final = "/etc/paimon-api"
 """Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
 MINIMUM_OVERHEAD_MIB: Final = 384
@@ -139,17 +139,36 @@ def _container(shape: Shape) -> dict[str, Any]:
     }
 
 
-def may_use(pod: dict[str, Any]) -> str:
-    """What a Pod made from this template is, and reads: `secret/lake-s3 serviceaccount/paimon-spark`."""
+def may_use(pod: dict[str, Any], image: str) -> str:
+    """What a Pod made from this template is, and reads: `image/paimon-spark:1 label/team=shop secret/lake-s3`.
+
+    `image` is the driver's, which Spark takes for executors too: the template has none.
+    """
     (container,) = pod["spec"]["containers"]
-    found = {f"serviceaccount/{pod['spec']['serviceAccountName']}"}
-    for variable in container["env"]:
-        source = variable.get("valueFrom", {})
-        found |= {f"secret/{source['secretKeyRef']['name']}"} if "secretKeyRef" in source else set()
-        found |= {f"configmap/{source['configMapKeyRef']['name']}"} if "configMapKeyRef" in source else set()
-    for volume in pod["spec"]["volumes"]:
-        found |= {f"secret/{volume['secret']['secretName']}"} if "secret" in volume else set()
-        found |= {f"configmap/{volume['configMap']['name']}"} if "configMap" in volume else set()
-        claim = volume.get("persistentVolumeClaim")
-        found |= {f"persistentvolumeclaim/{claim['claimName']}"} if claim else set()
-    return " ".join(sorted(found))
+    found = {
+        f"image/{image}",
+        f"serviceaccount/{pod['spec']['serviceAccountName']}",
+        f"deadline/{pod['spec']['activeDeadlineSeconds']}",
+        *(f"label/{key}={value}" for key, value in pod["metadata"]["labels"].items()),
+        *(f"annotation/{key}" for key in pod["metadata"].get("annotations", {})),
+        *(word for variable in container["env"] for word in _read_by(variable.get("valueFrom", {}))),
+        *(word for volume in pod["spec"]["volumes"] for word in _mounted_by(volume)),
+    }
+    # A space would make two words of one. No name has any, and no Pod with such a label or annotation is ever made.
+    return " ".join(sorted(word for word in found if " " not in word))
+
+
+def _read_by(source: dict[str, Any]) -> Iterator[str]:
+    if "secretKeyRef" in source:
+        yield f"secret/{source['secretKeyRef']['name']}"
+    if "configMapKeyRef" in source:
+        yield f"configmap/{source['configMapKeyRef']['name']}"
+
+
+def _mounted_by(volume: dict[str, Any]) -> Iterator[str]:
+    if "secret" in volume:
+        yield f"secret/{volume['secret']['secretName']}"
+    if "configMap" in volume:
+        yield f"configmap/{volume['configMap']['name']}"
+    if "persistentVolumeClaim" in volume:
+        yield f"persistentvolumeclaim/{volume['persistentVolumeClaim']['claimName']}"

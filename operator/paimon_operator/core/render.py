@@ -79,7 +79,7 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
         template = overlaid(executors.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
         labels[naming.ROLE_LABEL] = naming.EXECUTOR
         data[executors.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
-        data[executors.MAY_USE_KEY] = executors.may_use(template)
+        data[executors.MAY_USE_KEY] = executors.may_use(template, launch.image)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -32,4 +32,6 @@ def spark_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
         for key in keys:
             if key.startswith(RESERVED_WORDS):
                 place = f"spec.spark.podOverlay.{field}[{key}]"
-                yield SpecError(place, f"{key} belongs to the operator or to Spark", "Use a key of your own.")
+                yield SpecError(
+                    place, f"{key} may not be set: it finds Pods or gives them power", "Use a key of your own."
+                )
