@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_operator.api.policies import MAX_BACKOFF_LIMIT
 from paimon_operator.api.run import CompactStrategy, PaimonRun
 from paimon_operator.api.run_status import RunSpark, RunType
 from paimon_operator.api.spark import SparkMode
@@ -24,8 +25,7 @@ def execution(run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults:
     said = f"mode {mode.mode.value} ({mode.source.value})"
     if run.spec.type not in ON_DATA:
         return RunSpark(mode=SparkMode.LOCAL, message=f"{run.spec.type.value} has no work for executors")
-    if mode.mode is not SparkMode.LOCAL and naming.pod_name(run.metadata.name, 1) != f"{run.metadata.name}-1":
-        # The admission policy knows the run of an executor by the name of its driver's Pod.
+    if mode.mode is not SparkMode.LOCAL and not _names_its_pods(run.metadata.name):
         return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: the run's name is too long or too odd for executors")
     if mode.mode is not SparkMode.AUTO:
         return RunSpark(mode=mode.mode, message=said)
@@ -38,6 +38,12 @@ def is_long(run: PaimonRun, table: PaimonTable, where: RunSpark, defaults: Defau
         return False
     rows, _, _ = _work(run, table)
     return where.mode is SparkMode.CLUSTER or (rows or 0) >= defaults.long_from_rows
+
+
+def _names_its_pods(run: str) -> bool:
+    """The admission policy knows the run of an executor by the name of its driver's Pod: the last attempt's too."""
+    last = MAX_BACKOFF_LIMIT + 1
+    return naming.pod_name(run, last) == f"{run}-{last}"
 
 
 def _by_size(run: PaimonRun, table: PaimonTable, said: str, defaults: Defaults) -> RunSpark:
