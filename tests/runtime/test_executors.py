@@ -11,10 +11,10 @@ from tests.support.object_store import Json
 CLUSTER = {"mode": "Cluster"}
 
 
-async def compacting(operator: OperatorInMemory) -> tuple[str, str]:
-    """A compaction with executors is under way. Returns the names of its run and of its driver Pod."""
+async def compacting(operator: OperatorInMemory, **catalog: object) -> tuple[str, str]:
+    """A compaction in mode Cluster is under way. Returns the names of its run and of its driver Pod."""
     await provisioned(operator)
-    await operator.apply(lake(spec__spark=CLUSTER))
+    await operator.apply(lake(**{"spec__spark": CLUSTER} | catalog))
     await operator.apply(run())
     await operator.pass_time(minutes=2)
     (name,) = [name for name in operator.store.names(Kind.RUN) if name == run()["metadata"]["name"]]
@@ -42,6 +42,17 @@ async def test_the_operator_makes_a_driver_with_executors_and_says_so(operator: 
     assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
     data = found(operator, Kind.CONFIG_MAP, name)["data"]
     assert set(data) == {"job.json", "executor.json", "executors-may-use"}
+
+
+async def test_a_catalog_with_the_pods_identity_keeps_its_account_where_cluster_is_asked_for(
+    operator: OperatorInMemory,
+) -> None:
+    """The account of drivers that make executors would be refused by the storage, or be let in as its node."""
+    spark = CLUSTER | {"serviceAccountName": "lake-spark"}
+    name, pod = await compacting(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
+    assert found(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Local"
+    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "lake-spark"
+    assert set(found(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
 
 
 async def test_executors_of_a_lost_driver_go_before_the_next_attempt(operator: OperatorInMemory) -> None:
