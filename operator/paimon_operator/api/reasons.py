@@ -284,8 +284,8 @@ class Reason(StrEnum):
     )
     NO_EXECUTORS = (
         "NoExecutors",
-        "No executor has come to the driver's help in time; the message says what it waited for.",
-        "Free or add nodes, correct the quota, the image or the admission policy, or use mode Local.",
+        "No executor has come to the driver's help in time, or too many were lost; the message says more.",
+        "Free or add nodes, correct the quota, image, admission policy or the executors' memory, or use mode Local.",
     )
     POD_LOST = (
         "PodLost",
