@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.contract import JobExecutors
+from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run_status import Phase, RunSpark
 from paimon_operator.api.spark import SparkMode
+from paimon_operator.core.executors import Executors
 from paimon_operator.core.pods import PodObserved, read_pod
+from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
 from tests.support import pods
 from tests.support.run_story import (
     MINUTES,
@@ -48,6 +52,76 @@ def killed(story: Story) -> Story:
 
 def test_the_mode_is_stored_before_the_first_pod_is_made() -> None:
     assert with_executors().run.status.spark == RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+
+
+def an_account(name: str) -> Executors:
+    sizes = {"instances": 2, "cores": 1, "cpu_millis": 1000, "heap_mib": 640, "overhead_mib": 384, "timeout_seconds": 9}
+    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account="paimon-driver")
+
+
+def a_variable(secret: str) -> tuple[Variable, ...]:
+    return (Variable(name="KEY", secret_key=SecretKey(secret=secret, key="KEY")),)
+
+
+def a_mount(secret: str) -> tuple[Mount, ...]:
+    return (Mount(volume="keys", source=Source.SECRET, name=secret, path="/etc/keys"),)
+
+
+PLAN = {"executors": an_account("paimon-spark"), "variables": a_variable("lake-s3"), "mounts": a_mount("lake-keys")}
+
+
+def failed_once(*, known: bool = True) -> Story:
+    """With executors; `known`: whether the operator that began it has written down what they were given."""
+    story = Story()
+    story.plan, story.execution = PLAN, RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+    at_work(launched(story))
+    assert story.run.status.spark is not None
+    assert story.run.status.spark.access_hash is not None
+    if not known:
+        older = story.run.status.model_copy(update={"spark": story.execution})
+        story.run = story.run.model_copy(update={"status": older})
+    return killed(story)
+
+
+EDITS: list[tuple[str, dict[str, Any], bool]] = [
+    ("nothing", {}, True),
+    ("the image, the sizes of the driver", {"image": "spark:newer", "memory_mib": 4096, "cores": 4}, True),
+    ("what executors look like", {"overlay": PodOverlay(labels={"team": "shop"})}, True),
+    ("the Secret of a variable", {"variables": a_variable("other")}, False),
+    ("the Secret of a mount", {"mounts": a_mount("other")}, False),
+    ("one mount more", {"mounts": a_mount("lake-keys") + a_mount("more")}, False),
+    ("none", {"mounts": ()}, False),
+    ("the account", {"executors": an_account("lake-spark")}, False),
+]
+
+
+@pytest.mark.parametrize(("edit", "goes_on"), [case[1:] for case in EDITS], ids=[case[0] for case in EDITS])
+def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
+    edit: dict[str, Any], *, goes_on: bool
+) -> None:
+    """Their Pod is written once: the next driver and its executors would not understand each other."""
+    story = failed_once()
+    story.plan = PLAN | edit
+    assert bool(created(story.look(pods.ended(137), later=MINUTES))) is goes_on
+    if not goes_on:
+        assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.FAILED, "True Pending")
+        assert story.message() == "the catalog was changed after this run's job was written. Another run follows."
+
+
+def test_a_run_that_an_older_operator_has_begun_goes_on_after_an_edit() -> None:
+    story = failed_once(known=False)
+    story.plan = PLAN | {"variables": a_variable("other")}
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137), later=MINUTES))
+
+
+def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
+    story = Story()
+    story.plan = {"variables": a_variable("lake-s3")}
+    story.execution = RunSpark(mode=SparkMode.LOCAL, message="small")
+    killed(at_work(launched(story)))
+    story.plan = {"variables": a_variable("other")}
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137), later=MINUTES))
+    assert story.run.status.spark == story.execution
 
 
 def test_executors_of_a_killed_driver_are_deleted_and_waited_for() -> None:
