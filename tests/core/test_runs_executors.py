@@ -25,6 +25,7 @@ from tests.support.run_story import (
     created,
     deleted,
     launched,
+    told,
 )
 
 DRIVER = f"{RUN_NAME}-1"
@@ -178,6 +179,85 @@ def test_an_executor_on_a_node_that_is_given_up_is_waited_for_until_its_own_dead
     assert created(story.look(pods.ended(137), later=MINUTES)) == []
     # Longer than that no kubelet lets it live, even one that is cut off.
     assert created(story.look(pods.ended(137), later=timedelta(seconds=pods.DEADLINE_S) + 3 * MINUTES)) != []
+
+
+SILENT_FROM = pods.FINISHED + MINUTES
+FORCED = f"kubectl delete pod {DRIVER}-exec-1 {DRIVER}-exec-2 -n shop --force --wait=false"
+
+
+def on_a_dead_node(story: Story) -> Story:
+    """Its driver is gone; its executors were asked to go, and nothing was heard of them for a minute."""
+    story.executors = executors(deleting=True)
+    story.now = SILENT_FROM
+    return story
+
+
+def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_the_way_out() -> None:
+    story = on_a_dead_node(killed(with_executors()))
+    waiting = story.look(pods.ended(137))
+    assert (waiting.actions, waiting.requeue_after) == ((), timedelta(seconds=30))
+    assert (story.condition(ConditionType.STALLED), told(waiting)) == ("True NodeSilent", ["Warning NodeSilent"])
+    assert story.message().startswith(
+        f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be at work there. "
+        "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
+    )
+    assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"
+    assert told(story.look(pods.ended(137), later=MINUTES)) == []
+    story.executors = GONE
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+
+
+def test_an_executor_that_was_asked_to_go_just_now_is_not_silent() -> None:
+    story = on_a_dead_node(killed(with_executors()))
+    story.now = SILENT_FROM - timedelta(seconds=1)
+    story.look(pods.ended(137))
+    assert story.condition(ConditionType.RECONCILING) == "True Stopping"
+
+
+def test_a_cancelled_run_says_which_executors_it_waits_for_and_that_their_node_is_silent() -> None:
+    story = with_executors()
+    story.cancel()
+    story.look(pods.running())
+    story.executors = executors(deleting=True)
+    story.look(NOT_THERE)
+    assert story.condition(ConditionType.RECONCILING) == "True WaitingForPod"
+    assert story.message() == (
+        f"the run was cancelled and waits until its executors are gone: {DRIVER}-exec-1, {DRIVER}-exec-2"
+    )
+    waiting = on_a_dead_node(story).look(NOT_THERE)
+    assert (told(waiting), waiting.finalizer) == (["Warning NodeSilent"], "keep")
+    assert story.message().endswith(FORCED)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_of_a_run_that_is_over_one_event_tells_that_the_node_of_its_executors_is_silent(*, cancelled: bool) -> None:
+    """Its status is final, and nothing else remembers that it was told."""
+    story = with_executors()
+    story.look(pods.ended(0, pods.result(story.run)))
+    if cancelled:
+        story.cancel()
+    final = story.run.status
+    on_a_dead_node(story).now = SILENT_FROM - timedelta(seconds=40)
+    told_in_time, looks = [], 0
+    while story.now < SILENT_FROM + 10 * MINUTES:
+        decision = story.look(pods.ended(0), guarded=False)
+        assert (decision.finalizer, decision.requeue_after is not None) == ("keep", True)
+        told_in_time += [(story.now, event.note[-len(FORCED) :]) for event in decision.events]
+        story.now += decision.requeue_after or MINUTES
+        looks += 1
+    assert told_in_time == [(SILENT_FROM, FORCED)], f"{looks} looks"
+    assert story.run.status == final
+
+
+def test_another_run_waits_for_an_executor_on_a_silent_node_and_takes_it_for_no_driver() -> None:
+    story = Story()
+    story.others = executors(of="orders-compact-0c0ffee0-1", deleting=True)
+    launched(story)
+    story.now = SILENT_FROM
+    story.look(NOT_THERE)
+    assert story.condition(ConditionType.STALLED) == "True NodeSilent"
+    assert "orders-compact-0c0ffee0-1-exec-1 is silent; an executor may" in story.message()
 
 
 @pytest.mark.parametrize(("status", "made"), [({}, False), (ENDED, True)])

@@ -59,7 +59,7 @@ class Reason(StrEnum):
     STOPPING = "Stopping", "The driver pod is being stopped.", "Wait."
     NODE_SILENT = (
         "NodeSilent",
-        "The driver pod was deleted or given up, and its node does not say whether the driver still works.",
+        "A driver's or executor's pod was deleted or given up, and its node does not say whether it still works.",
         "Wait: the run goes on when the node answers, or at the time that the message names. If you know that the node "
         "is dead, do what the message says.",
     )
