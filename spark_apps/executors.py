@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 DRIVER_PORT, BLOCK_PORT = "7078", "7079"
 """Fixed, so that a NetworkPolicy can name them."""
 KUBERNETES = "spark.kubernetes"
+FAILURES_COUNT_FOR = "10m"
+"""Spark gives up, with exit code 11, after twice as many lost executors as it was asked for (three at least): counted
+over the whole of a long run, nodes that come and go would end it."""
 _POLL_SECONDS = 0.2
 
 
@@ -60,6 +63,7 @@ def options(job: Job, executors: JobExecutors) -> dict[str, str]:
         "spark.executor.cores": str(executors.cores),
         "spark.executor.memory": f"{executors.heap_mib}m",
         "spark.executor.memoryOverhead": f"{executors.overhead_mib}m",
+        "spark.executor.failuresValidityInterval": FAILURES_COUNT_FOR,
         **_secured(pod),
     }
 

@@ -68,6 +68,10 @@ def test_no_setting_of_a_catalog_wins_over_our_own(key: str) -> None:
     assert options(**{key: "something else"})[key] == options()[key] != "something else"
 
 
+def test_lost_executors_count_for_ten_minutes_and_not_for_the_whole_of_a_long_run() -> None:
+    assert options()["spark.executor.failuresValidityInterval"] == "10m"
+
+
 def test_a_driver_without_executors_has_no_setting_of_kubernetes() -> None:
     assert not [key for key in options(None) if "kubernetes" in key or "authenticate" in key]
 

@@ -33,8 +33,11 @@ def a_table(rows: int | None = None, size: int | None = None, **loads: int) -> P
     return builders.table(status=TableStatus(table=facts, writes=writes))
 
 
-def decided(run: PaimonRun, table: PaimonTable, mode: SparkMode = SparkMode.AUTO) -> RunSpark:
-    return execution(run, table, EffectiveMode(mode=mode, source=Origin.CATALOG), Defaults())
+def decided(
+    run: PaimonRun, table: PaimonTable, mode: SparkMode = SparkMode.AUTO, *, by_identity: bool = False
+) -> RunSpark:
+    asked_for = EffectiveMode(mode=mode, source=Origin.CATALOG)
+    return execution(run, table, asked_for, Defaults(), by_identity=by_identity)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +89,24 @@ def test_a_run_that_has_begun_keeps_its_mode() -> None:
     assert decided(begun, a_table(), SparkMode.CLUSTER).message == "small"
 
 
-@pytest.mark.parametrize("name", ["o" * 62, "orders.compact"])
-def test_a_run_whose_pod_has_not_its_name_makes_no_executors(name: str) -> None:
-    """The admission policy could not tell whose executors they are."""
-    found = decided(a_run(name, **FULL), a_table(), SparkMode.CLUSTER)
+@pytest.mark.parametrize("mode", ["Auto", "Cluster"])
+def test_a_storage_that_knows_the_catalog_s_account_only_has_no_drivers_of_another_account(mode: str) -> None:
+    """They would be refused, or work as their node."""
+    found = decided(a_run(**FULL), a_table(100 * MILLION), SparkMode(mode), by_identity=True)
     assert found.mode == "Local"
-    assert "name" in found.message
+    assert found.message == (
+        f"mode {mode} (Catalog): the storage's identity belongs to the catalog's account, which makes no executors"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("o" * 60, "Cluster"), ("o" * 61, "Local"), ("o" * 62, "Local"), ("orders.compact", "Local")],
+)
+def test_a_run_whose_pods_have_not_its_name_makes_no_executors(name: str, mode: str) -> None:
+    """The admission policy could not tell whose executors they are, of the 21st attempt no less than of the first."""
+    found = decided(a_run(name, **FULL), a_table(), SparkMode.CLUSTER)
+    assert (found.mode, "name" in found.message) == (mode, mode == "Local")
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ INFRASTRUCTURE = FailureClass.INFRASTRUCTURE
         (pods.ended(137), {"deleting": True}, INFRASTRUCTURE, "PodLost", "deleted while it ran"),
         (pods.ended(143), {}, INFRASTRUCTURE, "DriverFailed", "exit code 143"),
         (pods.ended(1, SPARK_LOG), {}, INFRASTRUCTURE, "DriverFailed", "ValueError: boom"),
+        (pods.ended(11, "Max number (4)"), {}, INFRASTRUCTURE, "NoExecutors", "executors failed; its log ends: Max"),
+        (pods.ended(11), {"deleting": True}, INFRASTRUCTURE, "PodLost", "deleted while it ran"),
         (pods.ended(128, "no such file", reason="StartError"), {}, INFRASTRUCTURE, "DriverFailed", "no such file"),
         (pods.ended(137, reason="ContainerStatusUnknown"), {}, INFRASTRUCTURE, "PodLost", "without a word"),
         (pods.evicted(), {}, INFRASTRUCTURE, "Evicted", "exceeds the limit"),

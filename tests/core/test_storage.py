@@ -61,6 +61,20 @@ def test_without_a_secret_the_engine_looks_for_the_identity_of_the_pod(engine: s
     assert (found.variables, found.mounts) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ({"s3": S3}, True),
+        ({"s3": S3 | {"caConfigMapRef": {"name": "ca"}}}, True),
+        ({"s3": S3 | {"credentialsSecretRef": {"name": "keys"}}}, False),
+        ({"s3": S3 | {"credentialsFileSecretRef": {"name": "keys"}}}, False),
+        ({"claim": {"name": "lake"}}, False),
+    ],
+)
+def test_only_s3_without_a_secret_lets_pods_in_by_who_they_are(kind: dict[str, Any], *, expected: bool) -> None:
+    assert storage.by_identity(builders.catalog(storage=kind)) is expected
+
+
 def test_authorities_come_as_a_file_beside_the_keys() -> None:
     found = way(credentialsSecretRef={"name": "lake-s3"}, caConfigMapRef={"name": "lake-ca"})
     assert found.variables == (Variable(name="STORAGE_CA_FILE", value="/etc/paimon-storage/ca/ca.crt"), *KEYS)

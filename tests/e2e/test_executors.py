@@ -97,7 +97,7 @@ def test_auto_loads_little_in_one_pod_and_a_compaction_by_two_executors_survives
 
     status = ended(table)["status"]
     assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
-    assert status["spark"] == {"mode": "Cluster", "message": "mode Cluster (Catalog)"}
+    assert (status["spark"]["mode"], status["spark"]["message"]) == ("Cluster", "mode Cluster (Catalog)")
     assert status["after"]["files"] < status["before"]["files"]
     rows = table.rows("t")
     assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load-2"})

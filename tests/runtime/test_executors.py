@@ -11,10 +11,10 @@ from tests.support.object_store import Json
 CLUSTER = {"mode": "Cluster"}
 
 
-async def compacting(operator: OperatorInMemory) -> tuple[str, str]:
-    """A compaction with executors is under way. Returns the names of its run and of its driver Pod."""
+async def compacting(operator: OperatorInMemory, **catalog: object) -> tuple[str, str]:
+    """A compaction in mode Cluster is under way. Returns the names of its run and of its driver Pod."""
     await provisioned(operator)
-    await operator.apply(lake(spec__spark=CLUSTER))
+    await operator.apply(lake(**{"spec__spark": CLUSTER} | catalog))
     await operator.apply(run())
     await operator.pass_time(minutes=2)
     (name,) = [name for name in operator.store.names(Kind.RUN) if name == run()["metadata"]["name"]]
@@ -35,13 +35,34 @@ def found(operator: OperatorInMemory, kind: Kind, name: str) -> Json:
 
 async def test_the_operator_makes_a_driver_with_executors_and_says_so(operator: OperatorInMemory) -> None:
     name, pod = await compacting(operator)
-    assert found(operator, Kind.RUN, name)["status"]["spark"] == {
-        "mode": "Cluster",
-        "message": "mode Cluster (Catalog)",
-    }
+    where = found(operator, Kind.RUN, name)["status"]["spark"]
+    assert (where["mode"], where["message"]) == ("Cluster", "mode Cluster (Catalog)")
     assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
     data = found(operator, Kind.CONFIG_MAP, name)["data"]
     assert set(data) == {"job.json", "executor.json", "executors-may-use"}
+
+
+async def test_a_catalog_with_the_pods_identity_keeps_its_account_where_cluster_is_asked_for(
+    operator: OperatorInMemory,
+) -> None:
+    """The account of drivers that make executors would be refused by the storage, or be let in as its node."""
+    spark = CLUSTER | {"serviceAccountName": "lake-spark"}
+    name, pod = await compacting(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
+    assert found(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Local"
+    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "lake-spark"
+    assert set(found(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
+
+
+async def test_no_attempt_follows_when_the_catalog_names_another_secret_than_the_executors_pod(
+    operator: OperatorInMemory,
+) -> None:
+    name, pod = await compacting(operator)
+    other = {"region": "us-east-1", "credentialsSecretRef": {"name": "other"}}
+    await operator.apply(lake(spec__spark=CLUSTER, spec__storage={"s3": other}))
+    await operator.end_pod(pod, exit_code=137)
+    await operator.pass_time(minutes=5)
+    status = found(operator, Kind.RUN, name)["status"]
+    assert (status["phase"], len(status["attempts"])) == ("Failed", 1)
 
 
 async def test_executors_of_a_lost_driver_go_before_the_next_attempt(operator: OperatorInMemory) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key
@@ -228,6 +229,21 @@ async def test_a_pod_wakes_the_run_that_controls_it(world: World, owner: Manifes
 
 async def test_a_pod_without_an_owner_wakes_nobody(world: World) -> None:
     assert await world.seen(Kind.POD, "ADDED", {"metadata": {"namespace": "shop", "name": "p"}}) == set()
+
+
+EXECUTORS: list[tuple[str, Manifest, set[Key]]] = [
+    ("of a run", {"paimon-operator.dev/role": "executor", RUN_LABEL: "r"}, {Key(Kind.RUN, "shop", "r")}),
+    ("that names no run, as somebody labelled it", {"paimon-operator.dev/role": "executor"}, set()),
+    ("that is none", {RUN_LABEL: "r"}, set()),
+]
+
+
+@pytest.mark.parametrize(("labels", "woken"), [case[1:] for case in EXECUTORS], ids=[case[0] for case in EXECUTORS])
+async def test_an_executor_s_end_wakes_the_run_that_it_is_labelled_with(
+    world: World, labels: Manifest, woken: set[Key]
+) -> None:
+    body = {"metadata": {"namespace": "shop", "name": "p", "labels": labels}, "status": {"phase": "Failed"}}
+    assert await world.seen(Kind.POD, "MODIFIED", body) == woken
 
 
 async def test_our_own_write_wakes_the_others_but_not_the_object_itself(world: World) -> None:

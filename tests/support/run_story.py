@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -44,6 +45,8 @@ class Story:
         self.others: tuple[PodObserved, ...] = ()
         self.executors: tuple[PodObserved, ...] = ()
         self.execution: RunSpark | None = None
+        self.plan: dict[str, Any] = {}
+        """What the run would launch differently from usual."""
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"
         self.released: set[str] = set()
@@ -110,14 +113,15 @@ class Story:
         """What the run would launch."""
         if self.launch_error is not None:
             raise self.launch_error
-        return Launch(
+        usual = Launch(
             job=_job(self.run, self.engine),
             image=f"paimon-spark:{self.engine}",
             cores=2,
             cpu_request_millis=2000,
             memory_mib=2048,
-            execution=self.execution,
+            execution=self.run.status.spark or self.execution,
         )
+        return replace(usual, **self.plan)
 
     def carry_out(self, decision: Decision[RunStatus]) -> None:
         """Store finalizers and status; actions are for the test to look at, but Pods are let go."""

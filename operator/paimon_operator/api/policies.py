@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from paimon_operator.api.base import ApiModel, Duration
 
-_Few = Annotated[int, Field(ge=0, le=20, json_schema_extra={"format": "int32"})]
+MAX_BACKOFF_LIMIT: Final = 20
+"""A run has at most one attempt more."""
+BackoffLimit = Annotated[int, Field(ge=0, le=MAX_BACKOFF_LIMIT, json_schema_extra={"format": "int32"})]
 _Kept = Annotated[int, Field(ge=0, le=100, json_schema_extra={"format": "int32"})]
 
 
@@ -47,7 +49,7 @@ class RunPolicy(ApiModel):
 
     active_deadline: Duration | None = None
     """A run is stopped when its container has been running for this long."""
-    backoff_limit: _Few | None = None
+    backoff_limit: BackoffLimit | None = None
     """How often a failed run is tried again."""
     successful_runs_history_limit: _Kept | None = None
     """How many succeeded runs are kept. Older ones are deleted; runs made by users never are."""

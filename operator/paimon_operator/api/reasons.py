@@ -59,7 +59,7 @@ class Reason(StrEnum):
     STOPPING = "Stopping", "The driver pod is being stopped.", "Wait."
     NODE_SILENT = (
         "NodeSilent",
-        "The driver pod was deleted or given up, and its node does not say whether the driver still works.",
+        "A driver's or executor's pod was deleted or given up, and its node does not say whether it still works.",
         "Wait: the run goes on when the node answers, or at the time that the message names. If you know that the node "
         "is dead, do what the message says.",
     )
@@ -290,8 +290,8 @@ class Reason(StrEnum):
     )
     NO_EXECUTORS = (
         "NoExecutors",
-        "No executor has come to the driver's help in time; the message says what it waited for.",
-        "Free or add nodes, correct the quota, the image or the admission policy, or use mode Local.",
+        "No executor has come to the driver's help in time, or too many were lost; the message says more.",
+        "Free or add nodes, correct the quota, image, admission policy or the executors' memory, or use mode Local.",
     )
     POD_LOST = (
         "PodLost",

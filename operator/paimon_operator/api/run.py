@@ -19,6 +19,7 @@ from paimon_operator.api.base import (
     rule,
     validated,
 )
+from paimon_operator.api.policies import BackoffLimit
 from paimon_operator.api.run_status import RunStatus, RunTrigger, RunType
 
 ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
@@ -107,7 +108,7 @@ class PaimonRunSpec(ApiModel):
     """Why the operator started the run."""
     active_deadline: Duration | None = None
     """The run is stopped when its container has been running for this long. Absent: the table's runPolicy."""
-    backoff_limit: Annotated[int, Field(ge=0, le=20, json_schema_extra={"format": "int32"})] | None = None
+    backoff_limit: BackoffLimit | None = None
     """How often it is tried again. Absent: the table's runPolicy."""
     ttl_after_finished: Duration | None = None
     """The run is deleted this long after it succeeded or failed. Absent: runs of users stay until they are deleted."""

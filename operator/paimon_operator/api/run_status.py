@@ -10,6 +10,7 @@ from pydantic import Field
 from paimon_operator.api.base import (
     ApiModel,
     EngineName,
+    Hash,
     Int32,
     Int64,
     Memory,
@@ -123,6 +124,9 @@ class RunSpark(ApiModel):
     """Local or Cluster."""
     message: Message
     """Why, as a sentence."""
+    access_hash: Hash | None = None
+    """Cluster: hash of the account and of the way to the storage that the executors' Pod was written with. After an
+    edit of the catalog the run has no further attempt."""
 
 
 class Measure(ApiModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_operator.api.policies import MAX_BACKOFF_LIMIT
 from paimon_operator.api.run import CompactStrategy, PaimonRun
 from paimon_operator.api.run_status import RunSpark, RunType
 from paimon_operator.api.spark import SparkMode
@@ -17,16 +18,21 @@ ON_DATA: Final = frozenset({RunType.WRITE, RunType.COMPACT})
 executors would be made for nothing, whatever the mode."""
 
 
-def execution(run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults: Defaults) -> RunSpark:
-    """The mode of `run`, and why. An edit or a grown table in between changes no run that has begun."""
+def execution(
+    run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults: Defaults, *, by_identity: bool
+) -> RunSpark:
+    """The mode of `run`, and why. An edit or a grown table in between changes no run that has begun.
+
+    What makes executors impossible gives Local, where Cluster is asked for too: an edit of the catalog must not stop
+    its tables. `by_identity`: drivers of mode Cluster have an account of their own, which the storage does not know.
+    """
     if run.status.spark is not None:
         return run.status.spark
     said = f"mode {mode.mode.value} ({mode.source.value})"
     if run.spec.type not in ON_DATA:
         return RunSpark(mode=SparkMode.LOCAL, message=f"{run.spec.type.value} has no work for executors")
-    if mode.mode is not SparkMode.LOCAL and naming.pod_name(run.metadata.name, 1) != f"{run.metadata.name}-1":
-        # The admission policy knows the run of an executor by the name of its driver's Pod.
-        return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: the run's name is too long or too odd for executors")
+    if mode.mode is not SparkMode.LOCAL and (obstacle := _obstacle(run, by_identity=by_identity)):
+        return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: {obstacle}")
     if mode.mode is not SparkMode.AUTO:
         return RunSpark(mode=mode.mode, message=said)
     return _by_size(run, table, said, defaults)
@@ -38,6 +44,21 @@ def is_long(run: PaimonRun, table: PaimonTable, where: RunSpark, defaults: Defau
         return False
     rows, _, _ = _work(run, table)
     return where.mode is SparkMode.CLUSTER or (rows or 0) >= defaults.long_from_rows
+
+
+def _obstacle(run: PaimonRun, *, by_identity: bool) -> str | None:
+    """Why the run can have no executors, whatever was asked for."""
+    if by_identity:
+        return "the storage's identity belongs to the catalog's account, which makes no executors"
+    if not _names_its_pods(run.metadata.name):
+        return "the run's name is too long or too odd for executors"
+    return None
+
+
+def _names_its_pods(run: str) -> bool:
+    """The admission policy knows the run of an executor by the name of its driver's Pod: the last attempt's too."""
+    last = MAX_BACKOFF_LIMIT + 1
+    return naming.pod_name(run, last) == f"{run}-{last}"
 
 
 def _by_size(run: PaimonRun, table: PaimonTable, said: str, defaults: Defaults) -> RunSpark:

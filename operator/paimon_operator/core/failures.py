@@ -19,6 +19,8 @@ from paimon_operator.errors import ContractError
 
 JVM_OUT_OF_MEMORY: Final = 3
 """-XX:+ExitOnOutOfMemoryError; spark-submit passes it through."""
+TOO_MANY_EXECUTORS_FAILED: Final = 11
+"""Spark's own way out of a run whose executors end again and again."""
 SIGKILLED: Final = 137
 TAIL_LENGTH: Final = 500
 """Characters of a log's end that go into a message."""
@@ -144,8 +146,10 @@ def _killed(pod: PodObserved) -> Failure:
         what = ended.reason if ended.reason == "OOMKilled" else f"exit code {ended.exit_code}"
         message = f"the driver ran out of memory ({what})"
         return Failure(failure_class=FailureClass.OUT_OF_MEMORY, reason=Reason.OUT_OF_MEMORY, message=message)
-    message = f"the driver ended with exit code {ended.exit_code}{_tail(ended)}"
-    return _infrastructure(Reason.DRIVER_FAILED, message)
+    reason, what = Reason.DRIVER_FAILED, f"the driver ended with exit code {ended.exit_code}"
+    if ended.exit_code == TOO_MANY_EXECUTORS_FAILED:
+        reason, what = Reason.NO_EXECUTORS, "too many executors failed"
+    return _infrastructure(reason, what + _tail(ended))
 
 
 def _infrastructure(reason: Reason, message: str) -> Failure:

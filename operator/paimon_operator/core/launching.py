@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from paimon_operator.api import units
@@ -94,7 +95,7 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     """
     run = observed.run
     try:
-        plan = _of_the_same_engine(run, observed.launch())
+        plan = _as_begun(run, observed.launch())
     except SpecError as error:
         reason = known_reason(error.reason, Reason.INVALID_SPEC)
         failure = Failure(failure_class=FailureClass.SPEC, reason=reason, message=str(error), field=error.field)
@@ -118,14 +119,23 @@ def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]
     return under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
 
 
-def _of_the_same_engine(run: PaimonRun, plan: render.Launch) -> render.Launch:
-    """The job of attempt 1 stays, so its engine's image must too. Raises SurroundingsError after the catalog's edit."""
-    if run.status.engine in (None, plan.job.engine):
+def _as_begun(run: PaimonRun, plan: render.Launch) -> render.Launch:
+    """The job of attempt 1 stays, and so does the executors' Pod: what goes with them must stay too.
+
+    Raises SurroundingsError after an edit of the catalog. Of a run that an older operator has begun, no hash is known.
+    """
+    engine, spark, access = run.status.engine, run.status.spark, render.access_hash(plan)
+    if engine not in (None, plan.job.engine):
+        raise _changed(f"the catalog's engine was changed from {engine} to {plan.job.engine}")
+    if spark is not None and spark.access_hash is not None and spark.access_hash != access:
+        raise _changed("the catalog was changed")
+    if spark is not None or plan.execution is None:
         return plan
-    changed = f"the catalog's engine was changed from {run.status.engine} to {plan.job.engine}"
-    raise SurroundingsError(
-        f"{changed} after this run's job was written", "Another run follows.", reason=Reason.PENDING
-    )
+    return replace(plan, execution=plan.execution.model_copy(update={"access_hash": access}))
+
+
+def _changed(what: str) -> SurroundingsError:
+    return SurroundingsError(f"{what} after this run's job was written", "Another run follows.", reason=Reason.PENDING)
 
 
 def _creates(observed: RunObserved, attempt: Attempt, plan: render.Launch) -> tuple[Action, ...]:

@@ -1,4 +1,4 @@
-"""How a driver Pod is let go: never while something of it may still be at work.
+"""How a run's Pods are let go: never while something of them may still be at work.
 
 Our finalizer holds a deleted Pod until its kubelet has said how it ended, because a name that is gone from the API
 server stops no container. The finalizer goes once what was said is stored in the run's status, or nobody will ask for
@@ -7,6 +7,7 @@ it any more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -27,6 +28,8 @@ from paimon_operator.core.run_observed import RunObserved
 from paimon_operator.core.steps import LOOK_AGAIN, Step, decided, held_up, under_way
 
 Actions = tuple[Delete | Release, ...]
+_NAMED: Final = 3
+"""How many executors a message names."""
 _LET_GO: Final = '{"metadata":{"finalizers":null}}'
 
 
@@ -38,7 +41,7 @@ def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     if pod is not None and pod.guarded:
         return _with_its_pod(observed, run.status, release(pod), timedelta(0))
     if (left := left_behind(observed, now)) is not None:
-        return _with_its_pod(observed, run.status, left, LOOK_AGAIN)
+        return _with_its_executors(observed, run.status, left, now)
     if has_finalizer(run):
         again = None if _outlived_at(run) is None else timedelta(0)
         return Decision(status=run.status, finalizer="remove", requeue_after=again)
@@ -72,9 +75,7 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
     if not has_finalizer(run):
         return Decision(status=None)
     if pod is None or (pod.settled(now) and not pod.guarded and (_over(run) or not pod.ended)):
-        left = left_behind(observed, now)
-        gone = Decision[RunStatus](status=None, finalizer="remove")
-        return gone if left is None else _with_its_pod(observed, None, left, LOOK_AGAIN)
+        return _executors_before_deletion(observed, now)
     last = release(pod) if pod.settled(now) else ()
     if _over(run):
         stop = () if pod.settled(now) else delete(pod)
@@ -83,6 +84,18 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
     findings = silence(observed, pod) if pod.silent(now) else under_way(Reason.WAITING_FOR_POD, message)
     actions = delete(pod) + last
     return decided(run, Step(status=run.status, findings=told(observed, findings, actions), actions=actions), now)
+
+
+def _executors_before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """The driver is gone; its executors may not be."""
+    run, left = observed.run, left_behind(observed, now)
+    if left is None:
+        return Decision(status=None, finalizer="remove")
+    if _over(run):
+        return _with_its_executors(observed, None, left, now)
+    message = f"the run was cancelled and waits until its executors are gone: {named(observed.executors)}"
+    findings = executors_silence(observed, now) or under_way(Reason.WAITING_FOR_POD, message)
+    return decided(run, Step(status=run.status, findings=told(observed, findings, left), actions=left), now)
 
 
 def left_behind(observed: RunObserved, now: datetime) -> tuple[Delete, ...] | None:
@@ -107,6 +120,23 @@ def _with_its_pod(
     return replace(decision, events=(note,))
 
 
+def _with_its_executors(
+    observed: RunObserved, status: RunStatus | None, actions: Actions, now: datetime
+) -> Decision[RunStatus]:
+    """For a run that is over, too: that their node is silent is told once, by the look at the moment it falls silent.
+
+    Nothing remembers what was told, so that look is asked for, and later ones do not tell.
+    """
+    due = [pod.overdue_from for pod in observed.executors if pod.overdue_from is not None]
+    soonest = min((moment - now for moment in due if moment > now), default=LOOK_AGAIN)
+    decision = _with_its_pod(observed, status, actions, min(soonest, LOOK_AGAIN))
+    if not any(moment <= now < moment + LOOK_AGAIN for moment in due):
+        return decision
+    findings = executors_silence(observed, now)
+    notes = (EventNote(type_="Warning", reason=each.reason, note=each.message) for each in findings[:1])
+    return replace(decision, events=(*decision.events, *notes))
+
+
 def told(observed: RunObserved, findings: tuple[Finding, ...], actions: Actions) -> tuple[Finding, ...]:
     """`findings`, unless what has to be done about the Pod was refused: then a human is needed."""
     if not actions or observed.refusal is None:
@@ -126,16 +156,31 @@ def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
     return Decision(status=None, actions=delete(pod), requeue_after=LOOK_AGAIN)
 
 
-def silence(observed: RunObserved, pod: PodObserved) -> tuple[Finding, ...]:
-    """What a Pod is waited for whose node says nothing, until when, and the way out for someone who knows more."""
-    where, by = f"pod {pod.name} -n {observed.run.metadata.namespace}", ""
-    if pod.stopped_by is not None:
-        by = f" until {rfc3339(pod.stopped_by)}, when its kubelet's own deadline has passed"
+def executors_silence(observed: RunObserved, now: datetime) -> tuple[Finding, ...]:
+    """What is told of this run's executors whose nodes are silent; empty without such."""
+    at_work = [pod for pod in observed.executors if pod.silent(now) and not pod.settled(now)]
+    return silence(observed, *at_work[:_NAMED]) if at_work else ()
+
+
+def named(executors: Sequence[PodObserved]) -> str:
+    """The first of them, for a message."""
+    return ", ".join(pod.name for pod in executors[:_NAMED])
+
+
+def silence(observed: RunObserved, *pods: PodObserved) -> tuple[Finding, ...]:
+    """What Pods are waited for whose node says nothing, until when, and the way out for someone who knows more."""
+    which = f"{' '.join(pod.name for pod in pods)} -n {observed.run.metadata.namespace}"
+    article, what = ("an", "executor") if all(pod.executor for pod in pods) else ("a", "driver")
+    stopped_by, by = [pod.stopped_by for pod in pods if pod.stopped_by is not None], ""
+    if len(stopped_by) == len(pods):
+        by = f" until {rfc3339(max(stopped_by))}, when its kubelet's own deadline has passed"
+    way_out = f"kubectl delete pod {which} --force --wait=false"
+    if what == "driver":  # executors have no finalizer
+        way_out += f"; kubectl patch pod {which} --type merge -p '{_LET_GO}'"
     message = (
-        f"the node of pod {pod.name} is silent; a driver may still be at work there. The run waits{by}. "
-        "Never take the finalizer off the run: that stops no driver. "
-        f"If you know that the node is dead, do not wait: kubectl delete {where} --force --wait=false; "
-        f"kubectl patch {where} --type merge -p '{_LET_GO}'"
+        f"the node of pod {named(pods)} is silent; {article} {what} may still be at work there. The run waits{by}. "
+        f"Never take the finalizer off the run: that stops no {what}. "
+        f"If you know that the node is dead, do not wait: {way_out}"
     )
     return held_up(Reason.NODE_SILENT, message)
 

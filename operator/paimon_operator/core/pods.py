@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from paimon_operator.api.contract import ExitCode
-from paimon_operator.core.naming import FINALIZER, controller_uid
+from paimon_operator.core.naming import FINALIZER, controller_uid, is_executor
 from paimon_operator.core.ports import Manifest
 
 CONTAINER: Final = "driver"
@@ -62,6 +62,8 @@ class PodObserved:
     name: str
     uid: str
     controller_uid: str | None
+    executor: bool
+    """A driver made it; it does a driver's work and commits nothing."""
     finalizers: tuple[str, ...]
     phase: PodPhase
     created: datetime
@@ -118,11 +120,16 @@ class PodObserved:
         """Something is known of its end."""
         return self.ended or self.terminated is not None
 
+    @property
+    def overdue_from(self) -> datetime | None:
+        """From when on a deleted Pod's kubelet should have said how it ended."""
+        return None if self.gone_by is None else self.gone_by + _PATIENCE
+
     def silent(self, now: datetime) -> bool:
         """Its kubelet should have said how it ended, and has not: the node is dead, or cut off and at work."""
         if self.ended:
             return False
-        overdue = self.gone_by is not None and now >= self.gone_by + _PATIENCE
+        overdue = self.overdue_from is not None and now >= self.overdue_from
         return overdue or self.phase is PodPhase.FAILED
 
     def settled(self, now: datetime) -> bool:
@@ -143,6 +150,7 @@ def read_pod(body: Manifest) -> PodObserved:
         name=metadata["name"],
         uid=metadata["uid"],
         controller_uid=controller_uid(body),
+        executor=is_executor(body),
         finalizers=tuple(metadata.get("finalizers") or ()),
         phase=PodPhase(status.get("phase") or PodPhase.PENDING),
         created=_time(metadata["creationTimestamp"]),

@@ -15,6 +15,7 @@ from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunSpark
 from paimon_operator.core import executors, naming
+from paimon_operator.core.desired import digest
 from paimon_operator.core.executors import Executors
 from paimon_operator.core.pod_overlay import overlaid
 from paimon_operator.core.pods import CONTAINER, JOB_VOLUME
@@ -144,6 +145,25 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executors.Shape:
         secrets=_secrets(launch),
         pod_security=_pod_security(),
         container_security=_container_security(),
+    )
+
+
+def access_hash(launch: Launch) -> str | None:
+    """Hash of what driver and executors must have in common, and of what goes with the job; None without executors.
+
+    The executors' Pod is written once, a driver's for each attempt: from different catalogs, the two sides would work
+    out different secrets. Of what is rendered, so that a newer operator that renders the same finds the same.
+    """
+    if launch.executors is None:
+        return None
+    return digest(
+        {
+            "account": launch.executors.job.service_account,
+            "variables": [_variable(each) for each in launch.variables],
+            "volumes": [_volume(each) for each in launch.mounts],
+            "mounts": [_volume_mount(each) for each in launch.mounts],
+            "secrets": _secrets(launch),
+        }
     )
 
 

@@ -31,8 +31,6 @@ _HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.
 """Waits of a Pod that only a human ends. A node may come by itself."""
 _SOON: Final = timedelta(milliseconds=200)
 """The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
-_NAMED: Final = 3
-"""How many executors a message names."""
 _AWAITED: Final = timedelta(seconds=5)
 """How long a run is looked at so often. A table that has not answered by then cannot be written, perhaps for long."""
 
@@ -93,8 +91,9 @@ def _executors(observed: RunObserved, now: datetime) -> Step | None:
     left = letting_go.left_behind(observed, now)
     if left is None:
         return None
-    names = ", ".join(pod.name for pod in observed.executors[:_NAMED])
-    findings = under_way(Reason.STOPPING, f"executors of the last attempt must end before the next one: {names}")
+    names = letting_go.named(observed.executors)
+    stopping = under_way(Reason.STOPPING, f"executors of the last attempt must end before the next one: {names}")
+    findings = letting_go.executors_silence(observed, now) or stopping
     return Step(status=observed.run.status, findings=letting_go.told(observed, findings, left), actions=left)
 
 

@@ -69,7 +69,8 @@ class Launches:
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
         defaults = self.operator.defaults
-        return execution(run, table, effective.mode(table, catalog, defaults), defaults)
+        mode, by_identity = effective.mode(table, catalog, defaults), storage.by_identity(catalog)
+        return execution(run, table, mode, defaults, by_identity=by_identity)
 
     def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
         size = effective.executor(table, catalog, self.operator.defaults)

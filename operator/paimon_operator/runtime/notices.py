@@ -228,9 +228,10 @@ def read(model: type[ModelT], body: Manifest) -> ModelT | None:
 def _waiting_for_executor(event: str | None, body: Manifest) -> set[Key]:
     """The run whose next step may wait for the end of this executor; its starts and its work concern nobody."""
     over_ = event == _DELETED or (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    if not (over_ and is_executor(body)):
+    run = (body["metadata"].get("labels") or {}).get(RUN_LABEL)
+    if not (over_ and is_executor(body)) or run is None:  # anybody may label a Pod
         return set()
-    return {Key(Kind.RUN, body["metadata"]["namespace"], body["metadata"]["labels"][RUN_LABEL])}
+    return {Key(Kind.RUN, body["metadata"]["namespace"], run)}
 
 
 def _for_tables(catalog: Manifest | None) -> tuple[object, ...]:

@@ -27,6 +27,12 @@ def access(catalog: PaimonCatalog, engine: Engine) -> Access:
     return _of_storage(catalog, engine) + _of_metastore(catalog)
 
 
+def by_identity(catalog: PaimonCatalog) -> bool:
+    """Whether the cloud lets the Spark Pods in by who they are: the account of the catalog, and no other, is known."""
+    s3_ = catalog.spec.storage.s3
+    return s3_ is not None and s3_.credentials_secret_ref is None and s3_.credentials_file_secret_ref is None
+
+
 def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
     storage = catalog.spec.storage
     if storage.s3 is not None:
