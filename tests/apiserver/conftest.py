@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -10,11 +11,18 @@ from tests.apiserver.crds import Objects, install
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 
 
-@pytest.fixture(scope="session")
-def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+@contextmanager
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     """An API server that serves the committed CRDs and collects garbage; it has no nodes."""
     with ApiServer(tmp_path_factory.mktemp("api-server"), controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """The one of all tests that leave nothing behind which holds for the whole cluster."""
+    with serving(tmp_path_factory) as server:
         yield server
 
 

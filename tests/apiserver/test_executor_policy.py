@@ -16,6 +16,7 @@ from kubernetes.client import ApiException
 from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run import PaimonRun
+from tests.apiserver.conftest import serving
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until
 from tests.support import builders
@@ -91,6 +92,13 @@ def a_job(run: PaimonRun) -> Job:
         commit_user="u",
         compact=CompactJob(strategy="Full"),
     )
+
+
+@pytest.fixture(scope="module")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """Of this file alone: policies and a release hold for a whole cluster."""
+    with serving(tmp_path_factory) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

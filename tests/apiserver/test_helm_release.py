@@ -69,7 +69,7 @@ class Helm:
         ours = [crd.metadata.name for crd in definitions.list_custom_resource_definition().items]
         for name in ours:
             definitions.delete_custom_resource_definition(name)
-        assert wait_until(lambda: not definitions.list_custom_resource_definition().items, timeout=30)
+        assert wait_until(lambda: not definitions.list_custom_resource_definition().items, timeout=120)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from kubernetes import client
 
 from paimon_operator.core import rights as table
 from paimon_operator.core.rights import Right
+from tests.apiserver.conftest import serving
 from tests.apiserver.crds import install
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.rights import RELEASE, Rights, rendered
@@ -66,6 +67,13 @@ class Release:
         self.operator.__exit__(None, None, None)
         self.rights.close()
         self.stage.close()
+
+
+@pytest.fixture(scope="module")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """Of this file alone: policies and a release hold for a whole cluster."""
+    with serving(tmp_path_factory) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
