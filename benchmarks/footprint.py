@@ -1,6 +1,6 @@
 """How large the images are, and what a run costs the operator: `python -m benchmarks.footprint [RUNS]`.
 
-Image sizes are those of the layers: as files on a node, and as a registry of yours would keep and send them (gzip).
+Image sizes are those of the layers: as a registry keeps and sends them (gzip), and unpacked, as on a node.
 The submit cost is the operator's own CPU time and requests per run, over so many ExpireSnapshots runs of one table that
 users make; beside it stands the CPU time of one `spark-submit --version`, the least that an operator pays per run which
 submits by a JVM of its own.
@@ -31,31 +31,34 @@ _ACCEPT = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.di
 
 
 class Registry:
-    """The node's registry, which has the layers without compression."""
+    """The node's registry."""
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._packed: dict[str, int] = {}
+        self._unpacked: dict[str, int] = {}
 
     def size(self, reference: str) -> tuple[float, float]:
-        """The layers of an image in MiB: as they are, and packed."""
+        """The layers of an image in MiB: unpacked, and as the registry has them."""
         repository, _, tag = reference.partition("/")[2].rpartition(":")
         request = urllib.request.Request(  # noqa: S310 - a registry on this machine's loopback
             self._url(repository, "manifests", tag), headers={"Accept": _ACCEPT}
         )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
             layers = json.load(answer)["layers"]
-        packed = sum(self._pack(repository, layer["digest"]) for layer in layers)
-        return sum(layer["size"] for layer in layers) / MIB, packed / MIB
+        unpacked = sum(self._unpack(repository, layer) for layer in layers)
+        return unpacked / MIB, sum(layer["size"] for layer in layers) / MIB
 
-    def _pack(self, repository: str, digest: str) -> int:
-        if digest not in self._packed:
-            packer, packed = zlib.compressobj(), 0
+    def _unpack(self, repository: str, layer: Object) -> int:
+        digest = layer["digest"]
+        if not layer["mediaType"].endswith("gzip"):
+            return int(layer["size"])
+        if digest not in self._unpacked:
+            unpacker, unpacked = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16), 0
             with urllib.request.urlopen(self._url(repository, "blobs", digest), timeout=60) as blob:  # noqa: S310
                 while chunk := blob.read(CHUNK):
-                    packed += len(packer.compress(chunk))
-            self._packed[digest] = packed + len(packer.flush())
-        return self._packed[digest]
+                    unpacked += len(unpacker.decompress(chunk))
+            self._unpacked[digest] = unpacked
+        return self._unpacked[digest]
 
     def _url(self, repository: str, kind: str, name: str) -> str:
         return f"http://{self._address}/v2/{repository}/{kind}/{name}"
