@@ -10,6 +10,7 @@ from spark_apps.contract import EXIT_CODES, ResultError
 from spark_apps.hdfs import Hdfs
 from spark_apps.signs import Sign, sign
 from spark_apps.storage import Storage
+from spark_apps.volume import Volume
 
 MAX_MESSAGE = 700
 """Characters of a message: the whole result must stay below 3 KB."""
@@ -18,7 +19,6 @@ MAX_REMEDY = 3000
 
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 """Six bytes each in JSON, or nothing that UTF-8 can hold; a broken file is full of them."""
-
 
 _TELLS_NOTHING = re.compile(r"Identifier doesn't match expected value")
 """Of Java's Kerberos, below the cause that says what the KDC has answered."""
@@ -65,15 +65,6 @@ def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: st
 
 
 METASTORE_SIGNS = (
-    sign(
-        r"java\.nio\.file\.AccessDeniedException|Create database location failed\W.*file:",
-        "Surroundings",
-        "AccessDenied",
-        "The volume cannot be written to",
-        "let uid or group 185 write there: fsGroup does nothing on NFS and hostPath",
-        of_storage=False,
-        field="spec.storage.claim",
-    ),
     _of_metastore(
         "28[0-9A-Z]{3}|08004",
         "Surroundings",
@@ -223,7 +214,7 @@ SIGNS = (
 )
 
 
-def classify(error: BaseException, storage: Storage | Hdfs | None = None) -> RunError:
+def classify(error: BaseException, storage: Storage | Hdfs | Volume | None = None) -> RunError:
     """The failure behind any exception. What nobody foresaw counts as Infrastructure: it is retried, within limits."""
     if isinstance(error, RunError):
         return error

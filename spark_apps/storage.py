@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from spark_apps.hdfs import SCHEME, Hdfs
 from spark_apps.signs import Sign
+from spark_apps.volume import Volume
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job
@@ -70,8 +71,8 @@ def _bucket(uri: str) -> str | None:
     return parts.netloc if parts.scheme == S3 else None
 
 
-def storage_of(job: Job, engine: Engine) -> Storage | Hdfs | None:
+def storage_of(job: Job, engine: Engine) -> Storage | Hdfs | Volume:
     """What there is to say of the storage of this job."""
     if urlsplit(job.catalog.warehouse).scheme == SCHEME:
         return Hdfs.of(job.catalog.warehouse, job.hadoop, os.environ)
-    return Storage.of(job, engine)
+    return Storage.of(job, engine) or Volume()

@@ -10,7 +10,8 @@ from spark_apps.contract import Job, JobCatalog, JobRun, JobTable, WriteJob
 from spark_apps.engine import supported_engines
 from spark_apps.failures import RunError, classify
 from spark_apps.hdfs import Hdfs
-from spark_apps.storage import Storage
+from spark_apps.storage import Storage, storage_of
+from spark_apps.volume import Volume
 
 WRITE = WriteJob("import", "h1", "Upsert", "csv", "s3://landing/", "New", once=False, ledger="s3://lake/ledger")
 ON_THE_WAREHOUSE = {"s3.endpoint": "http://s3.storage:7070"}
@@ -49,6 +50,12 @@ def failing(
         ("java.net.UnknownHostException: s3.storage", "StorageUnreachable", "spec.storage.s3.endpoint"),
         ("No AWS Credentials provided", "SecretNotFound", "spec.storage.s3.credentialsSecretRef"),
         ("SignatureDoesNotMatch", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
+        # S3A's word for a 403 is that of Java's file systems
+        (
+            "java.nio.file.AccessDeniedException: s3a://lake/x: getFileStatus",
+            "CredentialsRefused",
+            "spec.storage.s3.credentialsSecretRef",
+        ),
         ("Access Denied", "AccessDenied", "spec.storage.s3.credentialsSecretRef"),
         ("ExpiredToken: the security token is expired", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
         ("Bad Request (Service: S3, Status Code: 400)", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
@@ -145,8 +152,26 @@ def test_a_lock_that_nobody_gives_back_is_told() -> None:
     ],
 )
 def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> None:
-    failure = failing(said, warehouse="file:///data/warehouse", options={})
+    failure = classify(RuntimeError(said), Volume())
     assert (failure.kind, failure.reason, failure.field) == ("Surroundings", "AccessDenied", "spec.storage.claim")
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "kind"),
+    [("s3://lake/warehouse", Storage), ("hdfs://nn:8020/lake", Hdfs), ("file:///data/warehouse", Volume)],
+)
+def test_what_is_said_of_a_storage_goes_by_the_warehouse(warehouse: str, kind: type) -> None:
+    job = Job(
+        version=1,
+        run=JobRun("r", "u", "shop"),
+        operation="Compact",
+        engine="paimon-1.4",
+        catalog=JobCatalog(warehouse, "filesystem"),
+        table=JobTable("shop", "orders"),
+        owner="o",
+        commit_user="c",
+    )
+    assert isinstance(storage_of(job, supported_engines()["paimon-1.4"]), kind)
 
 
 def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:
