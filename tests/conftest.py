@@ -13,18 +13,29 @@ settings.register_profile("any machine", deadline=None)  # how long an example t
 settings.load_profile("any machine")
 
 SUITES = ("e2e", "spark", "apiserver")
-"""In the order in which they start: the longest first. The unit tests, which need a few seconds, come last."""
+"""In the order in which they start: the longest first. The unit tests, which need a few seconds, come last.
+
+Before all others come the groups that take longest, so that no process is left alone with one at the end.
+"""
 
 OWN_NODE = ("test_cluster_lifecycle", "test_release_life")
 """Files with a cluster of their own, whose life their tests go through in order."""
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Groups: the soak; the tests of each engine on one JVM; each file with one API server or cluster of its own."""
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_rank)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """A process that shares the tests with others must have been told of every group: their names are in its ids."""
+    if session.config.getoption("loadgroup", default=False):
+        alone = [item.nodeid for item in session.items if _group(item) and "@" not in item.nodeid]
+        assert not alone, f"{len(alone)} tests are without their group, such as {alone[0]}"
 
 
 def _suite(item: pytest.Item) -> str:
@@ -47,6 +58,8 @@ def _is_soak(item: pytest.Item) -> bool:
     return "soak" in getattr(item, "fixturenames", ())
 
 
-def _rank(item: pytest.Item) -> tuple[bool, int]:
+def _rank(item: pytest.Item) -> tuple[bool, bool, int]:
     suite = _suite(item)
-    return not _is_soak(item), SUITES.index(suite) if suite in SUITES else len(SUITES)
+    grouped = item.get_closest_marker("xdist_group") is not None
+    is_long = grouped and suite in ("e2e", "spark")
+    return not _is_soak(item), not is_long, SUITES.index(suite) if suite in SUITES else len(SUITES)
