@@ -114,6 +114,8 @@ demo: deploy ## One table's life, from kubectl apply to merged rows; STORAGE=hdf
 bench: deploy ## Figures, side by side in one run
 	$(BIN)/python -m benchmarks.apply_to_ready
 	$(BIN)/python -m benchmarks.footprint
+	$(BIN)/python -m benchmarks.first_statement
+	$(BIN)/python -m benchmarks.executors 1000000 20000000
 	$(BIN)/python -m benchmarks.lost_commits
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay

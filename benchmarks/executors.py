@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tests.cluster import release
-from tests.e2e.lab import GROUP, Lab, once
+from tests.e2e.lab import Lab, once
 from tests.support.executor_stage import chart_objects
 from tests.support.kubectl import Kubectl, Object
 
@@ -69,9 +69,7 @@ class Bench:
     def _compacted(self, name: str, mode: str) -> float:
         self.lab.kubectl.apply(self.lab.catalog(spark=SPARK | {"mode": mode}))
         run = f"{name}-{mode.lower()}"
-        spec = {"tableRef": {"name": name}, "type": "Compact", "compact": {"strategy": "Full"}}
-        meta = {"name": run, "namespace": NAMESPACE}
-        self.lab.kubectl.apply({"apiVersion": GROUP, "kind": "PaimonRun", "metadata": meta, "spec": spec})
+        self.lab.kubectl.apply(self.lab.compaction(name, run))
 
         def over(obj: Object | None) -> bool:
             return ((obj or {}).get("status") or {}).get("phase") in ("Succeeded", "Failed", "Unknown")

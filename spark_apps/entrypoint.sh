@@ -4,8 +4,9 @@
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
-# driver that makes executors: where they reach it), TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (where this file is): jars/, app.jsa,
-# SPARK_APPS_MAIN (the program; tests put theirs around main.py).
+# driver that makes executors: where they reach it), TERMINATION_LOG, TMPDIR (/tmp, the only place written to),
+# PAIMON_OPERATOR_HOME (where this file is: jars/, app.jsa), SPARK_APPS_MAIN (the program; tests put theirs around
+# main.py).
 #
 # java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
 # whose class path with wildcards has no fixed order: an archive fits only the very class path it was made with.

@@ -100,4 +100,4 @@ def await_first(spark: SparkSession, job: Job, executors: JobExecutors) -> None:
                 "free or add nodes, or correct what is told, or use spark.mode Local",
                 field="spec.spark",
             )
-        time.sleep(_POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)  # Spark tells nobody that an executor has come

@@ -17,6 +17,7 @@ from typing import Any
 from spark_apps import outside
 from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.failures import RunError, classify
+from spark_apps.progress import JVM_READY, tell
 from spark_apps.report import document_of, text_of
 from spark_apps.session import Session
 from spark_apps.storage import storage_of
@@ -31,6 +32,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         session = Session(job)
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
+        tell(JVM_READY)
         seen = outside.look(job, session)
         operation = importlib.import_module(f"spark_apps.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)

@@ -16,6 +16,7 @@ from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
 from spark_apps.ownership import require_own
+from spark_apps.progress import SPARK_READY, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,6 +141,7 @@ class Session:
         session.sparkContext.setLogLevel("WARN")
         if self._executors:
             executors.await_first(session, self.job, self._executors)
+        tell(SPARK_READY)
         return session
 
     @property

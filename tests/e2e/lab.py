@@ -86,6 +86,12 @@ class Lab:
             "spec": {"catalogRef": {"name": "lake"}, "database": self.namespace, "schema": schema, **spec},
         }
 
+    def compaction(self, table: str, name: str, **more: Any) -> Object:
+        """A full compaction that a user asks for."""
+        spec = {"tableRef": {"name": table}, "type": "Compact", "compact": {"strategy": "Full"}, **more}
+        metadata = {"name": name, "namespace": self.namespace}
+        return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec}
+
     def land(self, path: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Puts one file of JSON lines into this namespace's folder of the landing bucket."""
         body = "".join(json.dumps(row) + "\n" for row in rows)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tests.e2e.kills import kill_driver
-from tests.e2e.lab import GROUP, Lab, once
+from tests.e2e.lab import Lab, once
 from tests.support.executor_stage import chart_objects
 from tests.support.kubectl import Object, condition
 
@@ -23,13 +23,6 @@ SPARK: dict[str, Any] = {
 SECONDS = 400
 VICTIM = "killed-squeeze"
 """A name of its own: drivers of other tests are on the same machine."""
-
-
-def compaction(lab: Lab, name: str = "squeeze", **spec: Any) -> Object:
-    """A full compaction that a user asks for."""
-    body = {"tableRef": {"name": "t"}, "type": "Compact", "compact": {"strategy": "Full"}, **spec}
-    metadata = {"name": name, "namespace": lab.namespace}
-    return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": body}
 
 
 def loaded(lab: Lab, *loads: int) -> Lab:
@@ -89,7 +82,7 @@ def test_auto_loads_little_in_one_pod_and_a_compaction_by_two_executors_survives
     for run in table.runs("t", "Write"):
         assert run["status"]["spark"]["mode"] == "Local"
         assert "nothing is known of the last load of write load-" in run["status"]["spark"]["message"]
-    table.kubectl.apply(compaction(table))
+    table.kubectl.apply(table.compaction("t", "squeeze"))
     pods = until(lambda: both(executors(table, "Running")), "two executors")
     shown = table.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
 
@@ -111,7 +104,7 @@ def test_auto_loads_little_in_one_pod_and_a_compaction_by_two_executors_survives
 
 def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(lab: Lab) -> None:
     table = loaded(lab, 10, 10)
-    table.kubectl.apply(compaction(table, VICTIM))
+    table.kubectl.apply(table.compaction("t", VICTIM))
     pods = until(lambda: executors(table, "Running"), "an executor")
 
     assert kill_driver(VICTIM) > 0
@@ -128,7 +121,7 @@ def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(lab: Lab)
 def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None:
     table = loaded(lab, 10)
     table.kubectl.apply(table.catalog(spark=SPARK | {"executor": {"instances": 1, "memory": "512Gi"}}))
-    table.kubectl.apply(compaction(table, backoffLimit=0))
+    table.kubectl.apply(table.compaction("t", "squeeze", backoffLimit=0))
 
     run = ended(table)
 

@@ -12,11 +12,11 @@ from tests.cluster import release
 from tests.cluster.hdfs import on_node, realm
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab, storage_objects
-from tests.e2e.lab import GROUP, committed, once
+from tests.e2e.lab import committed, once
 from tests.e2e.life import committed_after, live
 from tests.e2e.outages import without_datanode
 from tests.support.executor_stage import chart_objects
-from tests.support.kubectl import Kubectl, Object
+from tests.support.kubectl import Kubectl
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("hdfs")
@@ -40,7 +40,7 @@ def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
     lab.land("orders/last.json", [{"id": n, "state": "last", "amount": "1.00"} for n in range(100)])
     lab.kubectl.until("paimontable", "orders", committed_after(before), what="loaded by executors", seconds=400)
 
-    lab.kubectl.apply(compaction(lab))
+    lab.kubectl.apply(lab.compaction("orders", "squeeze"))
     lab.kubectl.until_condition("squeeze", "Succeeded", "True", kind="paimonrun", seconds=400)
     squeezed = lab.kubectl.get("paimonrun", "squeeze") or {}
     assert squeezed["status"]["spark"]["mode"] == "Cluster"
@@ -54,13 +54,6 @@ def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
 
     left = lab.hdfs.shell("-ls", "-R", "-C", lab.warehouse).split()
     assert not [path for path in left if "/orders" in path], "neither data nor ledger"
-
-
-def compaction(lab: HdfsLab) -> Object:
-    """A full compaction that a user asks for."""
-    metadata = {"name": "squeeze", "namespace": lab.namespace}
-    spec = {"tableRef": {"name": "orders"}, "type": "Compact", "compact": {"strategy": "Full"}}
-    return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec}
 
 
 @pytest.mark.parametrize("hdfs_lab", [on_node.SIMPLE], indirect=True)

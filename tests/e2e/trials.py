@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tests.e2e.drivers import DriverWatch, drivers_of
 from tests.e2e.faults import Fault
-from tests.e2e.lab import GROUP, Lab, once
+from tests.e2e.lab import Lab, once
 from tests.e2e.remains import remains
 from tests.support.kubectl import Object, RefusedError, condition
 
@@ -141,9 +141,7 @@ class Trials:
             self.lab.kubectl.apply(self._manifest())
             return ""
         name = f"{self.name}-compact-{len(self.made)}"
-        spec = {"tableRef": {"name": self.name}, "type": "Compact", "compact": {"strategy": "Full"}}
-        metadata = {"name": name, "namespace": self.lab.namespace}
-        self.lab.kubectl.apply({"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec})
+        self.lab.kubectl.apply(self.lab.compaction(self.name, name))
         return name
 
     def _ended(self, name: str, work: str) -> Object:

@@ -19,6 +19,8 @@ CLAIM_PATH = "/data"
 _ROOTS = {"s3": rf"s3://{_BUCKET}", "hdfs": rf"hdfs://{_HDFS}", "claim": rf"file://{CLAIM_PATH}"}
 """Storage member -> what the URIs of its places begin with."""
 _ROOT = f"({'|'.join(_ROOTS.values())})"
+SCHEMES = {member: root.partition("://")[0] for member, root in _ROOTS.items()}
+"""Storage member -> scheme of its warehouse."""
 
 Warehouse = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})+$", max_length=512)]
 LocationUri = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})*/?$", max_length=512)]
@@ -68,10 +70,6 @@ class Claim(ApiModel):
 
     name: ResourceName
     """Name of the PersistentVolumeClaim. The Spark Pods see it as /data, as uid and group 185."""
-
-
-SCHEMES = {"s3": "s3", "hdfs": "hdfs", "claim": "file"}
-"""Storage member -> scheme of its warehouse."""
 
 
 class Storage(ApiModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,8 +74,11 @@ class Hdfs:
 
     def start(self) -> None:
         """Starts what does not run, and waits until a file can be written; makes everything at the first call."""
-        first = not (self.home / "namenode").exists()
+        made = self.home / "made"
+        first = not made.exists()
         if first:
+            self.stop()
+            self._remove()  # what an interrupted first call has left
             self._create()
         if self.realm and self.realm.daemon.pid() is None:
             self.realm.start()
@@ -85,6 +89,7 @@ class Hdfs:
         if first:
             self.shell("-mkdir", "-p", "/lake", "/landing")
             self.shell("-chown", realm.USER, "/lake", "/landing")
+            made.touch()
 
     def start_namenode(self) -> None:
         """Starts the NameNode and waits until it lets files be written."""
@@ -147,6 +152,10 @@ class Hdfs:
     def _start(self, daemon: Daemon, main: str) -> None:
         if daemon.pid() is None:
             daemon.start(self.around(self._java(main, heap="384m")))
+
+    def _remove(self) -> None:
+        for home in (self.home, *([self.realm.home] if self.realm else [])):
+            shutil.rmtree(home, ignore_errors=True)
 
     def _create(self) -> None:
         conf = self.home / "conf"

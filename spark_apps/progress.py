@@ -1,0 +1,16 @@
+"""What a run's log tells while it works: one line per step. The result stays the last line."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+JVM_READY: Final = "the JVM is ready"
+SPARK_READY: Final = "Spark SQL is ready"
+"""In mode Cluster: with its first executor."""
+
+
+def tell(step: str) -> None:
+    """Writes a line now; the container runtime adds the time."""
+    sys.stdout.write(f"{step}\n")
+    sys.stdout.flush()
