@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ log4j.appender.stderr.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 """
 
 
+HOSTS = "hosts"
 RECENTLY = 2
 """Seconds; a DataNode reports every second."""
 
@@ -146,8 +148,12 @@ class Hdfs:
         }
 
     def _java(self, main: str, *arguments: str, heap: str) -> list[str]:
-        system = (f"-Djava.security.krb5.conf={self.realm.krb5_conf}",) if self.realm else ()
-        return java(main, *arguments, conf=self.home / "conf", heap=heap, system=system)
+        conf = self.home / "conf"
+        # Addresses have no names here; asking a name server that this network does not reach takes ten seconds each.
+        system = [f"-Djdk.net.hosts.file={conf / HOSTS}"]
+        if self.realm:
+            system.append(f"-Djava.security.krb5.conf={self.realm.krb5_conf}")
+        return java(main, *arguments, conf=conf, heap=heap, system=tuple(system))
 
     def _start(self, daemon: Daemon, main: str) -> None:
         if daemon.pid() is None:
@@ -168,6 +174,7 @@ class Hdfs:
         site = sites.server_site(self.home, self.address, self.ports, self.realm)
         (conf / "hdfs-site.xml").write_text(sites.xml(site))
         (conf / "log4j.properties").write_text(LOGGING)
+        (conf / HOSTS).write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
 
     def _wait(self, daemon: Daemon, ready: Callable[[], bool]) -> None:
         def answers() -> bool:
