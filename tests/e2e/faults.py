@@ -174,7 +174,7 @@ def _is_led(system: Kubectl, lease: Object | None) -> bool:
 FAULTS = (
     Fault(name="driver Pod deleted", prepared=_driver_deleted, attempts=2),
     Fault(name="executor deleted", prepared=_executor_deleted, attempts=1, place=_with_executors),
-    Fault(name="operator killed", prepared=_operator_killed, attempts=1),
+    Fault(name="operator killed", prepared=_operator_killed, attempts=1, alone=True),
     Fault(name="S3 server stopped for 30 s", prepared=_s3_stopped, attempts=3),
     Fault(name="DataNode stopped for 30 s", prepared=_datanode_stopped, attempts=3, place=_on_hdfs, group="hdfs"),
     Fault(name="kubelet restarted", prepared=_kubelet_restarted, attempts=1, alone=True),

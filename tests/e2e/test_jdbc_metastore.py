@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cluster import postgres
 from tests.cluster.layout import Layout
@@ -13,6 +15,7 @@ from tests.support import secret_values
 from tests.support.kubectl import Object, condition
 
 METASTORE = "Jdbc"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("postgres")  # one server, for all tests of this file
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 KINDS = "pods,configmaps,events,paimontables,paimoncatalogs,paimonruns"
@@ -35,11 +38,10 @@ def login(server: postgres.Server, lab: Lab) -> postgres.Login:
     return made
 
 
-def secret(lab: Lab, login: postgres.Login, **override: str) -> Object:
-    keys = {"username": login.user, "password": login.password}
-    made = lab.secret("lake-pg")
-    secret_values.register(keys | override)
-    return made | {"stringData": keys | override}
+def secret(lab: Lab, login: postgres.Login, *, name: str = "lake-pg", **override: str) -> Object:
+    keys = {"username": login.user, "password": login.password} | override
+    secret_values.register({"password": keys["password"]})  # the server's own refusals tell the user's name
+    return lab.secret(name) | {"stringData": keys}
 
 
 def table(lab: Lab, **spec: object) -> Object:
@@ -122,3 +124,22 @@ def test_a_missing_secret_is_named_and_costs_no_attempt(lab: Lab, each_engine: s
 
     lab.kubectl.apply(secret(lab, login))
     lab.ready("t", seconds=420)
+
+
+def test_the_example_becomes_a_table(lab: Lab, each_engine: str, server: postgres.Server) -> None:
+    """With this node's servers, and the lab's namespace, in the place of the example's."""
+    made = server.login(f"{lab.namespace}-example")
+    catalog, example = yaml.safe_load_all((EXAMPLES / "jdbc.yaml").read_text())
+    for each in (catalog, example):
+        each["metadata"]["namespace"] = lab.namespace
+    example["spec"]["database"] = lab.namespace
+    spec = catalog["spec"]
+    spec["metastore"]["jdbc"]["uri"] = made.uri
+    spec["storage"]["s3"]["endpoint"] = lab.s3_in_cluster
+    spec["warehouse"] += f"/{lab.namespace}"
+    del spec["spark"]["serviceAccountName"]
+    lab.kubectl.apply(secret(lab, made, name=spec["metastore"]["jdbc"]["credentialsSecretRef"]["name"]))
+    lab.kubectl.apply(catalog, example)
+
+    ready = lab.ready(example["metadata"]["name"], seconds=420)
+    assert condition(ready, "CommitSafe")["reason"] == "CommitLock"
