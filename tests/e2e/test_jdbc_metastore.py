@@ -141,5 +141,6 @@ def test_the_example_becomes_a_table(lab: Lab, each_engine: str, server: postgre
     lab.kubectl.apply(secret(lab, made, name=spec["metastore"]["jdbc"]["credentialsSecretRef"]["name"]))
     lab.kubectl.apply(catalog, example)
 
-    ready = lab.ready(example["metadata"]["name"], seconds=420)
-    assert condition(ready, "CommitSafe")["reason"] == "CommitLock"
+    name = example["metadata"]["name"]
+    lab.ready(name, seconds=420)
+    assert says(lab, "paimontable", name, "CommitSafe") == ("True", "CommitLock")
