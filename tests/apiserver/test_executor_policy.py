@@ -299,6 +299,23 @@ def test_a_driver_makes_no_pod_with(driving: Driving, sentence: str, edit: Edit,
     assert why in answer, (sentence, answer)
 
 
+def test_the_drivers_account_of_a_catalog_is_held_as_that_of_all(driving: Driving) -> None:
+    account = driving.stage.account_of_drivers("lake")
+    run = a_run("orders-compact-1dea1dea")
+    data, pod = driving.stage.make(run, launch_of(a_job(run), driver_account=account))
+    own = Driving(driving.stage, pod, data, driving.other, driving.stage.as_driver(pod))
+    assert wait_until(lambda: own.answer(own.executor()) == "", timeout=30), own.answer(own.executor())
+
+    for edit, why in (
+        (in_container(command=["sh", "-c", "env"]), NOT_ITS_SHAPE),
+        (in_spec(serviceAccountName=account), "an executor must not run as a driver"),
+        (mount("secret", secretName="bank"), NOT_ITS_MOUNT),
+    ):
+        body = own.executor()
+        edit(body)
+        assert why in own.refused(body)
+
+
 @pytest.mark.parametrize(
     "audience", ["sts.amazonaws.com", "pods.eks.amazonaws.com", "api://AzureADTokenExchange", "sts.aliyuncs.com"]
 )

@@ -72,7 +72,13 @@ def test_without_a_secret_the_engine_looks_for_the_identity_of_the_pod(engine: s
     ],
 )
 def test_only_s3_without_a_secret_lets_pods_in_by_who_they_are(kind: dict[str, Any], *, expected: bool) -> None:
-    assert storage.by_identity(builders.catalog(storage=kind)) is expected
+    """The account that all catalogs' drivers of executors share is nobody there."""
+    assert storage.knows_no_driver(builders.catalog(storage=kind)) is expected
+
+
+def test_a_catalog_may_name_an_account_for_drivers_of_executors_that_the_storage_knows() -> None:
+    spark = {"driverServiceAccountName": "paimon-driver-lake"}
+    assert storage.knows_no_driver(builders.catalog(storage={"s3": S3}, spark=spark)) is False
 
 
 def test_authorities_come_as_a_file_beside_the_keys() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, provisioned
 from tests.support import pods
@@ -51,6 +53,17 @@ async def test_a_catalog_with_the_pods_identity_keeps_its_account_where_cluster_
     assert found(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Local"
     assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "lake-spark"
     assert set(found(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
+
+
+async def test_a_catalog_with_the_pods_identity_has_executors_by_an_account_of_its_own_drivers(
+    operator: OperatorInMemory,
+) -> None:
+    spark = CLUSTER | {"serviceAccountName": "lake-spark", "driverServiceAccountName": "paimon-driver-lake"}
+    name, pod = await compacting(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
+    assert found(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Cluster"
+    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver-lake"
+    executor = json.loads(found(operator, Kind.CONFIG_MAP, name)["data"]["executor.json"])
+    assert executor["spec"]["serviceAccountName"] == "lake-spark"
 
 
 async def test_no_attempt_follows_when_the_catalog_names_another_secret_than_the_executors_pod(

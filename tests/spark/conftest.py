@@ -12,8 +12,11 @@ from spark_apps.fetch import Availability, fetch
 from tests.cluster.hdfs.loopback import on_loopback
 from tests.cluster.hdfs.servers import Hdfs
 from tests.spark import with_metastore
+from tests.spark.bucket import Bucket
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
+from tests.support.s3_server import s3_server
+from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_process import Worker, image_home
 
 _availability: dict[str, Availability] = {}
@@ -125,3 +128,21 @@ def simple(simple_hdfs: Hdfs, tmp_path: Path) -> HdfsLake:
 @pytest.fixture
 def secure(kerberos_hdfs: Hdfs, tmp_path: Path) -> HdfsLake:
     return _driven(kerberos_hdfs, tmp_path)
+
+
+@pytest.fixture
+def bucket(lake: Lake) -> Iterator[Bucket]:
+    with s3_server(lake.directory, "lake", "landing") as server:
+        yield Bucket(lake, server, dict(server.keys))
+
+
+@pytest.fixture
+def gate(bucket: Bucket) -> Iterator[Gate]:
+    """The same server for those who have temporary keys only."""
+    with token_gate(bucket.server) as opened:
+        bucket.env = {
+            "AWS_ACCESS_KEY_ID": opened.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": opened.secret_access_key,
+            "AWS_SESSION_TOKEN": opened.token,
+        }
+        yield opened

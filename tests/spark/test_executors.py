@@ -19,11 +19,13 @@ from paimon_operator.core.render import Launch
 from paimon_operator.core.storage.access import Variable
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.processes import wait_until
+from tests.spark.bucket import Bucket, identity
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
 from tests.support import builders
 from tests.support.executor_kubelet import Kubelet
 from tests.support.executor_stage import ExecutorStage, launch_of
+from tests.support.s3_token_gate import Gate
 
 NAMESPACE = "shop"
 SECRETS = ("the-secret-key", "_SPARK_AUTH_SECRET")
@@ -75,8 +77,13 @@ def two_files(lake: Lake) -> None:
 
 def compaction(lake: Lake, stage: ExecutorStage, **how: Any) -> tuple[dict[str, str], Any]:
     """The ConfigMap's data and the driver's Pod of a compaction with executors."""
-    run: PaimonRun = builders.run(f"orders-compact-{next(lake.numbers)}", table=builders.table())
-    job = Job.model_validate(lake.job("Compact", run=run.metadata.name, compact={"strategy": "Full"}))
+    return launched(stage, lake.job("Compact", compact={"strategy": "Full"}), **how)
+
+
+def launched(stage: ExecutorStage, asked: dict[str, Any], **how: Any) -> tuple[dict[str, str], Any]:
+    """The same of any job; its run is made for it."""
+    run: PaimonRun = builders.run(asked["run"]["name"], table=builders.table())
+    job = Job.model_validate(asked)
     job = job.model_copy(update={"run": job.run.model_copy(update={"uid": run.metadata.uid})})
     launch: Launch = launch_of(job, **how)
     return stage.make(run, launch)
@@ -130,6 +137,28 @@ def test_executors_need_no_login_of_their_own_on_an_hdfs_with_kerberos(
     assert len(kubelet.seen) == 2
     rows = lake.rows()
     assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
+
+
+def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
+    bucket: Bucket, gate: Gate, stage: ExecutorStage, kubelet: Kubelet
+) -> None:
+    """No Secret anywhere: the cloud has put the way to temporary keys into the Pods, which we do in its place."""
+    bucket.env = identity(gate)
+    by_identity = {"endpoint": gate.endpoint}
+    bucket.works(by_identity)
+    assert bucket.write(by_identity, "two").code == 0
+    fetched = gate.fetched
+    job, _ = bucket.job("Compact", by_identity, compact={"strategy": "Full"})
+    variables = tuple(Variable(name=name, value=value) for name, value in bucket.env.items())
+    account = stage.account_of_drivers("lake")
+    kubelet.start_driver(*launched(stage, job, variables=variables, driver_account=account))
+
+    result = kubelet.result()
+
+    assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
+    assert (result["before"]["files"], result["after"]["files"]) == (2, 1)
+    assert bucket.rows() == [{"id": 1, "what": "two"}]
+    assert gate.fetched >= fetched + 2, "the driver, and an executor that had work"
 
 
 def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(

@@ -3,100 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paimon_operator.core import storage
-from paimon_operator.core.storage.access import ROOT
 from spark_apps.contract import EXIT_CODES
 from tests.cluster.pki import Authority
+from tests.spark.bucket import Bucket, identity
 from tests.spark.lake import Lake
-from tests.support import builders, lake_reader
-from tests.support.s3_server import REGION, S3Server, s3_server
-from tests.support.s3_token_gate import CREDENTIALS, WORKLOAD_TOKEN, Gate, token_gate
+from tests.support.s3_server import s3_server
+from tests.support.s3_token_gate import Gate
 from tests.support.spark_process import Exited
 
-COLUMNS = [{"name": "id", "type": "BIGINT"}, {"name": "what", "type": "STRING"}]
 SECRET: dict[str, Any] = {"credentialsSecretRef": {"name": "lake-s3"}}
 FILE: dict[str, Any] = {"credentialsFileSecretRef": {"name": "lake-s3"}}
 IDENTITY: dict[str, Any] = {}
-
-
-@dataclass
-class Bucket:
-    """A lake whose warehouse and landing folder are buckets of a real server."""
-
-    lake: Lake
-    server: S3Server
-    env: dict[str, str] = field(default_factory=dict)
-    """What the kubelet takes from a Secret, or the cloud puts into the driver's environment."""
-
-    @property
-    def mounts(self) -> Path:
-        """What is /etc/paimon-storage in a Pod."""
-        return self.lake.directory / "mounts"
-
-    def mount(self, path: str, text: str) -> None:
-        """A file that a Secret or ConfigMap of the catalog holds."""
-        file = self.mounts / path
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
-
-    def drive(self, operation: str, s3: dict[str, Any], **member: Any) -> Exited:
-        """One run of a catalog with this `s3`."""
-        catalog = builders.catalog(
-            warehouse="s3://lake/warehouse",
-            storage={"s3": {"endpoint": self.server.endpoint, "region": REGION, "pathStyleAccess": True, **s3}},
-        )
-        way = storage.access(catalog, builders.engines()[self.lake.engine.id])
-        job = self.lake.job(operation, **member)
-        job["catalog"] |= {"warehouse": catalog.spec.warehouse, "options": dict(way.catalog_options)}
-        job["hadoop"] = dict(way.hadoop_options)
-        told = {each.name: each.value for each in way.variables if each.value is not None}
-        files = {name: value.replace(ROOT, str(self.mounts)) for name, value in told.items()}
-        return self.lake.drive(job, **files, **self.env)
-
-    def provision(self, s3: dict[str, Any]) -> Exited:
-        body = {"columns": COLUMNS, "primaryKeys": ["id"], "options": {"bucket": "1"}, "adoption": "Fail"}
-        return self.drive("Provision", s3, provision=body)
-
-    def write(self, s3: dict[str, Any]) -> Exited:
-        self.server.client().put_object(Bucket="landing", Key="orders/1.csv", Body=b"id,what\n1,one\n")
-        ledger = "s3://lake/warehouse/.paimon-operator/shop.orders/import"
-        body = self.lake.write_job(location="s3://landing/", ledger=ledger)["write"]
-        return self.drive("Write", s3, write=body)
-
-    def works(self, s3: dict[str, Any]) -> None:
-        """A table is made, loaded from the landing bucket, and read by somebody else."""
-        for done in (self.provision(s3), self.write(s3)):
-            assert done.code == 0, done.log
-        assert self.rows() == [{"id": 1, "what": "one"}]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """As pypaimon reads them: from the same directory without TLS, because it can be told of no authority."""
-        with s3_server(self.lake.directory) as plain:
-            return lake_reader.read_rows("s3://lake/warehouse", "shop", "orders", env=plain.reader_environment)
-
-
-@pytest.fixture
-def bucket(lake: Lake) -> Iterator[Bucket]:
-    with s3_server(lake.directory, "lake", "landing") as server:
-        yield Bucket(lake, server, dict(server.keys))
-
-
-@pytest.fixture
-def gate(bucket: Bucket) -> Iterator[Gate]:
-    """The same server for those who have temporary keys only."""
-    with token_gate(bucket.server) as opened:
-        bucket.env = {
-            "AWS_ACCESS_KEY_ID": opened.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": opened.secret_access_key,
-            "AWS_SESSION_TOKEN": opened.token,
-        }
-        yield opened
 
 
 def test_keys_in_a_mounted_file(bucket: Bucket) -> None:
@@ -127,11 +49,7 @@ def test_a_session_token_of_yesterday_is_told_by_its_field(bucket: Bucket, gate:
 
 
 def test_the_identity_of_the_pod_without_any_secret(bucket: Bucket, gate: Gate) -> None:
-    """As EKS Pod Identity gives it: an address in the environment, answered on the node."""
-    bucket.env = {
-        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{gate.endpoint}{CREDENTIALS}",
-        "AWS_CONTAINER_AUTHORIZATION_TOKEN": WORKLOAD_TOKEN,
-    }
+    bucket.env = identity(gate)
     bucket.works(IDENTITY | {"endpoint": gate.endpoint})
     assert gate.fetched
 

@@ -54,7 +54,12 @@ def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
 
 
 def launch_of(
-    job: Job, *, instances: int = 2, timeout_s: int = 120, variables: tuple[Variable, ...] = CREDENTIALS
+    job: Job,
+    *,
+    instances: int = 2,
+    timeout_s: int = 120,
+    variables: tuple[Variable, ...] = CREDENTIALS,
+    driver_account: str = "paimon-driver",
 ) -> Launch:
     """What the operator would launch for `job` in mode Cluster."""
     executors = JobExecutors(
@@ -74,7 +79,7 @@ def launch_of(
         cpu_request_millis=100,
         memory_mib=1536,
         variables=variables,
-        executors=Executors(job=executors, driver_account="paimon-driver"),
+        executors=Executors(job=executors, driver_account=driver_account),
     )
 
 
@@ -95,6 +100,23 @@ class ExecutorStage:
         command = [str(kubectl), f"--kubeconfig={self.server.kubeconfig}", "apply", "--server-side", "-f", "-"]
         subprocess.run(command, input=yaml.safe_dump_all(objects), text=True, check=True, capture_output=True)
 
+    def account_of_drivers(self, name: str) -> str:
+        """What an administrator makes for a catalog whose storage goes by accounts. Returns the account's name."""
+        role = "paimon-driver"
+        metadata = {"name": f"{role}-{name}", "namespace": self.namespace}
+        subject = {"kind": "ServiceAccount", **metadata}
+        self.apply(
+            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
+            {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "RoleBinding",
+                "metadata": metadata,
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role},
+                "subjects": [subject],
+            },
+        )
+        return metadata["name"]
+
     def make(self, run: PaimonRun, launch: Launch, attempt: int = 1) -> tuple[Object, Any]:
         """The run's ConfigMap (its data is returned) and its driver Pod, without their owner, which is not there."""
         bodies = (
@@ -108,11 +130,11 @@ class ExecutorStage:
         self.core.create_namespaced_config_map(self.namespace, settings, field_validation="Strict")
         return settings["data"], self.core.create_namespaced_pod(self.namespace, pod, field_validation="Strict")
 
-    def token(self, pod: Any, account: str = "paimon-driver") -> str:
+    def token(self, pod: Any) -> str:
         """The token that the kubelet would give to this Pod."""
         bound = {"kind": "Pod", "apiVersion": "v1", "name": pod.metadata.name, "uid": pod.metadata.uid}
         body = {"spec": {"audiences": [], "boundObjectRef": bound}}
-        answer = self.core.create_namespaced_service_account_token(account, self.namespace, body)
+        answer = self.core.create_namespaced_service_account_token(pod.spec.service_account_name, self.namespace, body)
         token: str = answer.status.token
         return token
 

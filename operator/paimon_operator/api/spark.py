@@ -71,7 +71,11 @@ class CatalogSpark(Spark):
     service_account_name: ResourceName | None = None
     """Service account of the driver pods in mode Local and of executors; it needs no right, and its token is not
     mounted. Absent: the namespace's default account, for executors the operator's setting. Drivers of mode Cluster have
-    an account of their own, by the operator's setting."""
+    an account of their own."""
+    driver_service_account_name: ResourceName | None = None
+    """Service account of drivers of mode Cluster, where the storage knows pods by their account: it has the identity
+    that the storage knows, and rights on pods. Its name is that of the operator's setting, a dash and more
+    (paimon-driver-lake): by that the admission policy knows its pods. Absent: the account of the operator's setting."""
     spark_conf: SparkConf = Field(default_factory=dict)
     """Settings of Spark, from a list of what is about speed and patience. An edit applies to the next run."""
     pod_overlay: PodOverlay | None = None

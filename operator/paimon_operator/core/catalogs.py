@@ -25,7 +25,7 @@ from paimon_operator.core.conditions import (
     unknown,
 )
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.observed import Accounts, OperatorFacts
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.rules import location_problems
 from paimon_operator.core.spark_rules import spark_problems
@@ -106,6 +106,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _storage_problems(catalog, operator)
     yield from location_problems(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
+    yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)
 
 
@@ -149,6 +150,26 @@ def _storage_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterat
             "this operator allows no warehouse on a PersistentVolumeClaim",
             "Use S3 or HDFS, or ask the administrator of the operator to set spark.allowClaims in the chart's values.",
             reason=Reason.STORAGE_NOT_ALLOWED,
+        )
+
+
+def _account_problems(catalog: PaimonCatalog, accounts: Accounts) -> Iterator[SpecError]:
+    """A driver of another account could make any Pod: the chart's admission policy holds accounts by their names."""
+    spark = catalog.spec.spark
+    prefix = accounts.driver_prefix
+    if spark is None:
+        return
+    if (name := spark.driver_service_account_name) is not None and not name.startswith(prefix):
+        yield SpecError(
+            "spec.spark.driverServiceAccountName",
+            f"{name!r} is no name of an account that may make executors",
+            f"Name the account {prefix}<something>, or leave the field out.",
+        )
+    if (name := spark.service_account_name) is not None and f"{name}-".startswith(prefix):
+        yield SpecError(
+            "spec.spark.serviceAccountName",
+            f"{name!r} is the name of an account that makes executors, and executors must have no right",
+            f"Name another account here; {prefix}<something> belongs into spec.spark.driverServiceAccountName.",
         )
 
 

@@ -54,6 +54,11 @@ class Accounts:
     executor: str = "paimon-spark"
     """Of executors whose catalog names none: without any right and without a token."""
 
+    @property
+    def driver_prefix(self) -> str:
+        """What the name of a catalog's own account of such drivers begins with."""
+        return f"{self.driver}-"
+
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorFacts:

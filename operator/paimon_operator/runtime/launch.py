@@ -13,7 +13,7 @@ from paimon_operator.api.contract import Job, JobExecutors, JobSpark
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunSpark
-from paimon_operator.api.spark import SparkMode
+from paimon_operator.api.spark import CatalogSpark, SparkMode
 from paimon_operator.api.table import PaimonTable
 from paimon_operator.core import effective, storage
 from paimon_operator.core.execution import execution, is_long
@@ -69,24 +69,24 @@ class Launches:
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
         defaults = self.operator.defaults
-        mode, by_identity = effective.mode(table, catalog, defaults), storage.by_identity(catalog)
-        return execution(run, table, mode, defaults, by_identity=by_identity)
+        mode, unknown = effective.mode(table, catalog, defaults), storage.knows_no_driver(catalog)
+        return execution(run, table, mode, defaults, driver_unknown=unknown)
 
     def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
         size = effective.executor(table, catalog, self.operator.defaults)
         memory, cores = units.mebibytes(_given(size.memory)), _given(size.cores)
         beside = overhead_mib(memory)
-        own = catalog.spec.spark.service_account_name if catalog.spec.spark else None
+        own = catalog.spec.spark or CatalogSpark()
         job = JobExecutors(
             instances=_given(size.instances),
             cores=cores,
             cpu_millis=self._millis(cores),
             heap_mib=memory - beside,
             overhead_mib=beside,
-            service_account=own or self.operator.accounts.executor,
+            service_account=own.service_account_name or self.operator.accounts.executor,
             timeout_seconds=self.operator.executor_timeout_s,
         )
-        return Executors(job=job, driver_account=self.operator.accounts.driver)
+        return Executors(job=job, driver_account=own.driver_service_account_name or self.operator.accounts.driver)
 
     @staticmethod
     def _with_spark(job: Job, catalog: PaimonCatalog, executors: Executors | None) -> Job:

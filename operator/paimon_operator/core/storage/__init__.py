@@ -27,10 +27,12 @@ def access(catalog: PaimonCatalog, engine: Engine) -> Access:
     return _of_storage(catalog, engine) + _of_metastore(catalog)
 
 
-def by_identity(catalog: PaimonCatalog) -> bool:
-    """Whether the cloud lets the Spark Pods in by who they are: the account of the catalog, and no other, is known."""
+def knows_no_driver(catalog: PaimonCatalog) -> bool:
+    """Whether the cloud lets Spark Pods in by who they are, and the catalog names no account for those of drivers that
+    make executors: the one that all catalogs share is nobody's."""
     s3_ = catalog.spec.storage.s3
-    return s3_ is not None and s3_.credentials_secret_ref is None and s3_.credentials_file_secret_ref is None
+    by_identity = s3_ is not None and s3_.credentials_secret_ref is None and s3_.credentials_file_secret_ref is None
+    return by_identity and not (catalog.spec.spark and catalog.spec.spark.driver_service_account_name)
 
 
 def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
