@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.contract import Job, JobCatalog, JobRun, JobTable
+from paimon_operator.api.contract import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
@@ -25,19 +25,25 @@ from paimon_operator.errors import SpecError, SurroundingsError
 NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def build_job(run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts) -> Job:
+def build_job(
+    run: PaimonRun,
+    table: PaimonTable,
+    catalog: PaimonCatalog,
+    operator: OperatorFacts,
+    executors: JobExecutors | None = None,
+) -> Job:
     """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
     for problem in catalog_problems(catalog, operator):
         raise problem
     # A job does not depend on the time of day; the look wants one.
     look = Look.at(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
-    return job_of(run, look, operator.cluster_id)
+    return job_of(run, look, operator.cluster_id, executors)
 
 
-def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
-    """The job document of `run`. Raises SpecError for what the manifest no longer has.
+def job_of(run: PaimonRun, look: Look, cluster_id: str, executors: JobExecutors | None = None) -> Job:
+    """The job document of `run`, whose driver works alone without `executors`.
 
-    Raises SurroundingsError when the manifest was edited after the run was decided.
+    Raises SpecError for what the manifest no longer has, SurroundingsError when it was edited after the decision.
     """
     _permitted(run, look)
     _same_as_decided(run, look)
@@ -57,8 +63,14 @@ def job_of(run: PaimonRun, look: Look, cluster_id: str) -> Job:
         owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
         commit_user=f"{run.metadata.name}-{run.metadata.uid}",
         since_snapshot=outside.since(look.table),
+        spark=_spark(look.catalog, executors),
         **_member(run, look),
     )
+
+
+def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark | None:
+    conf = catalog.spec.spark.spark_conf if catalog.spec.spark else {}
+    return JobSpark(conf=dict(conf), executors=executors) if conf or executors else None
 
 
 def _member(run: PaimonRun, look: Look) -> dict[str, Any]:

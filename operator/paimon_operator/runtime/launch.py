@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from paimon_operator.api import units
 from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.contract import Job, JobExecutors, JobSpark
+from paimon_operator.api.contract import JobExecutors
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunSpark
@@ -47,7 +47,7 @@ class Launches:
             raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
-        job = self._with_spark(build_job(run, table, catalog, self.operator), catalog, executors)
+        job = build_job(run, table, catalog, self.operator, executors.job if executors else None)
         way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         cores = _given(size.cores)
@@ -87,14 +87,6 @@ class Launches:
             timeout_seconds=self.operator.executor_timeout_s,
         )
         return Executors(job=job, driver_account=own.driver_service_account_name or self.operator.accounts.driver)
-
-    @staticmethod
-    def _with_spark(job: Job, catalog: PaimonCatalog, executors: Executors | None) -> Job:
-        conf = catalog.spec.spark.spark_conf if catalog.spec.spark else {}
-        if not conf and executors is None:
-            return job
-        spark = JobSpark(conf=dict(conf), executors=executors.job if executors else None)
-        return job.model_copy(update={"spark": spark})
 
     def _millis(self, cores: int) -> int:
         return max(1, round(cores * self.cpu_share * 1000))
