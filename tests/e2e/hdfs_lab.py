@@ -52,6 +52,11 @@ class HdfsLab(Lab):
         del catalog_bucket
         return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.namespace, table)
 
+    def snapshots(self, table: str) -> list[str]:
+        """Paths of the table's snapshots."""
+        listed = self.hdfs.shell("-ls", "-C", f"{self.warehouse}/{self.namespace}.db/{table}/snapshot").split()
+        return [path for path in listed if "/snapshot-" in path]
+
 
 def storage(hdfs: Hdfs) -> Object:
     """The catalog's member `hdfs`."""

@@ -88,8 +88,12 @@ class Lab:
 
     def compaction(self, table: str, name: str, **more: Any) -> Object:
         """A full compaction that a user asks for."""
-        spec = {"tableRef": {"name": table}, "type": "Compact", "compact": {"strategy": "Full"}, **more}
+        return self.run(table, name, type="Compact", compact={"strategy": "Full"}, **more)
+
+    def run(self, table: str, name: str, **spec: Any) -> Object:
+        """What a user asks for."""
         metadata = {"name": name, "namespace": self.namespace}
+        spec = {"tableRef": {"name": table}, **spec}
         return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec}
 
     def land(self, path: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -102,8 +106,8 @@ class Lab:
         warehouse = f"s3://{catalog_bucket}/{self.namespace}" + (f"/{directory}" if directory else "")
         return lake_reader.read_rows(warehouse, self.namespace, table, env=self.env)
 
-    def ready(self, table: str, *, seconds: float = 240) -> Object:
-        return self.kubectl.until_condition(table, "Ready", "True", seconds=seconds)
+    def ready(self, table: str) -> Object:
+        return self.kubectl.until_condition(table, "Ready", "True")
 
     def settled(self, table: str) -> Object:
         """Waits until a write of the table has committed and no run is under way."""
@@ -112,7 +116,6 @@ class Lab:
             table,
             lambda o: o and committed(o) and not o["status"].get("activeRun"),
             what="loaded and settled",
-            seconds=300,
         )
 
     def pods(self, selector: str = "app.kubernetes.io/managed-by=paimon-operator") -> list[Object]:

@@ -17,6 +17,7 @@ from tests.e2e.outages import S3Door
 TICKS = 20
 ROWS_PER_FILE = 50
 OUTAGE_S = 30
+MOST_OUTAGE_S = 300
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Soak:
         table = self.lab.table("soak", {"id": "BIGINT", "tick": "INT"})
         table["spec"]["writes"] = [scheduled("import", "soak/", mode="Append")]
         self.lab.kubectl.apply(table)
-        self.lab.ready("soak", seconds=600)
+        self.lab.ready("soak")
         outage = dice.randrange(3, TICKS - 3)
         for tick in range(TICKS):
             self._one_tick(tick, dice, outage=tick == outage)
@@ -62,17 +63,21 @@ class Soak:
         time.sleep(max(0.0, end - time.monotonic()))  # to the next tick
 
     def _shut_the_storage(self) -> bool:
-        """For the next run, whose driver needs seconds to get that far. Returns whether it met the outage."""
-        name = self._next_run()
+        """From the next run on, until a driver has met it: a busy machine may need longer than that to start one.
+
+        Returns whether one has.
+        """
         with self.door.closed():
-            time.sleep(OUTAGE_S)  # how long it lasts is the point
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:  # a driver that has met it may be about to say so
-            attempts = (self.lab.kubectl.get("paimonrun", name) or {}).get("status", {}).get("attempts") or []
-            if any(each.get("reason") == "StorageUnreachable" for each in attempts):
-                return True
-            time.sleep(1)  # polling a live server
-        return False
+            start = time.monotonic()
+            while not (met := self._met_the_outage()) and time.monotonic() < start + MOST_OUTAGE_S:
+                time.sleep(2)  # polling a live server
+            time.sleep(max(0.0, start + OUTAGE_S - time.monotonic()))  # how long it lasts is the point
+        return met
+
+    def _met_the_outage(self) -> bool:
+        statuses = [run.get("status") or {} for run in self.lab.runs("soak", "Write")]
+        attempts = [attempt for status in statuses for attempt in status.get("attempts", ())]
+        return any(attempt.get("reason") == "StorageUnreachable" for attempt in attempts)
 
     def _kill_next_driver(self, dice: random.Random) -> bool:
         """Kills the next driver at a random moment of its short life."""

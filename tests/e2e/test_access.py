@@ -21,7 +21,7 @@ def test_the_verb_compact_on_one_table_is_good_for_that_and_nothing_else(lab: La
     lab.ready("orders")
 
     nightly.run("create", "-f", "-", stdin=_run(lab, "mine", "orders", "Compact"))
-    lab.kubectl.until_condition("mine", "Succeeded", "True", kind="paimonrun", seconds=300)
+    lab.kubectl.until_condition("mine", "Succeeded", "True", kind="paimonrun")
     done = nightly.get("paimonrun", "mine")
     assert done is not None
     assert done["status"]["reason"]["trigger"] == "User"

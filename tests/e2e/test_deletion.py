@@ -40,7 +40,7 @@ def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables
             ready = condition(obj, "Ready")
             return ready.get("status") == "False" and "drop" in ready.get("message", "").lower()
 
-        lab.kubectl.until("paimontable", "drop", says_why, what="waiting and saying why", seconds=300)
+        lab.kubectl.until("paimontable", "drop", says_why, what="waiting and saying why")
 
         lab.kubectl.run("annotate", "paimontable", "give-up", "paimon-operator.dev/skip-drop=true")
         lab.kubectl.until("paimontable", "give-up", lambda o: o is None, what="released by the way out", seconds=120)

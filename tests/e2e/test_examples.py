@@ -47,7 +47,7 @@ def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str])
         shop.run("apply", "--server-side", "--force-conflicts", "-f", str(path))
         try:
             for table in documents(path, "PaimonTable"):
-                shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
+                shop.until_condition(table["metadata"]["name"], "Ready", "True")
         finally:
             for each in reversed(new):  # their schedules would go on beside the other tests; what the demo made stays
                 shop.delete(each["kind"], each["metadata"]["name"], wait=True)
@@ -60,7 +60,7 @@ def test_the_runs_succeed(lab: Lab) -> None:
         run["metadata"]["namespace"] = lab.namespace
         made = lab.kubectl.run("create", "-o", "name", "-f", "-", stdin=yaml.safe_dump(run))
         name = made.strip().partition("/")[2]
-        lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun", seconds=300)
+        lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun")
 
 
 def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import Lab, once
 from tests.support.executor_stage import chart_objects
-from tests.support.kubectl import Object, condition
+from tests.support.kubectl import PATIENCE_S, Object, condition
 
 EXECUTORS = "paimon-operator.dev/role=executor"
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
@@ -20,7 +20,6 @@ SPARK: dict[str, Any] = {
     "driver": {"cores": 1, "memory": "1536Mi"},
     "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
 }
-SECONDS = 400
 VICTIM = "killed-squeeze"
 """A name of its own: drivers of other tests are on the same machine."""
 
@@ -46,7 +45,7 @@ def loaded(lab: Lab, *loads: int) -> Lab:
         committed = [each for each in status.get("writes", ()) if each.get("committedSnapshot")]
         return len(committed) == len(writes) and not status.get("activeRun")
 
-    lab.kubectl.until("paimontable", "t", done, what="loaded", seconds=SECONDS)
+    lab.kubectl.until("paimontable", "t", done, what="loaded")
     lab.kubectl.apply(lab.catalog(spark=SPARK))
     return lab
 
@@ -61,7 +60,7 @@ def both(pods: list[Object]) -> list[Object]:
 
 def until(met: Callable[[], Any], what: str) -> Any:
     """The first answer that is true."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + PATIENCE_S
     while not (answer := met()):
         assert time.monotonic() < end, f"not {what}"
         time.sleep(0.3)  # polling a live server
@@ -72,7 +71,7 @@ def ended(lab: Lab, name: str = "squeeze") -> Object:
     def over(obj: Object | None) -> bool:
         return ((obj or {}).get("status") or {}).get("phase") in ("Succeeded", "Failed", "Unknown")
 
-    found = lab.kubectl.until("paimonrun", name, over, what="over", seconds=SECONDS)
+    found = lab.kubectl.until("paimonrun", name, over, what="over")
     assert found is not None
     return found
 

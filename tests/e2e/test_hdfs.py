@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,10 +14,9 @@ from tests.cluster.hdfs import on_node, realm
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab, storage_objects
 from tests.e2e.lab import committed, once
-from tests.e2e.life import committed_after, live
 from tests.e2e.outages import without_datanode
 from tests.support.executor_stage import chart_objects
-from tests.support.kubectl import Kubectl
+from tests.support.kubectl import Kubectl, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("hdfs")
@@ -30,27 +30,57 @@ CLUSTER = {
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 
 
-def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
-    """Its last load and its last compaction are done by two executors."""
-    lab = hdfs_lab
-    live(lab)
-    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
-    lab.kubectl.apply(lab.catalog(spark=CLUSTER))
-    before = committed(lab.kubectl.get("paimontable", "orders"))
-    lab.land("orders/last.json", [{"id": n, "state": "last", "amount": "1.00"} for n in range(100)])
-    lab.kubectl.until("paimontable", "orders", committed_after(before), what="loaded by executors", seconds=400)
+YEARLY = "0 0 1 1 *"
 
-    lab.kubectl.apply(lab.compaction("orders", "squeeze"))
-    lab.kubectl.until_condition("squeeze", "Succeeded", "True", kind="paimonrun", seconds=400)
-    squeezed = lab.kubectl.get("paimonrun", "squeeze") or {}
-    assert squeezed["status"]["spark"]["mode"] == "Cluster"
-    assert [(row["id"], row["state"]) for row in lab.rows("orders")] == [(n, "last") for n in range(100)]
-    owners = lab.hdfs.shell("-ls", "-R", f"{lab.warehouse}/{lab.namespace}.db/orders").splitlines()
+
+def loaded(lab: HdfsLab, batches: int) -> None:
+    """The table `orders` after that many loads of the keys 0 to 99, each over the one before."""
+    table = lab.table(
+        "orders",
+        {"id": "BIGINT", "batch": "INT"},
+        keys=["id"],
+        bucket={"type": "Fixed", "fixed": {"count": 2}},
+        compaction={"mode": "Dedicated", "full": {"schedule": YEARLY}},
+        retention={"snapshots": {"numRetainedMin": 1, "numRetainedMax": 1, "schedule": YEARLY}},
+        writes=[once(f"load-{n}", f"in/{n}.json") for n in range(batches)],
+        deletionPolicy="Delete",
+    )
+    lab.land(f"in/{batches - 1}.json", [{"id": n, "batch": batches - 1} for n in range(100)])
+    lab.kubectl.apply(table)
+    what = f"loaded {batches} times"
+    lab.kubectl.until("paimontable", "orders", lambda o: len(committed(o)) == batches, what=what)
+
+
+def asked(lab: HdfsLab, name: str, **spec: Any) -> Object:
+    """The status of a run that a user asks for, once it has succeeded."""
+    lab.kubectl.apply(lab.run("orders", name, **spec))
+    lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun")
+    status: Object = (lab.kubectl.get("paimonrun", name) or {})["status"]
+    return status
+
+
+def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
+    """Three upserts, the last of them and the compaction by two executors; expiry; drop."""
+    lab = hdfs_lab
+    table = f"{lab.warehouse}/{lab.namespace}.db/orders"
+    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    loaded(lab, 1)
+    loaded(lab, 2)
+    lab.kubectl.apply(lab.catalog(spark=CLUSTER))
+    loaded(lab, 3)
+
+    squeezed = asked(lab, "squeeze", type="Compact", compact={"strategy": "Full"})
+    assert squeezed["spark"]["mode"] == "Cluster"
+    assert squeezed["after"]["sortedRunsMax"] == 1
+    assert len(lab.snapshots("orders")) == 4
+    asked(lab, "expire", type="ExpireSnapshots")
+    assert len(lab.snapshots("orders")) == 1
+    assert [(row["id"], row["batch"]) for row in lab.rows("orders")] == [(n, 2) for n in range(100)]
+    owners = lab.hdfs.shell("-ls", "-R", table).splitlines()
     assert {line.split()[2] for line in owners} == {realm.USER}, "whoever wrote it, driver or executor"
 
-    lab.kubectl.run("patch", "paimontable", "orders", "--type=merge", "-p", '{"spec":{"deletionPolicy":"Delete"}}')
     lab.kubectl.delete("paimontable", "orders")
-    lab.kubectl.until("paimontable", "orders", lambda o: o is None, what="gone", seconds=240)
+    lab.kubectl.until("paimontable", "orders", lambda o: o is None, what="gone")
 
     left = lab.hdfs.shell("-ls", "-R", "-C", lab.warehouse).split()
     assert not [path for path in left if "/orders" in path], "neither data nor ledger"
@@ -67,11 +97,10 @@ def test_what_fails_while_no_datanode_runs_is_done_once_it_is_back(hdfs_lab: Hdf
             "t",
             lambda o: "StorageUnreachable" in str((o or {}).get("status")),
             what="told that the storage cannot be reached",
-            seconds=300,
         )
     assert "No DataNode serves the files" in str(failed)
 
-    lab.kubectl.until("paimontable", "t", committed, what="loaded", seconds=420)
+    lab.kubectl.until("paimontable", "t", committed, what="loaded")
     assert lab.rows("t") == [{"id": 1, "v": "waited"}]
 
 
@@ -90,6 +119,6 @@ def test_the_example_becomes_a_table(kind: str, cluster_env: Mapping[str, str]) 
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
     shop.apply(*ours.values(), *objects)
     try:
-        shop.until_condition(table["metadata"]["name"], "Ready", "True", seconds=300)
+        shop.until_condition(table["metadata"]["name"], "Ready", "True")
     finally:
         shop.delete("paimontable", table["metadata"]["name"])

@@ -19,7 +19,7 @@ def test_the_search_finds_a_value_that_got_around(lab: Lab) -> None:
     word = f"leak-{uuid.uuid4().hex}"
     missing = once("import", f"{word}/1.json")
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}, keys=["id"], writes=[missing]))
-    lab.kubectl.until_condition("t", "Healthy", "False", seconds=300)
+    lab.kubectl.until_condition("t", "Healthy", "False")
 
     hits = secret_search.found([SecretValue("word", word.encode())], secret_search.everywhere(lab.env, Layout()))
 

@@ -16,7 +16,7 @@ def test_a_wrong_s3_secret_stalls_until_it_is_mended(lab: Lab) -> None:
     assert "lake-s3" in stalled["message"] or "Secret" in stalled["message"]
 
     lab.kubectl.apply(lab.secret())
-    lab.ready("t", seconds=420)
+    lab.ready("t")
 
 
 def test_a_missing_secret_is_named_and_needs_no_failed_attempt(lab: Lab) -> None:
@@ -45,7 +45,7 @@ def test_a_missing_bucket_stalls_until_it_exists(lab: Lab) -> None:
     assert bucket in stalled["message"]
 
     lab.s3.create_bucket(Bucket=bucket)
-    lab.ready("t", seconds=420)
+    lab.ready("t")
 
 
 def test_a_missing_input_shows_beside_a_ready_table(lab: Lab) -> None:
@@ -59,7 +59,7 @@ def test_a_missing_input_shows_beside_a_ready_table(lab: Lab) -> None:
     assert lab.rows("t") == []
 
     lab.land("nowhere/file.json", [{"id": 1, "v": "came"}])
-    lab.kubectl.until_condition("t", "Healthy", "True", seconds=420)
+    lab.kubectl.until_condition("t", "Healthy", "True")
     assert lab.rows("t") == [{"id": 1, "v": "came"}]
 
 
@@ -73,5 +73,5 @@ def test_an_input_with_a_wrong_column_writes_nothing(lab: Lab) -> None:
     assert lab.rows("t") == []
 
     lab.land("in/1.json", [{"id": 1, "v": "right"}])
-    lab.kubectl.until_condition("t", "Healthy", "True", seconds=420)
+    lab.kubectl.until_condition("t", "Healthy", "True")
     assert lab.rows("t") == [{"id": 1, "v": "right"}]

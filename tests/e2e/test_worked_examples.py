@@ -10,7 +10,7 @@ def loaded(lab: Lab, table: str, writes: int) -> None:
     def all_committed(obj: Object | None) -> bool:
         return len(committed(obj)) == writes
 
-    lab.kubectl.until("paimontable", table, all_committed, what=f"{writes} writes committed", seconds=420)
+    lab.kubectl.until("paimontable", table, all_committed, what=f"{writes} writes committed")
 
 
 def test_deduplicate_keeps_the_last_row(lab: Lab) -> None:

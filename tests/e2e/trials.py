@@ -15,11 +15,10 @@ from tests.e2e.drivers import DriverWatch, drivers_of
 from tests.e2e.faults import Fault
 from tests.e2e.lab import Lab, once
 from tests.e2e.remains import remains
-from tests.support.kubectl import Object, RefusedError, condition
+from tests.support.kubectl import PATIENCE_S, Object, RefusedError, condition
 
 KEYS: Final = 20_000
 _YEARLY: Final = "0 0 1 1 *"
-_PATIENCE_S: Final = 420.0
 TOO_LATE: Final = "after its end"
 
 
@@ -154,7 +153,7 @@ class Trials:
             return phase == "Succeeded" and not ((table or {}).get("status") or {}).get("activeRun")
 
         what = f"through with a {work}"
-        self.lab.kubectl.until("paimontable", self.name, over, what=what, seconds=_PATIENCE_S)
+        self.lab.kubectl.until("paimontable", self.name, over, what=what)
         return self._newest(name, work)
 
     def _newest(self, name: str, work: str) -> Object:
@@ -164,8 +163,8 @@ class Trials:
 
     def _right_again(self) -> None:
         """Ready for the current manifest, nothing Stalled, nothing failing, nothing left over."""
-        self.lab.ready(self.name, seconds=_PATIENCE_S)
-        until = time.monotonic() + _PATIENCE_S
+        self.lab.ready(self.name)
+        until = time.monotonic() + PATIENCE_S
         while (wrong := [*self._complaints(), *remains(self.lab, self.name)]) and time.monotonic() < until:
             time.sleep(0.5)  # garbage collection is slow after an outage of the API server
         assert not wrong, "; ".join(wrong)

@@ -12,6 +12,8 @@ from typing import Any
 import yaml
 
 Object = dict[str, Any]
+PATIENCE_S = 500.0
+"""The node's two cores may be busy with tests beside this one; whoever waits for less has a reason."""
 
 
 class RefusedError(Exception):
@@ -56,21 +58,29 @@ class Kubectl:
         self.run("delete", kind, name, "--ignore-not-found", f"--wait={str(wait).lower()}", *flags, timeout=300)
 
     def until(
-        self, kind: str, name: str, holds: Callable[[Object | None], object], *, what: str, seconds: float = 180
+        self, kind: str, name: str, holds: Callable[[Object | None], object], *, what: str, seconds: float = PATIENCE_S
     ) -> Object | None:
-        """Looks again and again until `holds`; a failure shows the last state, which is what one needs to know then."""
-        deadline = time.monotonic() + seconds
-        while True:
-            seen = self.get(kind, name)
-            if holds(seen):
-                return seen
-            if time.monotonic() > deadline:
-                shown = yaml.safe_dump((seen or {}).get("status", seen))
-                raise AssertionError(f"{kind}/{name}: not {what} after {seconds:.0f} s; last seen:\n{shown}")
-            time.sleep(0.5)  # polling a live server: there is no event to wait for through kubectl get
+        """Looks again and again until `holds`; a failure shows the last state, which is what one needs to know then.
+
+        Less often as time goes by: every look is a process, and what is waited for has to be computed meanwhile.
+        """
+        start = time.monotonic()
+        while not holds(seen := self.get(kind, name)):
+            waited = time.monotonic() - start
+            if waited > seconds:
+                raise AssertionError(f"{kind}/{name}: not {what} after {seconds:.0f} s; {shown(seen)}")
+            time.sleep(min(0.5 + waited / 20, 2.0))  # polling a live server: `kubectl get` knows no event to wait for
+        return seen
 
     def until_condition(
-        self, name: str, type_: str, status: str, *, kind: str = "paimontable", reason: str = "", seconds: float = 180
+        self,
+        name: str,
+        type_: str,
+        status: str,
+        *,
+        kind: str = "paimontable",
+        reason: str = "",
+        seconds: float = PATIENCE_S,
     ) -> Object:
         """Waits for a condition that is up to date with the object's generation, and returns the condition."""
 
@@ -81,6 +91,14 @@ class Kubectl:
 
         seen = self.until(kind, name, holds, what=f"{type_}={status} {reason}".strip(), seconds=seconds)
         return condition(seen, type_)
+
+
+def shown(obj: Object | None) -> str:
+    """The state of an object: what it is about in one line, for reports that keep only one, and then all of it."""
+    status = (obj or {}).get("status") or {}
+    active = (status.get("activeRun") or {}).get("name", "no run")
+    words = [f"{c['type']}={c['status']} {c.get('reason')}" for c in status.get("conditions") or []]
+    return f"{active} under way, {', '.join(words) or 'no condition'}; last seen:\n{yaml.safe_dump(status or obj)}"
 
 
 def condition(obj: Object | None, type_: str) -> Object:
