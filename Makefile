@@ -70,7 +70,9 @@ test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; 
 	$(BIN)/python -m tests.support.secret_search
 
 test-faults: deploy ## Ten random moments of each fault; adds to docs/faults.md (FAULT_SEED repeats, FAULT_MOMENTS=n, FAULTS='kubelet or operator')
-	export FAULT_SEED=$${FAULT_SEED:-$$RANDOM} FAULT_MOMENTS=$${FAULT_MOMENTS:-10} FAULT_REPORT=docs/faults.jsonl; \
+	changed=$$(git status --porcelain --untracked-files=no -- . ':!docs/faults.*'); \
+	export FAULT_COMMIT=$$(git rev-parse --short=7 HEAD)$${changed:+-dirty} FAULT_REPORT=docs/faults.jsonl; \
+	export FAULT_SEED=$${FAULT_SEED:-$$RANDOM} FAULT_MOMENTS=$${FAULT_MOMENTS:-10}; \
 	code=0; trials() { $(BIN)/python -m pytest -v $(if $(FAULTS),-k '$(FAULTS)') tests/e2e/test_faults.py "$$@" || { found=$$?; [ $$found = 5 ] || code=$$found; }; }; \
 	trials -n 3 --dist loadgroup -m 'not alone'; \
 	trials -m alone; \

@@ -4,7 +4,7 @@
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
-# driver that makes executors: where they reach it), TERMINATION_LOG, TMPDIR (/tmp, the only place written to),
+# driver that makes executors: where they reach it), DRIVER_DEADLINE_S (killed after so many seconds), TERMINATION_LOG, TMPDIR (/tmp, the only place written to),
 # PAIMON_OPERATOR_HOME (where this file is: jars/, app.jsa), SPARK_APPS_MAIN (the program; tests put theirs around
 # main.py).
 #
@@ -133,8 +133,10 @@ esac
 # Without executors one process does everything, so the pod's own name need not resolve.
 export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-${POD_IP:-127.0.0.1}}"
 
+# A kubelet ends what takes too long; where it is dead and the container lives on, the container does so itself, or two
+# drivers would be at work once the operator has stopped waiting.
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words
-exec java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \
+exec ${DRIVER_DEADLINE_S:+timeout --foreground --signal=KILL "$DRIVER_DEADLINE_S"} java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \
   -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
   -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
   -cp "${class_path#:}" org.apache.spark.deploy.SparkSubmit \

@@ -124,6 +124,12 @@ METASTORE_SIGNS = (
     ),
 )
 
+
+def _answered(code: int, words: str) -> str:
+    """An answer over HTTP, as clients tell it. The number alone may be a task's, a snapshot's or a row's."""
+    return rf"(status( code)?|response code|error code|HTTP(/1\.1)?):? {code}\b|\b{code} ({words})"
+
+
 SIGNS = (
     sign(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
@@ -132,6 +138,14 @@ SIGNS = (
         "CommitConflict",
         "Somebody else committed to the table at the same time",
         "stop the other writer if this goes on",
+    ),
+    sign(
+        r"FetchFailedException|ExecutorLostFailure",
+        "Infrastructure",
+        "NoExecutors",
+        "Executors were lost, or did not reach each other",
+        "raise spark.executor.memory if they ran out of it; see the network between Spark pods",
+        of_storage=False,
     ),
     sign(
         r"PKIX path|unable to find valid certification path|SSLPeerUnverifiedException|SSLHandshakeException|"
@@ -157,8 +171,8 @@ SIGNS = (
         "grant what is missing to the owner of the keys in the catalog's Secret",
     ),
     sign(
-        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|InvalidClientTokenId|ExpiredToken|InvalidToken|AccessDeniedException|\b403\b|"
-        r"No user exists with the provided access key",
+        r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|InvalidClientTokenId|ExpiredToken|InvalidToken|"
+        r"AccessDeniedException|No user exists with the provided access key|" + _answered(403, "Forbidden"),
         "Surroundings",
         "CredentialsRefused",
         "The storage refuses the credentials",
@@ -181,7 +195,10 @@ SIGNS = (
     sign(
         r"UnknownHostException|Connection refused|connect timed out|ConnectException|NoRouteToHost|"
         r"Unable to execute HTTP request|SocketTimeoutException|"
-        r"Connection reset|NoHttpResponse|SdkClientException|\b503\b|\b500 Internal",
+        r"Connection reset|NoHttpResponse|SdkClientException|"
+        + _answered(500, "Internal")
+        + "|"
+        + _answered(503, "Service|Slow"),
         "Infrastructure",
         "StorageUnreachable",
         "The storage does not answer",

@@ -85,6 +85,28 @@ def test_without_an_endpoint_it_is_awss_and_the_region_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Forbidden (Service: Amazon S3; Status Code: 403; Error Code: 403 Forbidden)", "CredentialsRefused"),
+        ("(Service: S3, Status Code: 503, Request ID: null)", "StorageUnreachable"),
+        ("Server returned HTTP response code: 503 for URL: http://s3/", "StorageUnreachable"),
+        ("503 Slow Down", "StorageUnreachable"),
+        ("Task 403 in stage 7.0 failed 4 times: java.io.IOException: No space left on device", "DiskFull"),
+        ("Lost task 503.0 in stage 1.0 (TID 503): NullPointerException", "DriverFailed"),
+        ("snapshot/snapshot-403 not found", "DriverFailed"),
+        (
+            "Lost task 17.3 in stage 2.0 (TID 403): ExecutorLostFailure (executor 1 exited)"
+            " java.net.ConnectException: Connection refused",
+            "NoExecutors",
+        ),
+        ("FetchFailedException: Failed to connect to /10.42.0.9:7079 Connection refused", "NoExecutors"),
+    ],
+)
+def test_a_number_alone_is_no_answer_and_executors_are_no_storage(said: str, reason: str) -> None:
+    assert failing(said).reason == reason
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "No space left on device",

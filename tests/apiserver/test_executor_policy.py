@@ -40,6 +40,7 @@ from tests.support.pod_edits import (
 )
 
 NAMESPACE = "executors"
+WEAK_SANDBOX = "runc"
 EARLIER_IMAGE = "paimon-spark:before-the-upgrade"
 OVERLAY = PodOverlay(
     labels={"team": "shop", **{f"{'queue' * 40}/{n}": "v" * 63 for n in range(19)}},
@@ -105,6 +106,8 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 def driving(api_server: ApiServer) -> Iterator[Driving]:
     """Without Pod Security, so that whatever is refused is refused by the policy."""
     stage = ExecutorStage(api_server, NAMESPACE, restricted=False)
+    runtimes = client.NodeV1Api(stage.core.api_client)
+    runtimes.create_runtime_class({"metadata": {"name": WEAK_SANDBOX}, "handler": "runc"})
     mine, others = a_run("orders-compact-8f3a91c2"), a_run("orders-compact-0c0ffee0")
     data, pod = stage.make(mine, replace(launch_of(a_job(mine)), image=EARLIER_IMAGE, overlay=OVERLAY))
     _, other = stage.make(others, launch_of(a_job(others), variables=()))
@@ -228,6 +231,11 @@ REFUSED: list[tuple[str, Edit, str]] = [
     ("another Secret as a volume", mount("secret", secretName="bank"), NOT_ITS_MOUNT),
     ("its own Secret's neighbour by prefix", mount("secret", secretName="lake-s3-root"), NOT_ITS_MOUNT),
     ("another Secret in its environment", from_secret("bank"), "environment may take"),
+    ("another key of its own Secret", from_secret("lake-s3", "root-password"), "environment may take"),
+    ("its own Secret as a volume, with keys that it was not given", mount("secret", secretName="lake-s3"), NOT_ITS_MOUNT),
+    ("a sandbox that is none", in_spec(runtimeClassName=WEAK_SANDBOX), "runtime class"),
+    ("a place before everybody else's Pods", in_spec(priorityClassName="system-node-critical"), "no priority of the system"),
+    ("a device", in_spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]), "claims no devices"),
     ("a whole Secret in its environment", in_container(envFrom=[{"secretRef": {"name": "bank"}}]), "no whole Secret"),
     ("its own Secret whole", in_container(envFrom=[{"secretRef": {"name": "lake-s3"}}]), "no whole Secret"),
     ("a ConfigMap of others", mount("configMap", name="kube-root-ca.crt"), NOT_ITS_MOUNT),

@@ -25,18 +25,23 @@ def golden(name: str) -> Json:
     return body
 
 
-PODS = sorted(file.stem for file in GOLDEN.glob("pod-*.yaml"))
+PODS = sorted(file.stem for file in GOLDEN.glob("*pod*.yaml"))
+WITH_TOKEN = "cluster-pod"
 CONFIG_MAPS = sorted(file.stem for file in GOLDEN.glob("config-map-*.yaml"))
 
 
 @pytest.fixture(scope="module")
 def core(api_server: ApiServer) -> Iterator[Any]:
-    """A namespace that takes `restricted` Pods only, and the service account that one of the Pods names."""
-    api: Any = client.CoreV1Api(config.new_client_from_config(str(api_server.kubeconfig)))
+    """A namespace that takes `restricted` Pods only, and what the Pods name."""
+    connection = config.new_client_from_config(str(api_server.kubeconfig))
+    api: Any = client.CoreV1Api(connection)
+    client.SchedulingV1Api(connection).create_priority_class({"metadata": {"name": "batch"}, "value": 7})
+    client.NodeV1Api(connection).create_runtime_class({"metadata": {"name": "sandbox"}, "handler": "sandbox"})
     enforce = {"pod-security.kubernetes.io/enforce": "restricted"}
     api.create_namespace({"metadata": {"name": NAMESPACE, "labels": enforce}})
-    api.create_namespaced_service_account(NAMESPACE, {"metadata": {"name": "lake-spark"}})
-    accounts = {"default", "lake-spark"}  # a controller makes the first one, a moment after the namespace
+    for account in ("lake-spark", "paimon-driver", "paimon-spark"):
+        api.create_namespaced_service_account(NAMESPACE, {"metadata": {"name": account}})
+    accounts = {"default"}  # a controller makes the first one, a moment after the namespace
     assert wait_until(lambda: accounts <= names(api.list_namespaced_service_account(NAMESPACE)), timeout=30)
     yield api
     api.delete_namespace(NAMESPACE)
@@ -55,7 +60,8 @@ def create_pod(core: Any, body: Json) -> Any:
 def test_a_rendered_pod_passes_pod_security_restricted(core: Any, name: str) -> None:
     stored = create_pod(core, golden(name))
     assert stored.spec.containers[0].security_context.read_only_root_filesystem is True
-    assert not [volume.name for volume in stored.spec.volumes if volume.projected], "a token was mounted"
+    tokens = [volume.name for volume in stored.spec.volumes if volume.projected]
+    assert tokens == (["api"] if name == WITH_TOKEN else []), "the server mounts none by itself"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +73,22 @@ def test_a_rendered_pod_passes_pod_security_restricted(core: Any, name: str) -> 
         ("containers", 0, "securityContext", "capabilities"),
     ],
 )
+def test_an_executor_made_from_the_template_passes_as_well(core: Any) -> None:
+    """With what Spark adds: a name, an image and what it is to do."""
+    body = golden("cluster-executor")
+    body["metadata"]["name"] = "orders-compact-8f3a91c2-1-exec-1"
+    body["spec"]["containers"][0] |= {"image": "paimon-spark:paimon-1.4", "args": ["executor"]}
+
+    stored = create_pod(core, body)
+
+    assert (stored.spec.priority_class_name, stored.spec.priority, stored.spec.runtime_class_name) == (
+        "batch",
+        7,
+        "sandbox",
+    )
+    assert not [volume.name for volume in stored.spec.volumes if volume.projected]
+
+
 def test_this_namespace_would_refuse_a_pod_that_lacks_any_of_it(core: Any, path: tuple[Any, ...]) -> None:
     body = deepcopy(golden("pod-usual"))
     parent: Any = body["spec"]
@@ -91,8 +113,9 @@ def test_a_job_cannot_be_changed_once_it_is_stored(core: Any, name: str) -> None
     assert "immutable" in str(refused.value.body)
 
 
-def test_the_server_takes_our_pod_as_it_is(core: Any) -> None:
-    body = golden("pod-everything-set")
+@pytest.mark.parametrize("name", ["pod-everything-set", WITH_TOKEN])
+def test_the_server_takes_our_pod_as_it_is(core: Any, name: str) -> None:
+    body = golden(name)
     stored = core.api_client.sanitize_for_serialization(create_pod(core, body))
     assert _contains(stored["spec"], body["spec"]) == []
 

@@ -1,7 +1,7 @@
 """The API server's audit log: every request once (who, verb, object, answer).
 
-Writes of what must never hold a secret have their body too, so that it can be searched for one after the object is
-gone; Secrets themselves never have.
+Writes have their body too, so that it can be searched for a secret after the object is gone; those of Secrets never
+have, nor those whose body is a token.
 """
 
 from __future__ import annotations
@@ -19,14 +19,10 @@ POLICY = {
     "omitStages": ["RequestReceived"],
     "rules": [
         {
-            "level": "Request",
-            "verbs": ["create", "update", "patch"],
-            "resources": [
-                {"group": "", "resources": ["pods", "pods/status", "configmaps", "events"]},
-                {"group": "events.k8s.io"},
-                {"group": "paimon-operator.dev"},
-            ],
+            "level": "Metadata",
+            "resources": [{"group": "", "resources": ["secrets"]}, {"group": "authentication.k8s.io"}],
         },
+        {"level": "Request", "verbs": ["create", "update", "patch"]},
         {"level": "Metadata"},
     ],
 }

@@ -34,10 +34,10 @@ def a_table(rows: int | None = None, size: int | None = None, **loads: int) -> P
 
 
 def decided(
-    run: PaimonRun, table: PaimonTable, mode: SparkMode = SparkMode.AUTO, *, driver_unknown: bool = False
+    run: PaimonRun, table: PaimonTable, mode: SparkMode = SparkMode.AUTO, *, accounts_unknown: bool = False
 ) -> RunSpark:
     asked_for = EffectiveMode(mode=mode, source=Origin.CATALOG)
-    return execution(run, table, asked_for, Defaults(), driver_unknown=driver_unknown)
+    return execution(run, table, asked_for, Defaults(), accounts_unknown=accounts_unknown)
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_a_run_that_has_begun_keeps_its_mode() -> None:
 
 
 @pytest.mark.parametrize("mode", ["Auto", "Cluster"])
-def test_a_storage_that_knows_the_catalog_s_account_only_has_no_drivers_of_another_account(mode: str) -> None:
+def test_a_storage_that_goes_by_accounts_has_no_executors_of_accounts_that_it_does_not_know(mode: str) -> None:
     """They would be refused, or work as their node."""
-    found = decided(a_run(**FULL), a_table(100 * MILLION), SparkMode(mode), driver_unknown=True)
+    found = decided(a_run(**FULL), a_table(100 * MILLION), SparkMode(mode), accounts_unknown=True)
     assert found.mode == "Local"
     assert found.message == (
         f"mode {mode} (Catalog): the storage goes by the pods' account, "
-        "and the catalog's spec.spark.driverServiceAccountName names none"
+        "so executors need serviceAccountName and driverServiceAccountName in the catalog's spec.spark"
     )
 
 

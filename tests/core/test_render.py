@@ -141,7 +141,7 @@ CLUSTER = replace(
 def a_pod(
     launch: Launch = LAUNCH, of: PaimonRun = COMPACT, *, attempt: int = 1, memory_mib: int = 2048
 ) -> dict[str, Any]:
-    return driver_pod(of, launch, attempt=attempt, memory_mib=memory_mib, deadline_s=4500)
+    return driver_pod(of, launch, attempt=attempt, memory_mib=memory_mib, deadline_s=4500, own_deadline_s=3900)
 
 
 def a_config_map(launch: Launch = LAUNCH, of: PaimonRun = COMPACT) -> dict[str, Any]:
@@ -213,7 +213,8 @@ def test_the_config_map_says_what_executors_may_use_and_that_there_are_some() ->
         "annotation/note configmap/private-ca deadline/4500 image/paimon-spark:paimon-1.4 "
         "label/app.kubernetes.io/managed-by=paimon-operator label/paimon-operator.dev/role=executor "
         "label/paimon-operator.dev/run=orders-compact-8f3a91c2 label/paimon-operator.dev/table=orders label/team=shop "
-        "secret/lake-keytab secret/lake-s3 serviceaccount/paimon-spark"
+        "priorityclass/batch runtimeclass/sandbox secret/lake-keytab secretkey/lake-s3/AWS_ACCESS_KEY_ID "
+        "secretkey/lake-s3/AWS_SECRET_ACCESS_KEY secretkey/lake-s3/AWS_SESSION_TOKEN serviceaccount/paimon-spark"
     )
     assert body["metadata"]["labels"]["paimon-operator.dev/role"] == "executor"
     assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
@@ -223,7 +224,7 @@ def test_a_key_of_an_overlay_cannot_slip_in_what_executors_may_use() -> None:
     """A catalog may be given keys that no Pod can have: a space would make two words of one."""
     overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})
     words = config_map(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)["data"]["executors-may-use"].split()
-    assert "secret/lake-s3" in words
+    assert "secret/lake-keytab" in words
     assert "secret/bank" not in words
 
 

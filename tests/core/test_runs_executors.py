@@ -55,9 +55,9 @@ def test_the_mode_is_stored_before_the_first_pod_is_made() -> None:
     assert with_executors().run.status.spark == RunSpark(mode=SparkMode.CLUSTER, message="asked for")
 
 
-def an_account(name: str) -> Executors:
+def an_account(name: str = "paimon-spark", *, driver: str = "paimon-driver") -> Executors:
     sizes = {"instances": 2, "cores": 1, "cpu_millis": 1000, "heap_mib": 640, "overhead_mib": 384, "timeout_seconds": 9}
-    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account="paimon-driver")
+    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account=driver)
 
 
 def a_variable(secret: str) -> tuple[Variable, ...]:
@@ -93,6 +93,7 @@ EDITS: list[tuple[str, dict[str, Any], bool]] = [
     ("one mount more", {"mounts": a_mount("lake-keys") + a_mount("more")}, False),
     ("none", {"mounts": ()}, False),
     ("the account", {"executors": an_account("lake-spark")}, False),
+    ("the account of drivers", {"executors": an_account(driver="paimon-driver-lake")}, False),
 ]
 
 

@@ -72,13 +72,23 @@ def test_without_a_secret_the_engine_looks_for_the_identity_of_the_pod(engine: s
     ],
 )
 def test_only_s3_without_a_secret_lets_pods_in_by_who_they_are(kind: dict[str, Any], *, expected: bool) -> None:
-    """The account that all catalogs' drivers of executors share is nobody there."""
-    assert storage.knows_no_driver(builders.catalog(storage=kind)) is expected
+    """The accounts that all catalogs share are nobody there."""
+    assert storage.knows_no_executors(builders.catalog(storage=kind)) is expected
 
 
-def test_a_catalog_may_name_an_account_for_drivers_of_executors_that_the_storage_knows() -> None:
-    spark = {"driverServiceAccountName": "paimon-driver-lake"}
-    assert storage.knows_no_driver(builders.catalog(storage={"s3": S3}, spark=spark)) is False
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("serviceAccountName", "driverServiceAccountName"), False),
+        (("driverServiceAccountName",), True),
+        (("serviceAccountName",), True),
+    ],
+)
+def test_a_catalog_names_the_accounts_of_executors_and_of_their_drivers(
+    names: tuple[str, ...], *, expected: bool
+) -> None:
+    spark = dict.fromkeys(names, "paimon-driver-lake")
+    assert storage.knows_no_executors(builders.catalog(storage={"s3": S3}, spark=spark)) is expected
 
 
 def test_authorities_come_as_a_file_beside_the_keys() -> None:

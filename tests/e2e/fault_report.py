@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from tests.cluster.cache import CHECKOUT
 from tests.e2e.faults import API_SERVER_OUTAGE_S, FAULTS, STORAGE_OUTAGE_S
 from tests.e2e.trials import KEYS, Outcome
 
@@ -26,8 +24,11 @@ Line = Mapping[str, Any]
 _PAGE: Final = f"""\
 # Faults under way
 
-Made by `make test-faults` from `faults.jsonl`, which every call adds to; not edited by hand. A table's runs are struck
-at random moments between the decision to start and the end of the driver. Afterwards each of {KEYS} keys has the sum of
+Made by `make test-faults` from `faults.jsonl`, to which every call adds; lines of an older state of the code are taken
+out as new ones come. The commit is that of the checkout when the call began, and so of the images.
+
+A table's runs are struck at random moments between the decision to start and the end of the driver. Afterwards each of
+{KEYS} keys has the sum of
 all writes, each once (read by pypaimon), the run has succeeded, the table is Ready and nothing is Stalled, and no Pod,
 ConfigMap or Lease is left that no run accounts for. Drivers are counted twice a second, in /proc and not by the API
 server. Storage servers are away for {STORAGE_OUTAGE_S} s, the API server for {API_SERVER_OUTAGE_S} s; "right again"
@@ -39,20 +40,9 @@ A call takes ten moments of each fault (FAULT_MOMENTS); the table says how many 
 def note(outcome: Outcome, *, seed: int) -> None:
     """Adds the line, if a report is wanted."""
     if file := os.environ.get("FAULT_REPORT"):
-        stamp = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": _commit(), "seed": seed}
+        stamp = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": os.environ["FAULT_COMMIT"], "seed": seed}
         with Path(file).open("a") as lines:
             lines.write(json.dumps(stamp | asdict(outcome)) + "\n")
-
-
-def _commit() -> str:
-    """The commit that is tried; what is added to the report itself makes it no other."""
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/faults.*")
-    return _git("rev-parse", "--short=7", "HEAD") + ("-dirty" if changed else "")
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def page(lines: Iterable[Line]) -> str:

@@ -106,6 +106,12 @@ class Lab:
         warehouse = f"s3://{catalog_bucket}/{self.namespace}" + (f"/{directory}" if directory else "")
         return lake_reader.read_rows(warehouse, self.namespace, table, env=self.env)
 
+    def snapshots(self, table: str) -> list[str]:
+        """Paths of the table's snapshots."""
+        prefix = f"{self.namespace}/{self.namespace}.db/{table}/snapshot/snapshot-"
+        listed = self.s3.list_objects_v2(Bucket="lake", Prefix=prefix)
+        return [each["Key"] for each in listed.get("Contents", ())]
+
     def ready(self, table: str) -> Object:
         return self.kubectl.until_condition(table, "Ready", "True")
 

@@ -184,9 +184,7 @@ class Trials:
         return len(rows)
 
     def _snapshots(self) -> int:
-        prefix = f"{self.lab.namespace}/{self.lab.namespace}.db/{self.name}/snapshot/snapshot-"
-        """Zero on a storage that is not the node's S3 server."""
-        return int(self.lab.s3.list_objects_v2(Bucket="lake", Prefix=prefix)["KeyCount"])
+        return len(self.lab.snapshots(self.name))
 
     def _runs(self) -> list[Object]:
         runs = self.lab.kubectl.list("paimonrun")

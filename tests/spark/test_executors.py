@@ -18,6 +18,8 @@ from paimon_operator.api.run import PaimonRun
 from paimon_operator.core.render import Launch
 from paimon_operator.core.storage.access import Variable
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
+from tests.cluster.hdfs import realm
+from tests.cluster.hdfs.sites import TOKEN_SECONDS
 from tests.cluster.processes import wait_until
 from tests.spark.bucket import Bucket, identity
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
@@ -26,6 +28,7 @@ from tests.support import builders
 from tests.support.executor_kubelet import Kubelet
 from tests.support.executor_stage import ExecutorStage, launch_of
 from tests.support.s3_token_gate import Gate
+from tests.support.spark_process import ROOT
 
 NAMESPACE = "shop"
 SECRETS = ("the-secret-key", "_SPARK_AUTH_SECRET")
@@ -135,6 +138,30 @@ def test_executors_need_no_login_of_their_own_on_an_hdfs_with_kerberos(
     assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
     assert result["after"]["files"] < result["before"]["files"]
     assert len(kubelet.seen) == 2
+    rows = lake.rows()
+    assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
+
+
+@pytest.mark.parametrize("hdfs_lake", ["kerberos"], indirect=True)
+def test_executors_work_on_after_their_first_tokens_have_ended(
+    hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
+) -> None:
+    """Their driver, whose own ticket lasts ten seconds, has sent them new ones."""
+    lake, kubelet = hdfs_lake, kubelet_on_hdfs
+    two_files(lake)
+    lake.hdfs.shell("-chown", "-R", realm.HURRIED, lake.warehouse)
+    environment = pod_environment(lake.hdfs, lake.directory, user=realm.HURRIED)
+    environment["SPARK_APPS_MAIN"] = str(ROOT / "tests" / "support" / "spark_patient.py")
+    environment["PATIENCE_S"] = str(TOKEN_SECONDS + 15)
+    variables = tuple(Variable(name=name, value=value) for name, value in environment.items())
+    kubelet.overrides["KRB5KEYTAB"] = "/nowhere"
+    kubelet.start_driver(*compaction(lake, stage, variables=variables))
+
+    result = kubelet.result()
+
+    assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
+    assert result["after"]["files"] < result["before"]["files"]
+    assert len(kubelet.seen) == 2, "none has failed and been replaced"
     rows = lake.rows()
     assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
 

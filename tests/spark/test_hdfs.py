@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.cluster.hdfs import realm
-from tests.spark.hdfs_lake import HdfsLake
+from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.support.spark_process import ROOT
 
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
@@ -53,27 +53,27 @@ def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLa
     assert simple.hdfs.shell("-stat", "%u", f"{simple.warehouse}/shop.db/orders").strip() == "spark"
 
 
-def test_a_run_goes_on_after_its_ticket_has_ended(secure: HdfsLake) -> None:
-    """A ticket of ten seconds, a run of thirty, and never a connection older than a second."""
+def test_a_write_commits_after_its_ticket_has_ended(secure: HdfsLake) -> None:
+    """A ticket of ten seconds, a pause of thirty, and never a connection older than a second."""
+    body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
+    assert secure.drive(secure.job("Provision", provision=body)).code == 0
+    secure.land("orders/1.csv", "id\n1\n")
+    secure.hdfs.shell("-chown", "-R", realm.HURRIED, secure.warehouse)
     hadoop = {
         "hadoop.security.authentication": "kerberos",
         "hadoop.kerberos.min.seconds.before.relogin": "1",
         "ipc.client.connection.maxidletime": "500",
     }
-    assert secure.hdfs.realm is not None
-    secure.hdfs.shell("-mkdir", "-p", secure.warehouse)
-    secure.hdfs.shell("-chown", realm.HURRIED, secure.warehouse)
 
     done = secure.drive(
-        secure.job("Drop", drop={}) | {"hadoop": hadoop},
+        secure.write_job(mode="Append") | {"hadoop": hadoop},
+        **pod_environment(secure.hdfs, secure.directory, user=realm.HURRIED),
         SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_patient.py"),
         PATIENCE_S="30",
-        KRB5PRINCIPAL=f"{realm.HURRIED}@{realm.NAME}",
-        KRB5KEYTAB=str(secure.hdfs.realm.keytab(realm.HURRIED)),
     )
 
     assert done.code == 0, done.log
-    assert "looked" in done.log
+    assert secure.rows() == [{"id": 1}]
 
 
 def test_files_of_the_cluster_that_name_codecs_of_its_own_do_no_harm(simple: HdfsLake) -> None:

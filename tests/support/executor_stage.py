@@ -121,7 +121,14 @@ class ExecutorStage:
         """The run's ConfigMap (its data is returned) and its driver Pod, without their owner, which is not there."""
         bodies = (
             config_map(run, launch, deadline_s=DEADLINE_S),
-            driver_pod(run, launch, attempt=attempt, memory_mib=launch.memory_mib, deadline_s=DEADLINE_S),
+            driver_pod(
+                run,
+                launch,
+                attempt=attempt,
+                memory_mib=launch.memory_mib,
+                deadline_s=DEADLINE_S,
+                own_deadline_s=DEADLINE_S,
+            ),
         )
         for body in bodies:
             del body["metadata"]["ownerReferences"]

@@ -22,8 +22,8 @@ def mount(kind: str, **source: Any) -> Edit:
     return edit
 
 
-def from_secret(name: str) -> Edit:
-    value = {"secretKeyRef": {"name": name, "key": "password"}}
+def from_secret(name: str, key: str = "password") -> Edit:
+    value = {"secretKeyRef": {"name": name, "key": key}}
     return lambda body: container(body)["env"].append({"name": "STOLEN", "valueFrom": value})
 
 

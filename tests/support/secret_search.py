@@ -1,8 +1,8 @@
 """Looks for the value of any Secret in all that the cluster holds, has ever been told, and has logged.
 
 `python -m tests.support.secret_search` is a last step of `make test` and `make test-e2e`, and fails them. Objects that
-are gone by then stand in the audit log, which has the body of every write (but of Secrets); logs of Pods that are gone
-were searched when their test ended (`in_logs_of`).
+are gone by then stand in the audit log, which has the body of every write (but of Secrets and tokens); logs of Pods
+that are gone were searched when their test ended (`in_logs_of`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A driver whose run is longer than its Kerberos ticket: `spark_patient.py JOB.json`, with PATIENCE_S.
+"""The driver's program, but for PATIENCE_S of a pause once Spark and its executors stand: `spark_patient.py JOB.json`.
 
-Looks for the table every second, over a new connection each time, and ends with 0 once PATIENCE_S have passed.
+Whatever a login or a token lasts for less than that must have been renewed when the work begins.
 """
 
 from __future__ import annotations
@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
 
-from spark_apps.contract import read_job
-from spark_apps.session import Session
+from spark_apps import main, session
+from spark_apps.progress import SPARK_READY
 
-session = Session(read_job(Path(sys.argv[1]).read_text(encoding="utf-8")))
-session.open()
-session.file_io(session.path(session.job.catalog.warehouse))  # one more file system than the catalog's
-looks, until = 0, time.monotonic() + float(os.environ["PATIENCE_S"])
-while time.monotonic() < until:
-    session.find_table()
-    looks += 1
-    time.sleep(1)
-sys.stdout.write(f"looked {looks} times\n")
+
+def tell_and_wait(step: str) -> None:
+    main.tell(step)
+    if step == SPARK_READY:
+        time.sleep(float(os.environ["PATIENCE_S"]))  # the pause is the point
+
+
+session.tell = tell_and_wait
+sys.exit(main.main(sys.argv[1:]))

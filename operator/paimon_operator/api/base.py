@@ -105,6 +105,8 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", min_l
 """A database or table in Paimon. It becomes a directory: neither `/` nor `.`; `$` marks system tables."""
 ColumnName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_length=1, max_length=128)]
 EngineName = Annotated[str, Field(pattern=r"^paimon-[0-9]+\.[0-9]+$", max_length=32)]
+OptionValue = Annotated[str, Field(pattern="^[^$]*$", max_length=256)]
+"""An option's value. Hadoop fills in `${env.NAME}`, and the Pod's environment has the values of Secrets."""
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$", max_length=64)]
 Message = Annotated[str, Field(max_length=2048)]
 ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, max_length=64)]

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import ApiModel, LocalRef, rule, validated
+from paimon_operator.api.base import ApiModel, LocalRef, OptionValue, rule, validated
 
 _PART: Final = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
@@ -23,7 +23,7 @@ _BY_NAME: Final = ", ".join(f"'{name}'" for name in ALLOWED)
 _PERMITTED: Final = f"((({_BY_PREFIX}) && !k.startsWith('{_NAMES_CODE}')) || k in [{_BY_NAME}])"
 
 HdfsOptions = Annotated[
-    dict[str, Annotated[str, Field(max_length=256)]],
+    dict[str, OptionValue],
     Field(
         max_length=40,
         json_schema_extra={

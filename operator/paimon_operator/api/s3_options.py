@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import rule
+from paimon_operator.api.base import OptionValue, rule
 
 PREFIXES: Final = ("s3.", "fs.s3a.")
 """Paimon's own way to S3, and the way that input files are read."""
@@ -55,7 +55,7 @@ _RULES: Final = [
 ]
 
 S3Options = Annotated[
-    dict[str, Annotated[str, Field(max_length=256)]],
+    dict[str, OptionValue],
     Field(max_length=40, json_schema_extra={"x-kubernetes-validations": _RULES}),
 ]
 """Option -> value as text."""

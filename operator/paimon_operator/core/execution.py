@@ -19,19 +19,19 @@ executors would be made for nothing, whatever the mode."""
 
 
 def execution(
-    run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults: Defaults, *, driver_unknown: bool
+    run: PaimonRun, table: PaimonTable, mode: EffectiveMode, defaults: Defaults, *, accounts_unknown: bool
 ) -> RunSpark:
     """The mode of `run`, and why. An edit or a grown table in between changes no run that has begun.
 
     What makes executors impossible gives Local, where Cluster is asked for too: an edit of the catalog must not stop
-    its tables. `driver_unknown`: the storage goes by accounts, and does not know that of drivers of mode Cluster.
+    its tables. `accounts_unknown`: the storage goes by accounts, and does not know those of mode Cluster.
     """
     if run.status.spark is not None:
         return run.status.spark
     said = f"mode {mode.mode.value} ({mode.source.value})"
     if run.spec.type not in ON_DATA:
         return RunSpark(mode=SparkMode.LOCAL, message=f"{run.spec.type.value} has no work for executors")
-    if mode.mode is not SparkMode.LOCAL and (obstacle := _obstacle(run, driver_unknown=driver_unknown)):
+    if mode.mode is not SparkMode.LOCAL and (obstacle := _obstacle(run, accounts_unknown=accounts_unknown)):
         return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: {obstacle}")
     if mode.mode is not SparkMode.AUTO:
         return RunSpark(mode=mode.mode, message=said)
@@ -46,10 +46,11 @@ def is_long(run: PaimonRun, table: PaimonTable, where: RunSpark, defaults: Defau
     return where.mode is SparkMode.CLUSTER or (rows or 0) >= defaults.long_from_rows
 
 
-def _obstacle(run: PaimonRun, *, driver_unknown: bool) -> str | None:
+def _obstacle(run: PaimonRun, *, accounts_unknown: bool) -> str | None:
     """Why the run can have no executors, whatever was asked for."""
-    if driver_unknown:
-        return "the storage goes by the pods' account, and the catalog's spec.spark.driverServiceAccountName names none"
+    if accounts_unknown:
+        needed = "serviceAccountName and driverServiceAccountName in the catalog's spec.spark"
+        return f"the storage goes by the pods' account, so executors need {needed}"
     if not _names_its_pods(run.metadata.name):
         return "the run's name is too long or too odd for executors"
     return None

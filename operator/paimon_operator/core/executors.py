@@ -140,7 +140,7 @@ def _container(shape: Shape) -> dict[str, Any]:
 
 
 def may_use(pod: dict[str, Any], image: str) -> str:
-    """What a Pod made from this template is, and reads: `image/paimon-spark:1 label/team=shop secret/lake-s3`.
+    """What a Pod made from this template is, and reads: `image/paimon-spark:1 label/team=shop secretkey/lake-s3/id`.
 
     `image` is the driver's, which Spark takes for executors too: the template has none.
     """
@@ -149,6 +149,8 @@ def may_use(pod: dict[str, Any], image: str) -> str:
         f"image/{image}",
         f"serviceaccount/{pod['spec']['serviceAccountName']}",
         f"deadline/{pod['spec']['activeDeadlineSeconds']}",
+        f"priorityclass/{pod['spec'].get('priorityClassName', '')}",
+        f"runtimeclass/{pod['spec'].get('runtimeClassName', '')}",
         *(f"label/{key}={value}" for key, value in pod["metadata"]["labels"].items()),
         *(f"annotation/{key}" for key in pod["metadata"].get("annotations", {})),
         *(word for variable in container["env"] for word in _read_by(variable.get("valueFrom", {}))),
@@ -160,7 +162,7 @@ def may_use(pod: dict[str, Any], image: str) -> str:
 
 def _read_by(source: dict[str, Any]) -> Iterator[str]:
     if "secretKeyRef" in source:
-        yield f"secret/{source['secretKeyRef']['name']}"
+        yield f"secretkey/{source['secretKeyRef']['name']}/{source['secretKeyRef']['key']}"
     if "configMapKeyRef" in source:
         yield f"configmap/{source['configMapKeyRef']['name']}"
 

@@ -142,8 +142,10 @@ def _creates(observed: RunObserved, attempt: Attempt, plan: render.Launch) -> tu
     """The ConfigMap first: a Pod that mounts a missing one hangs in ContainerCreating."""
     run = observed.run
     memory = plan.memory_mib if attempt.memory is None else units.mebibytes(attempt.memory)
-    deadline = int(observed.backstop.total_seconds())
-    pod = render.driver_pod(run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline)
+    deadline, own = (int(each.total_seconds()) for each in (observed.backstop, observed.own_backstop))
+    pod = render.driver_pod(
+        run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline, own_deadline_s=own
+    )
     uid = run.metadata.uid
     return (
         Create(kind=Kind.CONFIG_MAP, body=render.config_map(run, plan, deadline_s=deadline), owner_uid=uid),

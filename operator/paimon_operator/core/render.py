@@ -90,11 +90,14 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
     }
 
 
-def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int, deadline_s: int) -> dict[str, Any]:
+def driver_pod(
+    run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int, deadline_s: int, own_deadline_s: int
+) -> dict[str, Any]:
     """The Pod of one attempt. `memory_mib` is the attempt's own size.
 
     `deadline_s` is the kubelet's, in seconds from the Pod's start: a backstop for a time without an operator, later
-    than the run's own deadline, which counts from the container's start.
+    than the run's own deadline, which counts from the container's start. `own_deadline_s` counts from there as well:
+    the container ends itself, for a time without a kubelet.
     """
     name = naming.pod_name(run.metadata.name, attempt)
     labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
@@ -114,7 +117,7 @@ def driver_pod(run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "securityContext": _pod_security(),
-        "containers": [_container(run, launch, attempt, memory_mib)],
+        "containers": [_container(launch, memory_mib, _environment(run, launch, attempt, memory_mib, own_deadline_s))],
         "volumes": [
             {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
             {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
@@ -159,6 +162,7 @@ def access_hash(launch: Launch) -> str | None:
     return digest(
         {
             "account": launch.executors.job.service_account,
+            "driverAccount": launch.executors.driver_account,
             "variables": [_variable(each) for each in launch.variables],
             "volumes": [_volume(each) for each in launch.mounts],
             "mounts": [_volume_mount(each) for each in launch.mounts],
@@ -198,7 +202,7 @@ def _container_security() -> dict[str, Any]:
     }
 
 
-def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> dict[str, Any]:
+def _container(launch: Launch, memory_mib: int, environment: list[dict[str, Any]]) -> dict[str, Any]:
     memory = f"{memory_mib}Mi"
     requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
     return {
@@ -207,7 +211,7 @@ def _container(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) ->
         "imagePullPolicy": launch.pull_policy,
         "command": [ENTRYPOINT],
         "args": ["driver", f"{JOB_DIRECTORY}/{JOB_FILE}"],
-        "env": _environment(run, launch, attempt, memory_mib),
+        "env": environment,
         # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
         "resources": {"requests": requests, "limits": {"memory": memory}},
         "securityContext": _container_security(),
@@ -226,13 +230,16 @@ def _cpu(millis: int) -> str:
     return f"{millis}m" if millis % 1000 else str(millis // 1000)
 
 
-def _environment(run: PaimonRun, launch: Launch, attempt: int, memory_mib: int) -> list[dict[str, Any]]:
+def _environment(
+    run: PaimonRun, launch: Launch, attempt: int, memory_mib: int, own_deadline_s: int
+) -> list[dict[str, Any]]:
     plain = {
         "RUN_NAME": run.metadata.name,
         "RUN_UID": run.metadata.uid,
         "RUN_ATTEMPT": str(attempt),
         "DRIVER_CORES": str(launch.cores),
         "DRIVER_HEAP": f"{heap_mib(memory_mib)}m",
+        "DRIVER_DEADLINE_S": str(own_deadline_s),
     }
     if launch.long_work:
         plain["DRIVER_JIT"] = "tiered"

@@ -79,7 +79,12 @@ class RunObserved:
     @property
     def backstop(self) -> timedelta:
         """The kubelet's deadline for the Pod, from the Pod's start."""
-        return self.active_deadline + self.limits.pending_timeout + BACKSTOP
+        return self.own_backstop + self.limits.pending_timeout
+
+    @property
+    def own_backstop(self) -> timedelta:
+        """The container's own deadline, from its start: no kubelet has to be there, and none will be waited for."""
+        return self.active_deadline + BACKSTOP
 
     @property
     def is_active(self) -> bool:

@@ -69,8 +69,8 @@ class Launches:
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
         defaults = self.operator.defaults
-        mode, unknown = effective.mode(table, catalog, defaults), storage.knows_no_driver(catalog)
-        return execution(run, table, mode, defaults, driver_unknown=unknown)
+        mode, unknown = effective.mode(table, catalog, defaults), storage.knows_no_executors(catalog)
+        return execution(run, table, mode, defaults, accounts_unknown=unknown)
 
     def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
         size = effective.executor(table, catalog, self.operator.defaults)

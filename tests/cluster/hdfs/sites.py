@@ -11,6 +11,8 @@ from tests.cluster.hdfs.realm import Realm
 from tests.cluster.progress import run
 
 PORTS = ("rpc", "web", "data", "datanode-web", "datanode-rpc")
+TOKEN_SECONDS = 60
+"""What an executor's delegation token is good for; a day and a week elsewhere."""
 _PASSWORD = "throw-away"  # of a key that never leaves the machine
 
 
@@ -59,6 +61,8 @@ def server_site(home: Path, address: str, ports: Mapping[str, int], secured_by: 
 def _secured(by: Realm) -> dict[str, str]:
     site = {
         "dfs.block.access.token.enable": "true",
+        "dfs.namenode.delegation.token.renew-interval": str(TOKEN_SECONDS * 1000),
+        "dfs.namenode.delegation.token.max-lifetime": str(TOKEN_SECONDS * 1000),
         "dfs.http.policy": "HTTPS_ONLY",  # with it a DataNode needs no port below 1024
         "dfs.web.authentication.kerberos.principal": f"{realm.WEB}@{realm.NAME}",
         "dfs.web.authentication.kerberos.keytab": str(by.keytab(realm.WEB)),

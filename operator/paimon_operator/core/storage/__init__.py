@@ -27,12 +27,12 @@ def access(catalog: PaimonCatalog, engine: Engine) -> Access:
     return _of_storage(catalog, engine) + _of_metastore(catalog)
 
 
-def knows_no_driver(catalog: PaimonCatalog) -> bool:
-    """Whether the cloud lets Spark Pods in by who they are, and the catalog names no account for those of drivers that
-    make executors: the one that all catalogs share is nobody's."""
-    s3_ = catalog.spec.storage.s3
+def knows_no_executors(catalog: PaimonCatalog) -> bool:
+    """Whether the cloud lets Spark Pods in by who they are, and the catalog does not name the accounts of executors and
+    of the drivers that make them: those that all catalogs share are nobody's."""
+    s3_, spark = catalog.spec.storage.s3, catalog.spec.spark
     by_identity = s3_ is not None and s3_.credentials_secret_ref is None and s3_.credentials_file_secret_ref is None
-    return by_identity and not (catalog.spec.spark and catalog.spec.spark.driver_service_account_name)
+    return by_identity and not (spark and spark.driver_service_account_name and spark.service_account_name)
 
 
 def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
