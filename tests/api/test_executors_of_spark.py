@@ -68,6 +68,11 @@ def test_no_setting_of_a_catalog_wins_over_our_own(key: str) -> None:
     assert options(**{key: "something else"})[key] == options()[key] != "something else"
 
 
+@pytest.mark.parametrize("key", ["spark.authenticate", "spark.network.crypto.enabled", "spark.io.encryption.enabled"])
+def test_who_talks_must_prove_who_it_is_and_nobody_can_listen_nor_read_what_is_spilled(key: str) -> None:
+    assert options()[key] == "true"
+
+
 def test_lost_executors_count_for_ten_minutes_and_not_for_the_whole_of_a_long_run() -> None:
     assert options()["spark.executor.failuresValidityInterval"] == "10m"
 

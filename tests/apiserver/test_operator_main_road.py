@@ -174,6 +174,26 @@ def test_a_run_of_a_user_is_done_told_and_deleted_when_its_time_has_passed(stage
     assert stays["status"]["reason"]["trigger"] == "User"
 
 
+def test_by_the_mode_auto_a_table_that_has_grown_is_compacted_by_executors(stage: Stage) -> None:
+    stage.core.create_namespaced_service_account(stage.namespace, {"metadata": {"name": "paimon-driver"}})
+    stage.create_catalog(metadata__name="auto", spec__spark={"mode": "Auto"})
+    make(stage, plain("grown", spec__catalogRef={"name": "auto"}))
+    grown = {"schemaId": 0, "snapshotId": 2, "bucketMode": "Dynamic", "files": 9, "rows": 20_000_000, "sizeBytes": 9}
+    accounts = []
+    for name in ("while-small", "when-large"):
+        stage.create(run(metadata__name=name, spec__tableRef__name="grown"))
+        pod = stage.wait_for_pod(of="grown")
+        accounts.append(pod.spec.service_account_name)
+        stage.run_pod(pod)
+        stage.succeed(pod, table=grown)
+        stage.wait_for_condition(RUNS, name, "Succeeded", "True")
+
+    assert accounts == ["default", "paimon-driver"]
+    decided = stage.get(RUNS, "when-large")["status"]["spark"]
+    assert decided["mode"] == "Cluster"
+    assert "the table had 20000000 rows and 9 bytes, not below the limit" in decided["message"]
+
+
 def test_deleted_with_retain_a_table_is_let_go_at_once_without_a_run(stage: Stage) -> None:
     make(stage, plain("retained"))
     stage.delete(TABLES, "retained")

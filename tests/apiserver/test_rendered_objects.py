@@ -64,15 +64,6 @@ def test_a_rendered_pod_passes_pod_security_restricted(core: Any, name: str) -> 
     assert tokens == (["api"] if name == WITH_TOKEN else []), "the server mounts none by itself"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        ("securityContext", "runAsNonRoot"),
-        ("securityContext", "seccompProfile"),
-        ("containers", 0, "securityContext", "allowPrivilegeEscalation"),
-        ("containers", 0, "securityContext", "capabilities"),
-    ],
-)
 def test_an_executor_made_from_the_template_passes_as_well(core: Any) -> None:
     """With what Spark adds: a name, an image and what it is to do."""
     body = golden("cluster-executor")
@@ -89,6 +80,15 @@ def test_an_executor_made_from_the_template_passes_as_well(core: Any) -> None:
     assert not [volume.name for volume in stored.spec.volumes if volume.projected]
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("securityContext", "runAsNonRoot"),
+        ("securityContext", "seccompProfile"),
+        ("containers", 0, "securityContext", "allowPrivilegeEscalation"),
+        ("containers", 0, "securityContext", "capabilities"),
+    ],
+)
 def test_this_namespace_would_refuse_a_pod_that_lacks_any_of_it(core: Any, path: tuple[Any, ...]) -> None:
     body = deepcopy(golden("pod-usual"))
     parent: Any = body["spec"]

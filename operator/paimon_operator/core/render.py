@@ -203,7 +203,7 @@ def _container_security() -> dict[str, Any]:
 
 
 def _container(launch: Launch, memory_mib: int, environment: list[dict[str, Any]]) -> dict[str, Any]:
-    memory = f"{memory_mib}Mi"
+    memory = _memory(memory_mib)
     requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
     return {
         "name": CONTAINER,
@@ -223,6 +223,11 @@ def _container(launch: Launch, memory_mib: int, environment: list[dict[str, Any]
             *([executors.token_mount()] if launch.executors is not None else []),
         ],
     }
+
+
+def _memory(mib: int) -> str:
+    """As the API server writes it."""
+    return f"{mib}Mi" if mib % 1024 else f"{mib // 1024}Gi"
 
 
 def _cpu(millis: int) -> str:
