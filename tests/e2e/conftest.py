@@ -68,13 +68,16 @@ def _lab(env: Mapping[str, str], name: str, engine: str) -> Lab:
 @pytest.fixture
 def lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
     """One namespace per test and run of the suite; its deletion is left to finish in the background."""
-    engine = (
-        request.getfixturevalue("each_engine") if "each_engine" in request.fixturenames else release.newest_engine()
-    )
     name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
-    made = _lab(cluster_env, name, engine)
+    made = _lab(cluster_env, name, _engine(request))
     yield made
     _remove(made)
+
+
+def _engine(request: pytest.FixtureRequest) -> str:
+    """The one that the test asks for, or the newest."""
+    asked: str = request.getfixturevalue("each_engine") if "each_engine" in request.fixturenames else ""
+    return asked or release.newest_engine()
 
 
 def _remove(lab: Lab) -> None:
@@ -101,17 +104,13 @@ def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
     _remove(lab)  # its schedule would go on beside the other tests, with its door closed
 
 
-HDFS_KINDS = {on_node.SIMPLE: 0, on_node.KERBEROS: -1}
-"""Each kind on one engine, the oldest or the newest: tests/spark shows each on all."""
-
-
-@pytest.fixture(params=HDFS_KINDS)
+@pytest.fixture(params=[on_node.SIMPLE, on_node.KERBEROS])
 def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
     """A namespace whose catalog is on HDFS, with nothing else in it."""
     hdfs = on_node.start(Layout(), request.param)
     name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
-    engine = release.engines()[HDFS_KINDS[request.param]]
-    lab = HdfsLab(kubectl=Kubectl(namespace=name, env=cluster_env), env=cluster_env, engine=engine, hdfs=hdfs)
+    kubectl = Kubectl(namespace=name, env=cluster_env)
+    lab = HdfsLab(kubectl=kubectl, env=cluster_env, engine=_engine(request), hdfs=hdfs)
     lab.kubectl.apply(release.restricted_namespace(name))
     lab.kubectl.apply(*lab.surroundings(), lab.catalog())
     yield lab

@@ -57,6 +57,10 @@ class HdfsLab(Lab):
         listed = self.hdfs.shell("-ls", "-C", f"{self.warehouse}/{self.namespace}.db/{table}/snapshot").split()
         return [path for path in listed if "/snapshot-" in path]
 
+    def files(self, table: str) -> list[str]:
+        """Paths of all that the warehouse has of the table."""
+        return [path for path in self.hdfs.shell("-ls", "-R", "-C", self.warehouse).split() if table in path]
+
 
 def storage(hdfs: Hdfs) -> Object:
     """The catalog's member `hdfs`."""

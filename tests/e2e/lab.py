@@ -112,6 +112,11 @@ class Lab:
         listed = self.s3.list_objects_v2(Bucket="lake", Prefix=prefix)
         return [each["Key"] for each in listed.get("Contents", ())]
 
+    def files(self, table: str) -> list[str]:
+        """Keys of all that the warehouse has of the table."""
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket="lake", Prefix=f"{self.namespace}/")
+        return [each["Key"] for page in pages for each in page.get("Contents", ()) if table in each["Key"]]
+
     def ready(self, table: str) -> Object:
         return self.kubectl.until_condition(table, "Ready", "True")
 

@@ -1,4 +1,4 @@
-"""The main job on every engine: apply, three upserts over the same keys, compact, expire; a foreign reader agrees."""
+"""The main job: a table's life on every engine, and what its schedules do; a foreign reader agrees."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.e2e.lab import Lab, committed, scheduled
+from tests.e2e.life import drop, live
 from tests.support.kubectl import Object, condition
 
 
@@ -28,7 +29,12 @@ def end(run: Object) -> str:
 
 
 @pytest.mark.usefixtures("each_engine")
-def test_a_table_lives(lab: Lab) -> None:
+def test_a_table_lives_on_s3_until_it_is_dropped(lab: Lab) -> None:
+    live(lab)
+    drop(lab)
+
+
+def test_what_is_scheduled_is_done(lab: Lab) -> None:
     columns = {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"}
     table = lab.table(
         "orders",
