@@ -58,8 +58,8 @@ def _pyspark(_: Cluster, __: argparse.Namespace) -> int:
 
 
 def _push(_: Cluster, options: argparse.Namespace) -> int:
-    for reference in publish(options.registry, plain_http=options.plain_http):
-        print(reference)
+    for tagged, by_digest in publish(options.registry, plain_http=options.plain_http).items():
+        print(tagged, by_digest)
     return 0
 
 

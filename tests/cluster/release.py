@@ -54,10 +54,11 @@ def newest_engine() -> str:
 
 def values(found: Mapping[str, Any]) -> Object:
     """The chart's values for this node."""
-    repository, _, tag = found["operator"].rpartition(":")
+    named_by = "digest" if "@" in found["operator"] else "tag"
+    repository, _, version = found["operator"].rpartition("@" if named_by == "digest" else ":")
     default_engine = sorted(found["spark"])[-1]
     return {
-        "image": {"repository": repository, "tag": tag, "pullPolicy": "IfNotPresent"},
+        "image": {"repository": repository, named_by: version, "pullPolicy": "IfNotPresent"},
         # null removes an engine of the chart's defaults that this machine cannot have
         # and two cores serve several tables at once
         "spark": {

@@ -8,7 +8,7 @@ from tests.e2e.lab import Lab, committed, once
 from tests.support.executor_stage import chart_objects
 from tests.support.kubectl import Object
 
-CLUSTER = {
+CLUSTER: dict[str, Any] = {
     "mode": "Cluster",
     "driver": {"cores": 1, "memory": "1536Mi"},
     "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},

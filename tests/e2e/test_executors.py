@@ -9,17 +9,13 @@ from typing import Any
 
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import Lab, once
+from tests.e2e.life import CLUSTER
 from tests.support.executor_stage import chart_objects
 from tests.support.kubectl import PATIENCE_S, Object, condition
 
 EXECUTORS = "paimon-operator.dev/role=executor"
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 ROWS = 50_000
-SPARK: dict[str, Any] = {
-    "mode": "Cluster",
-    "driver": {"cores": 1, "memory": "1536Mi"},
-    "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
-}
 VICTIM = "killed-squeeze"
 """A name of its own: drivers of other tests are on the same machine."""
 
@@ -30,7 +26,7 @@ def loaded(lab: Lab, *loads: int) -> Lab:
     The accounts are what the chart makes in a namespace that it knows.
     """
     lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
-    lab.kubectl.apply(lab.catalog(spark=SPARK | {"mode": "Auto"}))
+    lab.kubectl.apply(lab.catalog(spark=CLUSTER | {"mode": "Auto"}))
     names = [f"load-{number}" for number in range(1, len(loads) + 1)]
     for name, rows in zip(names, loads, strict=True):
         lab.land(f"in/{name}.json", [{"id": n, "v": name} for n in range(rows)])
@@ -46,7 +42,7 @@ def loaded(lab: Lab, *loads: int) -> Lab:
         return len(committed) == len(writes) and not status.get("activeRun")
 
     lab.kubectl.until("paimontable", "t", done, what="loaded")
-    lab.kubectl.apply(lab.catalog(spark=SPARK))
+    lab.kubectl.apply(lab.catalog(spark=CLUSTER))
     return lab
 
 
@@ -55,7 +51,7 @@ def executors(lab: Lab, phase: str = "") -> list[Object]:
 
 
 def both(pods: list[Object]) -> list[Object]:
-    return pods if len(pods) == SPARK["executor"]["instances"] else []
+    return pods if len(pods) == CLUSTER["executor"]["instances"] else []
 
 
 def until(met: Callable[[], Any], what: str) -> Any:
@@ -119,7 +115,7 @@ def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(lab: Lab)
 
 def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None:
     table = loaded(lab, 10)
-    table.kubectl.apply(table.catalog(spark=SPARK | {"executor": {"instances": 1, "memory": "512Gi"}}))
+    table.kubectl.apply(table.catalog(spark=CLUSTER | {"executor": {"instances": 1, "memory": "512Gi"}}))
     table.kubectl.apply(table.compaction("t", "squeeze", backoffLimit=0))
 
     run = ended(table)

@@ -11,13 +11,14 @@ from tests.support.kubectl import Kubectl
 
 
 def references_in_the_cluster(env: Mapping[str, str]) -> dict[str, str]:
-    """Pushes through the host's port of the registry; the nodes know the same registry by another address."""
+    """Name and tag -> reference by digest. Pushes through the host's port of the registry; the nodes know the same
+    registry by another address."""
     pushed = publish(f"{env['REGISTRY']}/mine", plain_http=True)
-    inside = [reference.replace(env["REGISTRY"], env["CLUSTER_REGISTRY_IN_CLUSTER"]) for reference in pushed]
-    return {reference.rpartition("/")[2]: reference for reference in inside}
+    inside = env["CLUSTER_REGISTRY_IN_CLUSTER"]
+    return {tagged.rpartition("/")[2]: digest.replace(env["REGISTRY"], inside) for tagged, digest in pushed.items()}
 
 
-def test_images_from_ones_own_registry_serve_a_table(lab: Lab, cluster_env: Mapping[str, str]) -> None:
+def test_images_from_ones_own_registry_serve_a_table_by_their_digests(lab: Lab, cluster_env: Mapping[str, str]) -> None:
     references = references_in_the_cluster(cluster_env)
     engines = {
         name.removeprefix("paimon-spark:").rpartition("-")[0]: reference
@@ -26,12 +27,14 @@ def test_images_from_ones_own_registry_serve_a_table(lab: Lab, cluster_env: Mapp
     }
     (operator,) = (reference for name, reference in references.items() if name.startswith("paimon-operator"))
     try:
-        release.install(cluster_env, {"operator": operator, "spark": engines})
+        release.install(cluster_env, {"operator": operator, "spark": engines}, requireDigests=True)
         lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}, keys=["id"]))
         lab.ready("t")
 
         (pod,) = lab.pods()
-        assert pod["spec"]["containers"][0]["image"] == engines[lab.engine]
+        image = pod["spec"]["containers"][0]["image"]
+        assert image == engines[lab.engine]
+        assert "@sha256:" in image
         # The soak kills operators meanwhile, so there may be none at this moment, or one more that is on its way out.
         deployment = Kubectl(namespace=release.NAMESPACE, env=cluster_env).get("deployment", release.RELEASE) or {}
         assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == operator

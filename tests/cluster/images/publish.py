@@ -9,18 +9,19 @@ from tests.cluster.images import storage
 from tests.cluster.images.deliver import build, recipes
 
 
-def publish(registry: str, *, plain_http: bool = False) -> list[str]:
+def publish(registry: str, *, plain_http: bool = False) -> dict[str, str]:
     """Builds what is missing and pushes `paimon-operator:<version>` and `paimon-spark:<engine>-<version>`.
 
-    `registry` is a host with an optional path. Credentials are those that `buildah login` has stored. Returns the
-    references. Raises CommandFailedError with the registry's words.
+    `registry` is a host with an optional path. Credentials are those that `buildah login` has stored. Returns for each
+    reference by tag the one by digest. Raises CommandFailedError with the registry's words.
     """
     version = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
-    references = []
+    references = {}
     with locked("images"):
         for recipe in recipes():
             build(recipe)
             tag = f"{recipe.variant}-{version}" if recipe.variant else version
-            references.append(f"{registry}/{recipe.repository}:{tag}")
-            storage.publish(recipe.local_name, references[-1], plain_http=plain_http)
+            repository = f"{registry}/{recipe.repository}"
+            digest = storage.publish(recipe.local_name, f"{repository}:{tag}", plain_http=plain_http)
+            references[f"{repository}:{tag}"] = f"{repository}@{digest}"
     return references

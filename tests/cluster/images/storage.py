@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -50,11 +51,13 @@ def build(tag: str, *, dockerfile: Path, context: Path, arguments: Mapping[str, 
     run_with_progress(f"building image {tag}", command, env=_environment())
 
 
-def publish(tag: str, reference: str, *, plain_http: bool) -> None:
-    """Pushes the image as `reference` to a registry that this machine reaches by itself."""
-    options = [f"--tls-verify={str(not plain_http).lower()}", "--quiet"]
-    command = [*_WITHOUT_MOUNTS, *_buildah("push", *options, tag, f"docker://{reference}")]
-    run_with_progress(f"pushing {reference}", command, env=_environment())
+def publish(tag: str, reference: str, *, plain_http: bool) -> str:
+    """Pushes the image as `reference` to a registry that this machine reaches by itself. Returns the digest there."""
+    with tempfile.NamedTemporaryFile("r") as digest:
+        options = [f"--tls-verify={str(not plain_http).lower()}", "--quiet", f"--digestfile={digest.name}"]
+        command = [*_WITHOUT_MOUNTS, *_buildah("push", *options, tag, f"docker://{reference}")]
+        run_with_progress(f"pushing {reference}", command, env=_environment())
+        return digest.read().strip()
 
 
 def push(tag: str, reference: str, layout: Layout) -> None:
