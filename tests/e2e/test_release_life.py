@@ -16,6 +16,7 @@ from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
 from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
 from tests.e2e.own_node import OwnNode
+from tests.support import secret_search
 
 pytestmark = pytest.mark.timeout(1800)  # the first one may have to build the earlier images
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
@@ -27,6 +28,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNode]:
     try:
         cluster.up()
         yield OwnNode.on(cluster)
+        assert secret_search.of_cluster(cluster.layout)[1] == []
     finally:
         cluster.down(purge=True)
 

@@ -108,17 +108,21 @@ def _kubectl(env: Mapping[str, str], *args: str) -> list[dict[str, Any]]:
     return items
 
 
-def main() -> int:
-    """1 when a value was found, with the places; also when nothing was looked for, because then nothing was shown."""
-    layout = Layout()
+def of_cluster(layout: Layout) -> tuple[str, list[str]]:
+    """What was searched for, in a sentence, and what was found. Raises LookupError when no value is known."""
     env = release.read_env(layout)
     there, short = in_secrets(env)
     values = there | registered(layout=layout)
     if not values:
-        print("no value of any Secret is known: nothing was searched for", file=sys.stderr)
-        return 1
-    hits = found(values, everywhere(env, layout))
-    print(f"searched for {len(values)} values of Secrets; too short to search for: {', '.join(short) or 'none'}")
+        raise LookupError("no value of any Secret is known: nothing was searched for")
+    said = f"searched for {len(values)} values of Secrets; too short to search for: {', '.join(short) or 'none'}"
+    return said, found(values, everywhere(env, layout))
+
+
+def main() -> int:
+    """1 when a value was found, with the places."""
+    said, hits = of_cluster(Layout())
+    print(said)
     for hit in hits:
         print(f"FOUND {hit}", file=sys.stderr)
     return 1 if hits else 0
