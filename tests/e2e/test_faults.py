@@ -23,7 +23,7 @@ from tests.e2e.trials import Trials, moments
 SEED = int(os.environ.get("FAULT_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
 LONGEST_GAP_S = 5
 """Between two looks for drivers, which are half a second apart on a machine at rest: a driver takes longer to start."""
-MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 2)
+MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 1)
 
 
 def marked(fault: Fault) -> ParameterSet:

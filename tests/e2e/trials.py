@@ -31,9 +31,10 @@ class Moment:
 
 
 def moments(seed: int, fault: str, count: int) -> list[Moment]:
-    """The first is a write, the second a compaction, and every fifth of those after it."""
+    """Of several the second is a compaction, and every fifth of those after it; of one alone the seed decides."""
     dice = random.Random(f"{seed} {fault}")  # noqa: S311 - moments, not secrets
-    return [Moment("Compact" if n % 5 == 1 else "Write", dice.random()) for n in range(count)]
+    first = int(count == 1 and dice.random() < 1 / 2)
+    return [Moment("Compact" if n % 5 == 1 else "Write", dice.random()) for n in range(first, first + count)]
 
 
 @dataclass(kw_only=True)
