@@ -62,7 +62,7 @@ test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
 test-apiserver: $(STAMP) ## The operator against a real API server; the tests decide what becomes of its Pods
 	$(BIN)/python -m pytest tests/apiserver
 
-test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can be had, on file://
+test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can be had, on file://, S3, HDFS and PostgreSQL
 	$(BIN)/python -m pytest tests/spark
 
 test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
