@@ -37,6 +37,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             pytest.fail(f"no engine can be had, so nothing can be shown: {reasons}", pytrace=False)
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
         able = [name for name in ready if needed in supported_engines()[name].metastores]
+        if metafunc.definition.get_closest_marker("newest_engine"):
+            able = able[-1:]
         metafunc.parametrize("engine_id", able, scope="session")
 
 

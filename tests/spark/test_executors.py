@@ -122,31 +122,11 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
 
 
 @pytest.mark.parametrize("hdfs_lake", ["kerberos"], indirect=True)
-def test_executors_need_no_login_of_their_own_on_an_hdfs_with_kerberos(
+def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_first_tokens(
     hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
 ) -> None:
-    """They work with the tokens that their driver has got, and would say so if they used the keytab."""
-    lake, kubelet = hdfs_lake, kubelet_on_hdfs
-    two_files(lake)
-    environment = pod_environment(lake.hdfs, lake.directory)
-    variables = tuple(Variable(name=name, value=value) for name, value in environment.items())
-    kubelet.overrides["KRB5KEYTAB"] = "/nowhere"
-    kubelet.start_driver(*compaction(lake, stage, variables=variables))
-
-    result = kubelet.result()
-
-    assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
-    assert result["after"]["files"] < result["before"]["files"]
-    assert len(kubelet.seen) == 2
-    rows = lake.rows()
-    assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
-
-
-@pytest.mark.parametrize("hdfs_lake", ["kerberos"], indirect=True)
-def test_executors_work_on_after_their_first_tokens_have_ended(
-    hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
-) -> None:
-    """Their driver, whose own ticket lasts ten seconds, has sent them new ones."""
+    """They work with the tokens that their driver, whose own ticket lasts ten seconds, gets and sends them; they would
+    say so if they used the keytab."""
     lake, kubelet = hdfs_lake, kubelet_on_hdfs
     two_files(lake)
     lake.hdfs.shell("-chown", "-R", realm.HURRIED, lake.warehouse)
@@ -188,6 +168,7 @@ def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
     assert gate.fetched >= fetched + 2, "the driver, and an executor that had work"
 
 
+@pytest.mark.newest_engine
 def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
     lake: Lake, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:
@@ -201,6 +182,7 @@ def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
     assert kubelet.executors
 
 
+@pytest.mark.newest_engine
 def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorStage, kubelet: Kubelet) -> None:
     two_files(lake)
     data, pod = compaction(lake, stage)
@@ -215,6 +197,7 @@ def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorSt
     until(lambda: kubelet.pods() == [], "what is owned goes with its owner")
 
 
+@pytest.mark.newest_engine
 @pytest.mark.parametrize(("quota", "told"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
 def test_a_driver_without_executors_ends_and_says_why(
     lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, told: str
