@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from spark_apps.contract import EXIT_CODES, MAX_RESULT_BYTES
 from spark_apps.engine import supported_engines
 from tests.spark.lake import Lake
+from tests.support.spark_process import ROOT
 
 COLUMNS = [{"name": "id", "type": "BIGINT"}]
 
@@ -44,6 +47,18 @@ def test_a_job_that_is_none_ends_without_a_guess(lake: Lake) -> None:
     assert done.code == EXIT_CODES["Infrastructure"]
     assert "the job is not of version 1" in done.log
     assert done.result is None
+
+
+@pytest.mark.newest_engine
+def test_a_driver_ends_at_its_own_deadline_without_anybody_who_stops_it(lake: Lake) -> None:
+    patient = {"SPARK_APPS_MAIN": str(ROOT / "tests" / "support" / "spark_patient.py"), "PATIENCE_S": "600"}
+    lake.provision({"id": "BIGINT"}).ok()
+    lake.land("orders/1.csv", "id\n1\n")
+
+    done = lake.drive(lake.write_job(mode="Append"), DRIVER_DEADLINE_S="20", **patient)
+
+    assert (done.code, done.result) == (137, None)
+    assert lake.rows() == []
 
 
 def test_a_storage_that_nobody_serves_is_infrastructure(lake: Lake) -> None:

@@ -15,8 +15,11 @@ from spark_apps.progress import SPARK_READY
 
 def tell_and_wait(step: str) -> None:
     main.tell(step)
-    if step == SPARK_READY:
-        time.sleep(float(os.environ["PATIENCE_S"]))  # the pause is the point
+    jvm, until = os.getppid(), time.monotonic() + float(os.environ["PATIENCE_S"])
+    while step == SPARK_READY and time.monotonic() < until:
+        time.sleep(0.2)  # the pause is the point
+        if os.getppid() != jvm:
+            os._exit(1)  # no container is there to take this process along
 
 
 session.tell = tell_and_wait
