@@ -14,7 +14,7 @@ from datetime import datetime
 
 from tests.cluster import release
 from tests.e2e.lab import Lab, once
-from tests.support.executor_stage import chart_objects
+from tests.support.executor_stage import account_objects
 from tests.support.kubectl import Kubectl, Object
 
 NAMESPACE = "bench-executors"
@@ -36,7 +36,7 @@ class Bench:
         self.lab = Lab(kubectl=Kubectl(namespace=NAMESPACE, env=env), env=env, engine=release.newest_engine())
         self.lab.kubectl.apply(release.restricted_namespace(NAMESPACE))
         self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog(spark=SPARK))
-        self.lab.kubectl.apply(*(each for each in chart_objects(NAMESPACE) if "Policy" not in each["kind"]))
+        self.lab.kubectl.apply(*account_objects(NAMESPACE))
         self.stamp = f"{int(time.time()):x}"
 
     def measure(self, rows: int) -> dict[str, float]:

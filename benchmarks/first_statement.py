@@ -21,7 +21,7 @@ from benchmarks.executors import SPARK
 from spark_apps.progress import JVM_READY, SPARK_READY
 from tests.cluster import release
 from tests.e2e.lab import Lab, once
-from tests.support.executor_stage import chart_objects
+from tests.support.executor_stage import account_objects
 from tests.support.kubectl import Kubectl
 
 NAMESPACE = "bench-start"
@@ -76,7 +76,7 @@ class Bench:
         self.lab = Lab(kubectl=Kubectl(namespace=NAMESPACE, env=env), env=env, engine=release.newest_engine())
         self.lab.kubectl.apply(release.restricted_namespace(NAMESPACE))
         self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog(spark=SPARK))
-        self.lab.kubectl.apply(*(each for each in chart_objects(NAMESPACE) if "Policy" not in each["kind"]))
+        self.lab.kubectl.apply(*account_objects(NAMESPACE))
         self.lab.land("few.json", [{"id": n, "v": "x"} for n in range(100)])
         columns = {"id": "BIGINT", "v": "STRING"}
         self.lab.kubectl.apply(self.lab.table("t", columns, keys=["id"], writes=[once("load", "few.json")]))

@@ -4,7 +4,8 @@
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
-# driver that makes executors: where they reach it), DRIVER_DEADLINE_S (killed after so many seconds), TERMINATION_LOG, TMPDIR (/tmp, the only place written to),
+# driver that makes executors: where they reach it), DRIVER_DEADLINE_S (killed after so many seconds), TERMINATION_LOG,
+# TMPDIR (/tmp, the only place written to),
 # PAIMON_OPERATOR_HOME (where this file is: jars/, app.jsa), SPARK_APPS_MAIN (the program; tests put theirs around
 # main.py).
 #

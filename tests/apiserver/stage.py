@@ -89,10 +89,17 @@ class Stage:
     def pods(self) -> list[client.V1Pod]:
         return list(self.core.list_namespaced_pod(self.namespace).items)
 
-    def events(self, reason: str) -> list[str]:
-        """Notes of the Events with this reason."""
-        listed = self.core.list_namespaced_event(self.namespace, field_selector=f"reason={reason}").items
-        return [event.message for event in listed]
+    def wait_for_event(self, reason: str, note: str = "") -> None:
+        """An Event with this reason and these words; the operator posts it after the status that it tells of."""
+        selector = f"reason={reason}"
+        self.wait(
+            lambda: [
+                event
+                for event in self.core.list_namespaced_event(self.namespace, field_selector=selector).items
+                if note in event.message
+            ],
+            f"an Event {reason} {note}",
+        )
 
     def wait(self, look: Callable[[], T], what: str, *, operator: OperatorProcess | None = None) -> T:
         """The first answer of `look` that is true."""

@@ -324,6 +324,18 @@ def test_the_drivers_account_of_a_catalog_is_held_as_that_of_all(driving: Drivin
         assert why in own.refused(body)
 
 
+def test_an_executor_has_the_sandbox_and_the_priority_that_the_operator_has_given_to_its_run(driving: Driving) -> None:
+    run = a_run("orders-compact-5a7db0c5")
+    overlay = PodOverlay(runtime_class_name=WEAK_SANDBOX, priority_class_name="system-cluster-critical")
+    data, pod = driving.stage.make(run, replace(launch_of(a_job(run)), overlay=overlay))
+    own = Driving(driving.stage, pod, data, driving.other, driving.stage.as_driver(pod))
+    assert wait_until(lambda: own.answer(own.executor()) == "", timeout=30), own.answer(own.executor())
+
+    outside = own.executor()
+    del outside["spec"]["runtimeClassName"]
+    assert "runtime class" in own.refused(outside)
+
+
 @pytest.mark.parametrize(
     "audience", ["sts.amazonaws.com", "pods.eks.amazonaws.com", "api://AzureADTokenExchange", "sts.aliyuncs.com"]
 )
@@ -368,44 +380,3 @@ def test_a_driver_deletes_its_own_executors_and_no_other_pod(driving: Driving) -
     with pytest.raises(ApiException) as refused:
         driving.api.delete_collection_namespaced_pod(NAMESPACE, dry_run="All")
     assert "its own executors only" in str(refused.value.body)
-
-
-@pytest.mark.parametrize(
-    ("verb", "allowed"),
-    [("get", True), ("list", True), ("watch", True), ("create", True), ("delete", True), ("deletecollection", True), ("patch", False), ("update", False)],
-)  # fmt: skip
-def test_a_driver_s_rights_on_pods(driving: Driving, verb: str, allowed: bool) -> None:
-    assert can(driving, verb, "pods") is allowed
-
-
-@pytest.mark.parametrize(
-    ("verb", "resource"),
-    [
-        *((verb, "secrets") for verb in ("get", "list", "watch", "create")),
-        *((verb, "configmaps") for verb in ("get", "list", "create", "update", "patch", "delete")),
-        ("update", "pods/ephemeralcontainers"),
-        ("create", "pods/exec"),
-        ("create", "pods/attach"),
-        ("get", "pods/log"),
-        ("update", "pods/status"),
-        ("create", "pods/binding"),
-        ("create", "serviceaccounts/token"),
-        ("list", "persistentvolumeclaims"),
-        ("list", "services"),
-    ],
-)
-def test_a_driver_has_no_other_right(driving: Driving, verb: str, resource: str) -> None:
-    assert can(driving, verb, resource) is False
-
-
-def test_an_executor_s_account_has_no_right_on_pods(driving: Driving) -> None:
-    assert [verb for verb in ("get", "list", "create", "delete") if can(driving, verb, "pods", "paimon-spark")] == []
-
-
-def can(driving: Driving, verb: str, what: str, account: str = "paimon-driver") -> bool:
-    resource, _, sub = what.partition("/")
-    attributes = {"namespace": NAMESPACE, "verb": verb, "resource": resource, "subresource": sub}
-    user = f"system:serviceaccount:{NAMESPACE}:{account}"
-    reviews = client.AuthorizationV1Api(driving.stage.core.api_client)
-    review = reviews.create_subject_access_review({"spec": {"user": user, "resourceAttributes": attributes}})
-    return bool(review.status.allowed)

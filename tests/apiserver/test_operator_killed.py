@@ -67,7 +67,7 @@ def run_named(play: Play) -> None:
     with play.rights.without("create", "paimonruns"):
         _begin(play)
         play.stage.wait(lambda: play.stage.get(TABLES, "orders")["status"].get("activeRun"), "a named run")
-        play.stage.wait(lambda: play.stage.events("NotPermitted"), "the refusal")
+        play.stage.wait_for_event("NotPermitted")
         assert play.stage.all(RUNS) == []
         play.kill()
     play.start()

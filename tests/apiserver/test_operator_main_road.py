@@ -72,8 +72,8 @@ def test_a_table_is_made_and_its_scheduled_write_runs(stage: Stage) -> None:
         run = stage.wait(lambda name=name: _released(stage.get(RUNS, name)), f"run {name} without finalizer")
         assert run["status"]["phase"] == "Succeeded"
         assert len(run["status"]["attempts"]) == 1
-    assert stage.events("Started")
-    assert stage.events("TableMatchesSpec")
+    stage.wait_for_event("Started")
+    stage.wait_for_event("TableMatchesSpec")
     metadata = stage.get(TABLES, "orders")["metadata"]
     assert (metadata["finalizers"], metadata.get("annotations")) == (["paimon-operator.dev/finalizer"], None)
     stage.patch(TABLES, "orders", {"spec": {"suspend": True}})
@@ -111,7 +111,7 @@ def test_a_failing_pod_is_tried_again_and_a_spec_error_is_not(stage: Stage) -> N
     assert operation == "Provision"
     attempts = stage.get(RUNS, run)["status"]["attempts"]
     assert [attempt["failureClass"] for attempt in attempts] == ["Infrastructure", "Spec"]
-    assert stage.events("TableDiffers")
+    stage.wait_for_event("TableDiffers")
 
 
 def test_a_second_object_for_one_table_is_told_who_has_it_and_touches_nothing(stage: Stage) -> None:
@@ -141,7 +141,7 @@ def test_a_commit_of_others_stops_the_table_until_the_user_says_what_is_the_case
     stage.wait_for_condition(TABLES, "watched", "Stalled", "True", "CommitUnsafe")
     stage.wait_for_condition(CATALOGS, "lake", "CommitSafe", "False")
     assert stage.get(TABLES, "watched")["status"]["outsideWriters"]["commit"] == foreign
-    assert [note for note in stage.events("CommitUnsafe") if "snapshot 813" in note]
+    stage.wait_for_event("CommitUnsafe", "snapshot 813")
 
     stage.create(asked_for("watched", "compact-2"))
     stage.patch(TABLES, "watched", {"spec": {"externalWriters": "Paused"}})

@@ -18,7 +18,7 @@ from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE, kill_operator
 from tests.e2e.lab import Lab
 from tests.e2e.outages import door_of, without_datanode
-from tests.support.executor_stage import chart_objects
+from tests.support.executor_stage import account_objects
 from tests.support.kubectl import Kubectl, Object
 
 STORAGE_OUTAGE_S: Final = 30
@@ -78,7 +78,7 @@ def _living(lab: Lab, selector: str) -> list[Object]:
 
 def _with_executors(lab: Lab) -> Lab:
     """Every run has two executors, and the accounts that the chart makes in a namespace that it knows."""
-    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(*account_objects(lab.namespace))
     lab.kubectl.apply(lab.catalog(spark=SPARK))
     return lab
 

@@ -106,16 +106,18 @@ class Lab:
         warehouse = f"s3://{catalog_bucket}/{self.namespace}" + (f"/{directory}" if directory else "")
         return lake_reader.read_rows(warehouse, self.namespace, table, env=self.env)
 
+    def keys(self, below: str = "") -> list[str]:
+        """Keys of all that the namespace's warehouse has, or has below a path of it."""
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket="lake", Prefix=f"{self.namespace}/{below}")
+        return [each["Key"] for page in pages for each in page.get("Contents", ())]
+
     def snapshots(self, table: str) -> list[str]:
         """Paths of the table's snapshots."""
-        prefix = f"{self.namespace}/{self.namespace}.db/{table}/snapshot/snapshot-"
-        listed = self.s3.list_objects_v2(Bucket="lake", Prefix=prefix)
-        return [each["Key"] for each in listed.get("Contents", ())]
+        return self.keys(f"{self.namespace}.db/{table}/snapshot/snapshot-")
 
     def files(self, table: str) -> list[str]:
-        """Keys of all that the warehouse has of the table."""
-        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket="lake", Prefix=f"{self.namespace}/")
-        return [each["Key"] for page in pages for each in page.get("Contents", ()) if table in each["Key"]]
+        """Paths of all that has the table's name in it: data and ledger."""
+        return [key for key in self.keys() if table in key]
 
     def ready(self, table: str) -> Object:
         return self.kubectl.until_condition(table, "Ready", "True")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.e2e.lab import Lab, committed, once
-from tests.support.executor_stage import chart_objects
+from tests.support.executor_stage import account_objects
 from tests.support.kubectl import Object
 
 CLUSTER: dict[str, Any] = {
@@ -22,7 +22,7 @@ def live(lab: Lab) -> None:
 
     Rows are read by pypaimon. The accounts are what the chart makes in a namespace that it knows.
     """
-    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(*account_objects(lab.namespace))
     _load(lab, 1)
     _load(lab, 2)
     lab.kubectl.apply(lab.catalog(spark=CLUSTER))

@@ -12,8 +12,7 @@ COLUMNS = {"id": "BIGINT"}
 
 
 def table_files(lab: Lab, table: str) -> list[str]:
-    found = lab.s3.list_objects_v2(Bucket="lake", Prefix=f"{lab.namespace}/{lab.namespace}.db/{table}/")
-    return [entry["Key"] for entry in found.get("Contents", [])]
+    return lab.keys(f"{lab.namespace}.db/{table}/")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import Lab, once
 from tests.e2e.life import CLUSTER
-from tests.support.executor_stage import chart_objects
+from tests.support.executor_stage import account_objects
 from tests.support.kubectl import PATIENCE_S, Object, condition
 
 EXECUTORS = "paimon-operator.dev/role=executor"
@@ -25,7 +25,7 @@ def loaded(lab: Lab, *loads: int) -> Lab:
 
     The accounts are what the chart makes in a namespace that it knows.
     """
-    lab.kubectl.apply(*(each for each in chart_objects(lab.namespace) if "Policy" not in each["kind"]))
+    lab.kubectl.apply(*account_objects(lab.namespace))
     lab.kubectl.apply(lab.catalog(spark=CLUSTER | {"mode": "Auto"}))
     names = [f"load-{number}" for number in range(1, len(loads) + 1)]
     for name, rows in zip(names, loads, strict=True):

@@ -100,8 +100,7 @@ def test_a_table_with_outside_writers_lives_under_the_lock(
 
     lab.kubectl.run("delete", "paimontable", "t", "--timeout=7m", timeout=430)
     assert server.execute("SELECT count(*) FROM paimon_tables", database=login.user) == "0"
-    left = lab.s3.list_objects_v2(Bucket="lake", Prefix=f"{lab.namespace}/shared/{lab.namespace}.db/t/")
-    assert left["KeyCount"] == 0
+    assert lab.keys(f"shared/{lab.namespace}.db/t/") == []
 
 
 def test_a_wrong_password_stalls_until_the_secret_is_corrected(

@@ -53,6 +53,11 @@ def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
     return [document for document in yaml.safe_load_all(text) if document]
 
 
+def account_objects(namespace: str) -> list[Object]:
+    """The accounts and rights among them; the policies hold for a whole cluster, and are the release's."""
+    return [each for each in chart_objects(namespace) if "Policy" not in each["kind"]]
+
+
 def launch_of(
     job: Job,
     *,
