@@ -76,6 +76,11 @@ def test_addresses_of_metastores_are_taken(objects: Objects, uri: str) -> None:
     objects.create(catalog(spec__metastore={"type": "Jdbc", "jdbc": jdbc}))
 
 
+@pytest.mark.parametrize("uri", ["thrift://hms:9083", "thrift://hms.example.com:9083", "thrift://10.0.0.7:19083"])
+def test_addresses_of_hive_metastores_are_taken(objects: Objects, uri: str) -> None:
+    objects.create(catalog(spec__metastore={"type": "Hive", "hive": {"uri": uri}}))
+
+
 def test_defaults_are_only_what_nobody_else_decides(objects: Objects) -> None:
     spec = objects.create(append_table())["spec"]
     written = append_table()["spec"]

@@ -33,6 +33,7 @@ def test_the_manifests_that_mistakes_are_made_in_are_right(objects: Objects, man
 
 
 JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://db:5432/paimon", "credentialsSecretRef": {"name": "db"}}}
+HIVE = {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}
 ON_A_CLAIM = {
     "spec__storage": {"claim": {"name": "disk"}}, "spec__warehouse": "file:///data/lake", "spec__locations": []
 }  # fmt: skip
@@ -45,6 +46,8 @@ IDENTITY = [
     (catalog(), {"spec__metastore": JDBC}, "spec.metastore"),
     (catalog(spec__metastore=JDBC), {"spec__metastore__jdbc__uri": "jdbc:postgresql://other/paimon"}, "spec.metastore"),
     (catalog(spec__metastore=JDBC), {"spec__metastore": {"type": "Filesystem"}}, "spec.metastore"),
+    (catalog(spec__metastore=HIVE), {"spec__metastore__hive__uri": "thrift://other:9083"}, "spec.metastore"),
+    (catalog(spec__metastore=HIVE), {"spec__metastore": JDBC}, "spec.metastore"),
     (catalog(**ON_A_CLAIM), {"spec__storage__claim__name": "other"}, "spec.storage.claim"),
     (run(), {"spec__compact__strategy": "Minor"}, "spec"),
     (run(), {"spec__backoffLimit": 3}, "spec"),

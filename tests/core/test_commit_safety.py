@@ -17,7 +17,7 @@ from tests.support import builders
 from tests.support.table_world import TableWorld
 
 FIXED = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
-LOCKS = frozenset({"PostgreSQL"})
+LOCKS = frozenset({"PostgreSQL", "Hive"})
 NO_LOCK: frozenset[str] = frozenset()
 COMMIT = {"snapshotId": 813, "commitUser": "flink", "kind": "APPEND", "time": "2026-11-21T08:00:00Z"}
 S3 = "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost"
@@ -40,14 +40,20 @@ KEPT = [
     ("s3", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", S3),
     ("s3", "Jdbc", LOCKS, "CommitLock", "OutsideCommit", LOCK),
     ("s3", "Jdbc", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("s3", "Hive", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("s3", "Hive", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
     ("claim", "Filesystem", NO_LOCK, "CommitUnsafe", "OutsideCommit", CLAIM),
     ("claim", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", CLAIM),
     ("claim", "Jdbc", LOCKS, "CommitLock", "OutsideCommit", LOCK),
     ("claim", "Jdbc", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("claim", "Hive", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("claim", "Hive", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
     ("hdfs", "Filesystem", NO_LOCK, "AtomicRename", "AtomicRename", HDFS),
     ("hdfs", "Filesystem", LOCKS, "AtomicRename", "AtomicRename", HDFS),
     ("hdfs", "Jdbc", LOCKS, "CommitLock", "OutsideCommit", LOCK),
     ("hdfs", "Jdbc", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("hdfs", "Hive", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("hdfs", "Hive", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
 ]
 SAFE = {"SingleCommitter", "CommitLock", "AtomicRename"}
 
@@ -100,12 +106,15 @@ def test_where_buckets_grow_with_the_keys_a_foreign_commit_is_unsafe_even_on_hdf
 
 
 JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "pg"}}}
+HIVE = {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}
 CLAIMED = {"storage": {"claim": {"name": "disk"}}, "warehouse": "file:///data/lake", "locations": []}
 CATALOGS: list[tuple[dict[str, Any], str]] = [
     ({}, S3),
     ({"metastore": None}, S3),
     ({"metastore": JDBC}, LOCK),
     ({"metastore": JDBC, "engine": "paimon-0.9"}, NOTHING),
+    ({"metastore": HIVE}, LOCK),
+    ({"metastore": HIVE, "engine": "paimon-0.9"}, LOCK),
     ({"storage": {"hdfs": {}}, "warehouse": "hdfs://namenode:8020/lake", "locations": []}, HDFS),
     (CLAIMED, CLAIM),
     (CLAIMED | {"metastore": JDBC}, LOCK),

@@ -180,6 +180,16 @@ def test_a_jdbc_metastore_is_an_address_in_the_job_and_its_secret_a_file_of_the_
     assert mount.driver_only
 
 
+def test_a_hive_metastore_is_an_address_in_the_job_and_nothing_else() -> None:
+    catalog = builders.catalog(metastore={"type": "Hive", "hive": {"uri": "thrift://hms:9083"}})
+    document = job(run(type="Drop"), going(), catalog)
+    assert document["catalog"]["metastore"] == "hive"
+    assert document["catalog"]["options"] == HEAD["catalog"]["options"] | {"uri": "thrift://hms:9083"}
+    engine = builders.operator_facts().engines["paimon-1.4"]
+    way, without = storage.access(catalog, engine), storage.access(builders.catalog(), engine)
+    assert (way.mounts, way.variables) == (without.mounts, without.variables)
+
+
 def test_no_word_of_the_secret_is_in_any_job() -> None:
     documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots")]
     assert "lake-s3" not in str(documents)

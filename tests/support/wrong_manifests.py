@@ -205,6 +205,8 @@ def _jdbc(**edits: object) -> dict[str, object]:
     return {"type": "Jdbc", "jdbc": {key: value for key, value in {**right, **edits}.items() if value is not REMOVED}}
 
 
+_HIVE = {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}
+
 _OTHER_KINDS = [
     WrongManifest("a warehouse on the node's disk", catalog(spec__warehouse="file:///tmp/warehouse"), "spec.warehouse", "should match"),
     WrongManifest("a warehouse that climbs", catalog(spec__warehouse="s3://lake/a/../b"), "spec.warehouse", "should match"),
@@ -255,7 +257,14 @@ _OTHER_KINDS = [
     _later("the account that all drivers of executors share, as a catalog's own", catalog(spec__spark={"driverServiceAccountName": "paimon-driver"}), "spec.spark.driverServiceAccountName", "leave the field out", "InvalidSpec"),
     _later("executors with the rights of their driver", catalog(spec__spark={"serviceAccountName": "paimon-driver"}), "spec.spark.serviceAccountName", "executors must have no right", "InvalidSpec"),
     _later("executors with the rights of a catalog's drivers", catalog(spec__spark={"serviceAccountName": "paimon-driver-lake"}), "spec.spark.serviceAccountName", "executors must have no right", "InvalidSpec"),
-    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Hive"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("a metastore that does not work yet", catalog(spec__metastore={"type": "Rest"}), "spec.metastore.type", "Unsupported value"),
+    WrongManifest("a Hive metastore without its address", catalog(spec__metastore={"type": "Hive"}), "spec.metastore.hive", "must be set"),
+    WrongManifest("a Hive metastore's address of no use", catalog(spec__metastore={"type": "Filesystem", "hive": _HIVE["hive"]}), "spec.metastore.hive", "must not be set"),
+    WrongManifest("a metastore of two kinds", catalog(spec__metastore=_HIVE | {"jdbc": _jdbc()["jdbc"]}), "spec.metastore.jdbc", "must not be set"),
+    WrongManifest("a Hive metastore without a port", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://hms"}}), "spec.metastore.hive.uri", "should match"),
+    WrongManifest("two Hive metastores", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://one:9083,thrift://two:9083"}}), "spec.metastore.hive.uri", "should match"),
+    WrongManifest("a Hive metastore over HTTP", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "http://hms:9083"}}), "spec.metastore.hive.uri", "should match"),
+    WrongManifest("a user in the address of a Hive metastore", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://me:secret@hms:9083"}}), "spec.metastore.hive.uri", "should match"),
     WrongManifest("a database without its address", catalog(spec__metastore={"type": "Jdbc"}), "spec.metastore.jdbc", "must be set"),
     WrongManifest("an address of no use", catalog(spec__metastore=_jdbc() | {"type": "Filesystem"}), "spec.metastore.jdbc", "must not be set"),
     WrongManifest("a database without credentials", catalog(spec__metastore=_jdbc(credentialsSecretRef=REMOVED)), "spec.metastore.jdbc.credentialsSecretRef", "Required"),

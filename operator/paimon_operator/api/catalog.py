@@ -27,7 +27,10 @@ from paimon_operator.api.spark import CatalogSpark
 from paimon_operator.api.storage import SCHEMES, Location, Storage, Warehouse
 
 _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
-_METASTORE_URI = "(has({0}.metastore) && has({0}.metastore.jdbc) ? {0}.metastore.jdbc.uri : '')"
+_METASTORE_URI = (
+    "(has({0}.metastore) && has({0}.metastore.jdbc) ? {0}.metastore.jdbc.uri"
+    " : has({0}.metastore) && has({0}.metastore.hive) ? {0}.metastore.hive.uri : '')"
+)
 _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 
 

@@ -21,6 +21,7 @@ class MetastoreType(StrEnum):
 
     FILESYSTEM = "Filesystem"
     JDBC = "Jdbc"
+    HIVE = "Hive"
 
 
 class Jdbc(ApiModel):
@@ -49,26 +50,43 @@ class Jdbc(ApiModel):
     reads it."""
 
 
+class Hive(ApiModel):
+    """A Hive metastore server that lets everybody in who reaches it: no SASL, no TLS."""
+
+    uri: Annotated[
+        str, Field(pattern=r"^thrift://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9][0-9]{0,4}$", max_length=300)
+    ]
+    """Address of the server: thrift://host:9083. Never changes."""
+
+
 class Metastore(ApiModel):
     """Where the catalog keeps the list of its tables."""
 
     model_config = validated(
-        rule(
-            "self.type != 'Jdbc' || has(self.jdbc)",
-            "jdbc must be set when type is Jdbc",
-            path=".jdbc",
-            reason="FieldValueRequired",
-        ),
-        rule(
-            "self.type == 'Jdbc' || !has(self.jdbc)",
-            "jdbc must not be set unless type is Jdbc",
-            path=".jdbc",
-            reason="FieldValueForbidden",
-        ),
+        *(
+            each
+            for kind, member in (("Jdbc", "jdbc"), ("Hive", "hive"))
+            for each in (
+                rule(
+                    f"self.type != '{kind}' || has(self.{member})",
+                    f"{member} must be set when type is {kind}",
+                    path=f".{member}",
+                    reason="FieldValueRequired",
+                ),
+                rule(
+                    f"self.type == '{kind}' || !has(self.{member})",
+                    f"{member} must not be set unless type is {kind}",
+                    path=f".{member}",
+                    reason="FieldValueForbidden",
+                ),
+            )
+        )
     )
 
     type: MetastoreType
     """Filesystem: the directories of the warehouse are the list; it has no lock for commits. Jdbc: a PostgreSQL
-    database, whose lock holds commits apart."""
+    database, whose lock holds commits apart. Hive: a Hive metastore server, which has such a lock too."""
     jdbc: Jdbc | None = None
     """Set when type is Jdbc."""
+    hive: Hive | None = None
+    """Set when type is Hive."""

@@ -122,7 +122,7 @@ class Reason(StrEnum):
         "CommitUnsafe",
         "Others commit to the table and the catalog has no commit lock: commits can get lost.",
         "Stop the others and set externalWriters to None or Paused, or the catalog's commitPolicy to AllowUnsafe; a "
-        "catalog with the metastore Jdbc has a lock.",
+        "catalog with the metastore Jdbc or Hive has a lock.",
     )
     OUTSIDE_COMMIT = (
         "OutsideCommit",
@@ -251,8 +251,8 @@ class Reason(StrEnum):
     )
     METASTORE_UNREACHABLE = (
         "MetastoreUnreachable",
-        "The database of the catalog's metastore does not answer.",
-        "Check the uri, the database server and the network; it is tried again by itself.",
+        "The catalog's metastore does not answer.",
+        "Check the uri, the server and the network; it is tried again by itself.",
     )
     METASTORE_NOT_FOUND = (
         "MetastoreNotFound",
@@ -271,7 +271,8 @@ class Reason(StrEnum):
     COMMIT_LOCK_HELD = (
         "CommitLockHeld",
         "The commit lock that the metastore keeps for the table was not free in time.",
-        "See paimon_distributed_locks in the metastore; the lock of a writer that died is free after 8 minutes.",
+        "See paimon_distributed_locks of a Jdbc metastore, or SHOW LOCKS of a Hive one; the lock of a writer that died "
+        "is free after minutes.",
     )
     OUT_OF_MEMORY = (
         "OutOfMemory",

@@ -22,7 +22,7 @@ from paimon_operator.core.engines import Engine
 from paimon_operator.core.look import Look
 from paimon_operator.core.storage import metastore_type
 
-LOCK_DIALECT: Final = {MetastoreType.JDBC: "PostgreSQL"}
+LOCK_DIALECT: Final = {MetastoreType.JDBC: "PostgreSQL", MetastoreType.HIVE: "Hive"}
 """Metastore -> the lock that it needs its engine to know."""
 
 

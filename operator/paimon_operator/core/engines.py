@@ -82,7 +82,7 @@ class Engine:
     """Ways to keep a column's statistics; the number in truncate(16) is free."""
     metastores: frozenset[str]
     locks: frozenset[str]
-    """Databases whose jdbc metastore can hold commits apart by a lock."""
+    """Who keeps the locks that hold commits apart: PostgreSQL for the metastore Jdbc, Hive for Hive."""
     catalog_keys: StorageKeys
     """For Paimon's own way to S3."""
     input_keys: StorageKeys

@@ -20,6 +20,7 @@ from paimon_operator.core.column_rules import columns_of, keys_of
 from paimon_operator.core.format_rules import formats_of
 from paimon_operator.core.look import Look
 from paimon_operator.core.merge_rules import changelog_of, merging_of
+from paimon_operator.core.metastore_rules import names_of
 from paimon_operator.core.option_rules import free_options_of, typed_options_of
 from paimon_operator.core.outside import may_be_active
 from paimon_operator.errors import SpecError
@@ -189,6 +190,7 @@ def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
 
 RULES: Final[tuple[Callable[[Look], Iterator[SpecError]], ...]] = (
     place_of,
+    names_of,
     columns_of,
     buckets_of,
     merging_of,

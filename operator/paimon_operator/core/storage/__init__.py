@@ -10,10 +10,14 @@ from typing import Final
 from paimon_operator.api.catalog import PaimonCatalog
 from paimon_operator.api.metastore import MetastoreType
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.storage import claim, hdfs, jdbc, s3
+from paimon_operator.core.storage import claim, hdfs, hive, jdbc, s3
 from paimon_operator.core.storage.access import Access
 
-METASTORES: Final = {MetastoreType.FILESYSTEM: "filesystem", MetastoreType.JDBC: "jdbc"}
+METASTORES: Final = {
+    MetastoreType.FILESYSTEM: "filesystem",
+    MetastoreType.JDBC: "jdbc",
+    MetastoreType.HIVE: "hive",
+}
 """What Paimon calls them."""
 
 
@@ -48,4 +52,8 @@ def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
 
 def _of_metastore(catalog: PaimonCatalog) -> Access:
     metastore = catalog.spec.metastore
-    return jdbc.access(metastore.jdbc) if metastore is not None and metastore.jdbc is not None else Access()
+    if metastore is not None and metastore.jdbc is not None:
+        return jdbc.access(metastore.jdbc)
+    if metastore is not None and metastore.hive is not None:
+        return hive.access(metastore.hive)
+    return Access()

@@ -1,0 +1,35 @@
+"""What a metastore asks of names, beyond what Paimon asks of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from paimon_operator.api.metastore import MetastoreType
+from paimon_operator.core.claims import table_name
+from paimon_operator.core.look import Look
+from paimon_operator.core.storage import metastore_type
+from paimon_operator.errors import SpecError
+
+_OF_HIVE: Final = re.compile(r"[a-z0-9_]+")
+
+
+def names_of(look: Look) -> Iterator[SpecError]:
+    """Hive keeps lower case only: paimon-0.9 refuses the rest, paimon-1.4 lists a table by another name than it has."""
+    if metastore_type(look.catalog) is not MetastoreType.HIVE:
+        return
+    for field, name in (("spec.database", look.spec.database), ("spec.table", table_name(look.table))):
+        if not _OF_HIVE.fullmatch(name):
+            yield SpecError(
+                field,
+                f"{name!r} is no name for the metastore Hive",
+                "Use lower-case letters, digits and underscores.",
+            )
+    for column in look.spec.table_schema.columns:
+        if column.name != column.name.lower():
+            yield SpecError(
+                f"spec.schema.columns[{column.name}].name",
+                f"{column.name!r} has upper case, which the metastore Hive does not keep",
+                "Use lower case.",
+            )
