@@ -38,7 +38,7 @@ def run(job: Job, session: Session) -> Outcome:
 
 
 def _remove_what_is_left(job: Job, session: Session) -> None:
-    """Nothing, mostly. A jdbc catalog takes the table off its list first, and only logs that files could not go."""
+    """Nothing, mostly. A metastore takes the table off its list first, and Paimon only logs that files could not go."""
     place = session.path(own_location(job, session))
     files = session.file_io(place)
     if not files.exists(place):

@@ -41,6 +41,7 @@ class Engine:
     locks: tuple[str, ...]
     s3_catalog_options: dict[str, str]
     jdbc_catalog_options: dict[str, str]
+    hive_catalog_options: dict[str, str]
     input_hadoop_options: dict[str, str]
     endpoint_keys: tuple[str, str]
     """How the endpoint is called on Paimon's way to S3, and on Hadoop's."""
@@ -89,6 +90,7 @@ def _engine(identifier: str, entry: dict[str, Any], generated: dict[str, Any]) -
         locks=tuple(entry["locks"]),
         s3_catalog_options=dict(entry["s3"]["catalogOptions"]),
         jdbc_catalog_options=dict(entry.get("jdbc", {}).get("catalogOptions", {})),
+        hive_catalog_options=dict(entry.get("hive", {}).get("catalogOptions", {})),
         input_hadoop_options=dict(entry["input"]["hadoopOptions"]),
         endpoint_keys=(entry["s3"]["endpointKey"], entry["input"]["endpointKey"]),
         region_keys=(entry["s3"]["regionKey"], entry["input"]["regionKey"]),

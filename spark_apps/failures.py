@@ -8,6 +8,7 @@ from typing import Any
 
 from spark_apps.contract import EXIT_CODES, ResultError
 from spark_apps.hdfs import Hdfs
+from spark_apps.hive_signs import HIVE_SIGNS
 from spark_apps.signs import Sign, sign
 from spark_apps.storage import Storage
 from spark_apps.volume import Volume
@@ -118,10 +119,11 @@ METASTORE_SIGNS = (
         "Infrastructure",
         "CommitLockHeld",
         "The commit lock of the table was not free in time",
-        "look into paimon_distributed_locks of the metastore: who holds it, since when",
+        "see who holds it, since when: paimon_distributed_locks of a Jdbc metastore, SHOW LOCKS of a Hive one",
         of_storage=False,
-        field="spec.metastore.jdbc.uri",
+        field="spec.metastore",
     ),
+    *HIVE_SIGNS,
 )
 
 

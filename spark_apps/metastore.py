@@ -1,4 +1,4 @@
-"""The jdbc metastore on PostgreSQL: how the driver gets in, and the table of its locks.
+"""The metastore, if there is one. That on PostgreSQL: how the driver gets in, and the table of its locks.
 
 Whatever is an option ends in SparkConf, where many can read it. So none holds user or password: the JDBC driver reads
 them from a file of this process alone, to which the URL's parameter `service` and a property of the JVM lead. Executors
@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from spark_apps import hive
 from spark_apps.failures import RunError, root_message
 
 if TYPE_CHECKING:
@@ -48,13 +49,20 @@ may have a table of the name: to_regclass is the one that Paimon's statements me
 
 
 def is_used(job: Job) -> bool:
+    """Whether the job's catalog keeps the list of its tables apart from their files."""
+    return is_jdbc(job) or hive.is_used(job)
+
+
+def is_jdbc(job: Job) -> bool:
     """Whether the job's catalog keeps its tables in a jdbc metastore."""
     return job.catalog.metastore == JDBC
 
 
 def catalog_options(job: Job, engine: Engine) -> dict[str, str]:
     """Paimon's catalog options for the metastore, without any secret."""
-    if not is_used(job):
+    if hive.is_used(job):
+        return hive.catalog_options(engine)
+    if not is_jdbc(job):
         return {}
     return {**engine.jdbc_catalog_options, "metastore": JDBC, URI: _with_service(job.catalog.options[URI])}
 
@@ -114,8 +122,8 @@ def refuse_table_of_elsewhere(job: Job, error: Exception) -> None:
             "Surroundings",
             "Conflict",
             f"the metastore lists the table {job.table}, and {place} holds no files of it",
-            "use another table name, or a metastore of this warehouse's own; if the files were removed, take the row "
-            "out of the metastore's paimon_tables",
+            "use another table name, or a metastore of this warehouse's own; if the files were removed, take the table "
+            "off the metastore's list",
             field="spec.table",
         ) from error
 

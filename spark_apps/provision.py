@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import metastore, unlisted
+from spark_apps import hive, metastore, unlisted
 from spark_apps.blame import blamed
 from spark_apps.column_types import parse_type
 from spark_apps.contract import Outcome
@@ -95,6 +95,8 @@ def _create(job: Job, session: Session, wanted: Any) -> None:
     except Exception as error:
         raise _refused(error, job.provision, session) from error
     session.catalog.createDatabase(job.table.database, True)
+    if hive.is_used(job):
+        hive.refuse_database_of_elsewhere(job, session)
     session.catalog.createTable(session.identifier, wanted, False)
 
 

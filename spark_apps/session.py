@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import executors, hadoop, metastore
+from spark_apps import executors, hadoop, hive, metastore
 from spark_apps.engine import Engine, load_engine
 from spark_apps.failures import RunError, caused_by
 from spark_apps.identifiers import CATALOG, PARSER_OPTIONS, qualified
@@ -46,7 +46,7 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
-        if metastore.is_used(self.job):
+        if metastore.is_jdbc(self.job):
             self._credentials = metastore.enter(self.job, self.engine, jvm)
         return jvm
 
@@ -103,13 +103,16 @@ class Session:
     def find_table(self) -> Any:
         """The table as it is now (Java FileStoreTable), or None."""
         try:
-            return self.catalog.getTable(self.identifier)
+            found = self.catalog.getTable(self.identifier)
         except Exception as error:
             if caused_by(error, "Catalog$TableNotExistException", "Catalog$DatabaseNotExistException"):
                 return None
             if metastore.is_used(self.job):
                 metastore.refuse_table_of_elsewhere(self.job, error)
             raise
+        if hive.is_used(self.job):
+            hive.refuse_stranger(self.job, self, found)
+        return found
 
     def table(self) -> Any:
         """The table as it is now (Java FileStoreTable). Raises RunError when it is not there or no longer ours."""

@@ -1,5 +1,5 @@
-"""A table whose files lie in the warehouse and which a jdbc metastore does not list: files and list change one after
-the other, so a run that is killed in between, or a database that is restored or made anew, leaves such a table.
+"""A table whose files lie in the warehouse and which the metastore does not list: files and list change one after
+the other, so a run that is killed in between, or a metastore that is restored or made anew, leaves such a table.
 """
 
 from __future__ import annotations
@@ -32,5 +32,6 @@ def own_table(job: Job, session: Session) -> Any:
     schema = schema_of_files(job, session)
     if schema is None or not is_own(job, schema):
         return None
+    session.catalog.createDatabase(job.table.database, True)  # Hive lists no table without it
     session.catalog.repairTable(session.identifier)
     return session.find_table()

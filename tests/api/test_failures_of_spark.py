@@ -124,6 +124,9 @@ def test_what_is_not_the_storages_fault_names_no_endpoint(said: str) -> None:
 SECRET = "credentialsSecretRef"
 
 
+URI = "spec.metastore.hive.uri"
+
+
 class DriverError(Exception):
     """As py4j wraps the JDBC driver's: the class's name and the SQL state tell, the words may be in any language."""
 
@@ -159,6 +162,24 @@ def test_a_metastore_that_fails_is_told_by_its_sql_state(
     failure = classify(DriverError(state, said))
     assert (failure.kind, failure.reason, failure.field) == (class_, reason, f"spec.metastore.jdbc.{field}")
     assert said.split("\n", maxsplit=1)[0] in str(failure)
+
+
+DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Failed to create the desired metastore client (class name: x)", DOWN),
+        ("org.apache.thrift.transport.TTransportException: null", DOWN),
+        ("org.apache.thrift.TApplicationException: Internal error processing lock", DOWN),
+        ("x.AlreadyExistsException: Table hive.shop.orders already exists", ("Surroundings", "Conflict", "spec.table")),
+        ("x.api.MetaException: Unable to create database path file:/x", ("Surroundings", "AccessDenied", URI)),
+    ],
+)
+def test_a_hive_metastore_that_fails_is_told_by_its_words(said: str, told: tuple[str, str, str]) -> None:
+    failure = classify(RuntimeError(said))
+    assert (failure.kind, failure.reason, failure.field) == told
 
 
 def test_a_lock_that_nobody_gives_back_is_told() -> None:
