@@ -26,6 +26,8 @@ from paimon_operator.core.conditions import Finding
 from paimon_operator.core.job import build_job
 from spark_apps.engine import Engine, supported_engines
 from spark_apps.fetch import fetch
+from tests.cluster.hive import metastore
+from tests.cluster.hive.metastore import Metastore
 from tests.spark import with_metastore
 from tests.spark.with_metastore import Servers
 from tests.support import builders, lake_reader
@@ -121,7 +123,7 @@ class Bench:
         return text.replace(f"file://{CLAIM_PATH}", (self.directory / "claim").as_uri())
 
 
-def cases(servers: Servers, directory: Path, *, quick: bool) -> list[Case]:
+def cases(servers: Servers, hive: Metastore, directory: Path, *, quick: bool) -> list[Case]:
     """The catalogs side by side: they differ by metastore and storage, and by nothing else."""
     login = servers.postgres.login(DATABASE)
     secret = directory / "metastore"
@@ -131,12 +133,14 @@ def cases(servers: Servers, directory: Path, *, quick: bool) -> list[Case]:
     endpoint = {"endpoint": servers.s3.endpoint, "region": REGION, "pathStyleAccess": True}
     storage = {"s3": {**endpoint, "credentialsSecretRef": {"name": "lake-s3"}}}
     jdbc = {"type": "Jdbc", "jdbc": {"uri": login.uri, "credentialsSecretRef": {"name": "lake-pg"}}}
+    thrift = {"type": "Hive", "hive": {"uri": hive.uri}}
     bucket: dict[str, Any] = {"storage": storage, "locations": []}
     claim = {"storage": {"claim": {"name": "disk"}}, "warehouse": f"file://{CLAIM_PATH}/filesystem", "locations": []}
     few = 1 if quick else 5
     return [
         Case("Filesystem on S3", bucket | {"warehouse": "s3://lake/filesystem"}, 15, loses=True),
         Case("Jdbc on S3, lock", bucket | {"warehouse": "s3://lake/jdbc", "metastore": jdbc}, few, loses=False),
+        Case("Hive on S3, lock", bucket | {"warehouse": "s3://lake/hive", "metastore": thrift}, few, loses=False),
         Case("Filesystem on a local disk", claim, few, loses=None),
     ]
 
@@ -148,12 +152,16 @@ def newest_engine() -> tuple[Engine, Path]:
 
 
 @contextmanager
-def bench(engine: Engine, jars: Path) -> Iterator[tuple[Bench, Path]]:
-    with tempfile.TemporaryDirectory() as name, with_metastore.servers(Path(name) / "s3") as servers:
+def bench(engine: Engine, jars: Path) -> Iterator[tuple[Bench, Metastore, Path]]:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        with_metastore.servers(Path(name) / "s3") as servers,
+        metastore.on_loopback(Path(name) / "hive") as hive,
+    ):
         directory, env = Path(name), with_metastore.environment(Path(name))
         writers = [Worker(jars, directory / f"{number}.log", "benchmarks.committer", **env) for number in range(2)]
         try:
-            yield Bench(engine, directory, servers, writers), directory
+            yield Bench(engine, directory, servers, writers), hive, directory
         finally:
             for writer in writers:
                 writer.stop()
@@ -187,8 +195,8 @@ def main() -> None:
     engine, jars = newest_engine()
     wrong: list[str] = []
     report = [f"engine {engine.id}, 2 writers, {COMMITS} commits of {ROWS} rows each", "", *HEADING]
-    with bench(engine, jars) as (running, directory):
-        for case in cases(running.servers, directory, quick=quick):
+    with bench(engine, jars) as (running, hive, directory):
+        for case in cases(running.servers, hive, directory, quick=quick):
             if case.metastore not in engine.metastores:
                 report.append(f"| {case.name} | 0: {engine.id} has no {case.metastore} | | | |")
                 continue

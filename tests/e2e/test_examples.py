@@ -15,8 +15,8 @@ from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-ELSEWHERE = frozenset({"hdfs", "kerberos", "jdbc"})
-"""They name servers that a cluster has or has not: test_hdfs.py, test_jdbc_metastore.py."""
+ELSEWHERE = frozenset({"hdfs", "kerberos", "jdbc", "hive"})
+"""They name servers that a cluster has or has not: test_hdfs.py, test_jdbc_metastore.py; hive is shown in tests/spark."""
 
 
 def documents(path: Path, kind: str = "") -> Iterator[Object]:

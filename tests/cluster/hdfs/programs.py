@@ -20,9 +20,17 @@ _JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/j
 
 def java(main: str, *arguments: str, conf: Path, heap: str, system: tuple[str, ...] = ()) -> list[str]:
     """Returns the command of one program, which finds core-site.xml and hdfs-site.xml in `conf`."""
-    home = cached("hadoop", digest(files=[POM]), _fetch)
-    class_path = f"{conf}:{home / 'web'}:{home / 'lib'}/*"
+    class_path = f"{conf}:{_home() / 'web'}:{libraries()}"
     return ["java", f"-Xmx{heap}", *_JAVA, *system, "-cp", class_path, main, *arguments]
+
+
+def libraries() -> Path:
+    """All of Hadoop's jars, as an entry of a class path."""
+    return _home() / "lib" / "*"
+
+
+def _home() -> Path:
+    return cached("hadoop", digest(files=[POM]), _fetch)
 
 
 def _fetch(into: Path) -> None:

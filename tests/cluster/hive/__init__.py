@@ -1,0 +1,1 @@
+"""A Hive metastore server for tests."""

@@ -1,0 +1,258 @@
+"""Tables in a Hive metastore: the same runs as elsewhere, a lock around each commit, nothing but our own is touched."""
+
+# ruff: noqa: S608 - the only names in SQL are those that the tests give
+
+from __future__ import annotations
+
+import itertools
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spark_apps.engine import Engine
+from tests.cluster.ports import free_ports
+from tests.cluster.processes import wait_until
+from tests.spark import with_hive
+from tests.spark.with_hive import HiveLake, HiveServers
+from tests.support.spark_process import Worker, image_home
+
+METASTORE = "Hive"
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServers]:
+    with with_hive.servers(tmp_path_factory.mktemp("servers")) as started:
+        yield started
+
+
+@pytest.fixture
+def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path, servers: HiveServers) -> HiveLake:
+    """A database and a warehouse of the test's own."""
+    name = f"shop_{next(numbers)}"
+    home = image_home(engine, jars, tmp_path)
+    return HiveLake(
+        engine, worker, home, tmp_path, database=name, servers=servers, uri=servers.hive.uri, root=f"root_{name}"
+    )
+
+
+def loaded(lake: HiveLake) -> None:
+    """The usual table, with a row in it."""
+    lake.orders().ok()
+    lake.land("orders/1.csv", "id,v\n1,a\n")
+    assert lake.write().ok()["write"]["files"] == 1
+
+
+def test_a_table_lives_in_it(lake: HiveLake) -> None:
+    assert lake.orders().ok()["created"] is True
+    assert lake.listed() == "orders"
+    assert lake.orders().ok()["created"] is False
+    changed = lake.provision(
+        {"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1", "target-file-size": "64 mb"}
+    )
+    assert "target-file-size" in str(changed.ok()["differences"])
+
+    for number, rows in enumerate(["1,a\n2,b\n", "1,c\n"]):
+        lake.land(f"orders/{number}.csv", f"id,v\n{rows}")
+        assert lake.write().ok()["write"]["files"] == 1
+    assert lake.write().ok()["write"]["files"] == 0
+    assert lake.rows() == [{"id": 1, "v": "c"}, {"id": 2, "v": "b"}]
+    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 2
+    assert [each["commit_kind"] for each in lake.snapshots()] == ["COMPACT"]
+    assert lake.rows() == [{"id": 1, "v": "c"}, {"id": 2, "v": "b"}]
+
+    assert lake.drop().ok()["dropped"] is True
+    assert lake.listed() == ""
+    assert [key for key in lake.files() if "/orders/" in key or ".paimon-operator/" in key] == []
+    assert lake.drop().ok()["dropped"] is False
+
+
+def test_it_works_as_the_image_starts_it(lake: HiveLake) -> None:
+    lake.orders().ok()
+    lake.land("orders/1.csv", "id,v\n1,a\n")
+
+    done = lake.drive(lake.write_job(), **lake.servers.s3.keys)
+
+    assert done.code == 0, done.log
+    assert lake.rows() == [{"id": 1, "v": "a"}]
+
+
+def locks_taken(lake: HiveLake) -> None:
+    """From now on the table `taken` of the server's database tells of each lock that was asked for."""
+    lake.servers.hive.sql(
+        "DROP TABLE IF EXISTS taken; CREATE TABLE taken (db text, tbl text, type text);"
+        "CREATE OR REPLACE FUNCTION note() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql AS "
+        "'BEGIN INSERT INTO public.taken VALUES (NEW.hl_db, NEW.hl_table, NEW.hl_lock_type); RETURN NEW; END';"
+        "DROP TRIGGER IF EXISTS note ON hive_locks;"
+        "CREATE TRIGGER note AFTER INSERT ON hive_locks FOR EACH ROW EXECUTE FUNCTION note();"
+    )
+
+
+def held_lock(lake: HiveLake) -> None:
+    """Another writer has the lock of the table, and has just given a sign of life."""
+    lake.servers.hive.sql(
+        "INSERT INTO hive_locks (hl_lock_ext_id, hl_lock_int_id, hl_txnid, hl_db, hl_table, hl_lock_state,"
+        " hl_lock_type, hl_last_heartbeat, hl_acquired_at, hl_user, hl_host) VALUES (0, 1, 0,"
+        f" '{lake.database}', 'orders', 'a', 'e', (extract(epoch FROM now()) * 1000)::bigint, 0, 'flink', 'afar')"
+    )
+
+
+def test_every_commit_holds_the_lock_and_gives_it_back(lake: HiveLake) -> None:
+    lake.orders().ok()
+    lake.land("orders/1.csv", "id,v\n1,a\n")
+    locks_taken(lake)
+    lake.write().ok()
+    lake.compact().ok()
+    assert lake.servers.hive.sql("SELECT DISTINCT db, tbl, type FROM taken") == f"{lake.database}|orders|e"
+    assert int(lake.servers.hive.sql("SELECT count(*) FROM taken")) >= 2
+    assert lake.servers.hive.sql("SELECT count(*) FROM hive_locks") == "0"
+
+
+def test_a_commit_waits_for_the_lock_of_another_writer(lake: HiveLake) -> None:
+    loaded(lake)
+    lake.land("orders/2.csv", "id,v\n2,b\n")
+    held_lock(lake)
+    with ThreadPoolExecutor(1) as thread:
+        written = thread.submit(lake.write)
+        waits = "SELECT count(*) FROM hive_locks WHERE hl_lock_state = 'w'"
+        try:
+            assert wait_until(lambda: lake.servers.hive.sql(waits) == "1", timeout=60)
+            assert len(lake.snapshots()) == 1
+            assert not written.done()
+        finally:
+            lake.servers.hive.sql("DELETE FROM hive_locks WHERE hl_user = 'flink'")
+        written.result().ok()
+    assert lake.rows() == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+
+
+def test_a_lock_that_nobody_gives_back_is_told_and_the_table_is_as_it_was(lake: HiveLake) -> None:
+    """A server whose compactor is off, as here, leaves the lock of a writer that died where it is."""
+    loaded(lake)
+    lake.land("orders/2.csv", "id,v\n2,b\n")
+    held_lock(lake)
+    impatient = lake.write_job()
+    impatient["catalog"]["options"]["lock-acquire-timeout"] = "3 s"
+    ended = lake.perform(impatient)
+    assert (ended.code, ended.error["reason"], ended.error["field"]) == (30, "CommitLockHeld", "spec.metastore")
+    assert lake.rows() == [{"id": 1, "v": "a"}]
+
+    lake.servers.hive.sql("DELETE FROM hive_locks WHERE hl_user = 'flink'")
+    assert lake.write().ok()["write"]["files"] == 1
+    assert lake.servers.hive.sql("SELECT count(*) FROM hive_locks") == "0"
+
+
+def no_server(lake: HiveLake) -> None:
+    lake.uri = f"thrift://127.0.0.1:{free_ports(1)[0]}"
+
+
+def no_host(lake: HiveLake) -> None:
+    lake.uri = "thrift://metastore.invalid:9083"
+
+
+@pytest.mark.parametrize("spoil", [no_server, no_host])
+def test_a_metastore_that_nobody_reaches_is_told(lake: HiveLake, spoil: Callable[[HiveLake], None]) -> None:
+    spoil(lake)
+    ended = lake.orders()
+    assert (ended.code, ended.error["class"], ended.error["reason"]) == (30, "Infrastructure", "MetastoreUnreachable")
+    assert ended.error["field"] == "spec.metastore.hive.uri"
+    lake.uri = lake.servers.hive.uri
+    lake.orders().ok()
+
+
+def test_a_server_that_says_nothing_is_given_up(lake: HiveLake) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        lake.uri = f"thrift://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        ended = lake.orders()
+    assert ended.error["reason"] == "MetastoreUnreachable", ended.result
+    assert time.monotonic() - began < 200
+
+
+def test_a_server_that_goes_away_under_a_run_and_comes_back_is_met_again(lake: HiveLake) -> None:
+    loaded(lake)
+    lake.land("orders/2.csv", "id,v\n2,b\n")
+    lake.servers.hive.stop()
+    try:
+        assert lake.write().error["reason"] == "MetastoreUnreachable"
+    finally:
+        lake.servers.hive.start()
+    assert lake.write().ok()["write"]["files"] == 1
+    assert lake.rows() == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+
+
+def unlisted(lake: HiveLake) -> None:
+    """The metastore was restored, or made anew: it lists neither table nor database."""
+    lake.servers.hive.sql(
+        'DELETE FROM "TABLE_PARAMS"; DELETE FROM "PARTITION_KEYS"; DELETE FROM "TAB_COL_STATS";'
+        'DELETE FROM "TBL_PRIVS";'
+        f'DELETE FROM "TBLS" WHERE "DB_ID" IN (SELECT "DB_ID" FROM "DBS" WHERE "NAME" = \'{lake.database}\');'
+        f'DELETE FROM "DATABASE_PARAMS"; DELETE FROM "DBS" WHERE "NAME" = \'{lake.database}\''
+    )
+
+
+def test_a_table_that_the_metastore_has_lost_is_taken_up(lake: HiveLake) -> None:
+    loaded(lake)
+    unlisted(lake)
+    assert lake.orders().ok()["created"] is False
+    assert lake.listed() == "orders"
+    assert lake.rows() == [{"id": 1, "v": "a"}]
+
+
+def test_a_drop_takes_the_files_of_a_table_that_the_metastore_has_lost(lake: HiveLake) -> None:
+    loaded(lake)
+    unlisted(lake)
+    assert lake.drop().ok()["dropped"] is True
+    assert [key for key in lake.files() if "/orders/" in key] == []
+
+
+def test_files_of_somebody_elses_table_are_neither_taken_up_nor_dropped(lake: HiveLake) -> None:
+    other = replace(lake, owner="other-cluster/shop/orders")
+    loaded(other)
+    unlisted(lake)
+    before = lake.files()
+    assert "does not list" in lake.orders().refused("TableExists")
+    assert lake.drop().ok()["dropped"] is False
+    assert lake.files() == [key for key in before if "/.paimon-operator/" not in key]
+
+
+def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: HiveLake) -> None:
+    elsewhere = replace(lake, root=f"{lake.root}_elsewhere")
+    loaded(elsewhere)
+    for ended in (lake.orders(), lake.write(), lake.drop()):
+        assert f"lies in s3://lake/{lake.root}_elsewhere" in ended.held_up("Conflict")
+        assert ended.error["field"] == "spec.table"
+    assert elsewhere.rows() == [{"id": 1, "v": "a"}]
+
+
+def test_no_table_is_made_in_a_database_of_another_place(lake: HiveLake) -> None:
+    replace(lake, root=f"{lake.root}_elsewhere").orders().ok()
+    other = replace(lake, owner="cluster-uid/shop/others")
+    job = other.job("Provision", provision={"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail"})
+    job["table"]["name"] = "others"
+    ended = lake.perform(job)
+    assert f"lies in s3://lake/{lake.root}_elsewhere" in ended.held_up("Conflict")
+    assert ended.error["field"] == "spec.database"
+    assert lake.files() == []
+
+
+def test_a_table_of_another_kind_under_the_name_is_a_conflict(lake: HiveLake) -> None:
+    """Paimon 0.9 makes its schema in that table's directory, and then deletes the directory: so it is not asked."""
+    loaded(lake)
+    lake.drop().ok()
+    lake.foreign_table()
+    precious = lake.servers.hive.warehouse / "foreign" / "precious.txt"
+    precious.parent.mkdir(parents=True, exist_ok=True)
+    precious.write_text("1")
+
+    ended = lake.orders()
+
+    assert "is no table of Paimon" in ended.held_up("Conflict")
+    assert ended.error["field"] == "spec.table"
+    assert lake.listed() == "orders"
+    assert precious.read_text() == "1"

@@ -1,0 +1,77 @@
+"""A Hive metastore above HDFS, with and without Kerberos, and above a volume. test_hive_metastore has it above S3."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.cluster.hive import metastore
+from tests.cluster.hive.metastore import Metastore
+from tests.spark.hdfs_lake import HdfsLake
+from tests.spark.lake import Lake
+
+METASTORE = "Hive"
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+numbers = itertools.count(1)
+
+
+@dataclass
+class OnHdfs(HdfsLake):
+    """What HdfsLake is, listed by the metastore."""
+
+    uri: str = field(kw_only=True)
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        return listed_by(self.uri, super().job(operation, run=run, **member))
+
+
+@dataclass
+class OnVolume(Lake):
+    """What Lake is, listed by the metastore."""
+
+    uri: str = field(kw_only=True)
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        return listed_by(self.uri, super().job(operation, run=run, **member))
+
+
+def listed_by(uri: str, job: dict[str, Any]) -> dict[str, Any]:
+    """The same job, of a catalog with the metastore."""
+    options = {**job["catalog"]["options"], "uri": uri}
+    return job | {"catalog": job["catalog"] | {"metastore": "hive", "options": options}}
+
+
+@pytest.fixture(scope="module")
+def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    with metastore.on_loopback(tmp_path_factory.mktemp("hive")) as started:
+        yield started
+
+
+def lives(lake: Lake) -> None:
+    """Makes a table, writes, compacts, expires and reads it; leaves it there."""
+    assert lake.provision(COLUMNS, keys=["id"], options={"bucket": "1"}).ok()["created"] is True
+    for number, rows in enumerate(["1,first\n2,first\n", "2,second\n"]):
+        lake.land(f"orders/{number}.csv", f"id,v\n{rows}")
+        assert lake.write().ok()["write"]["files"] == 1
+    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 2
+    assert lake.rows() == [{"id": 1, "v": "first"}, {"id": 2, "v": "second"}]
+
+
+def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake, hive: Metastore) -> None:
+    """The metastore's server knows nothing of that HDFS, and cannot reach it."""
+    lake = OnHdfs(**vars(hdfs_lake) | {"database": f"hdfs_{next(numbers)}"}, uri=hive.uri)
+    lives(lake)
+    assert lake.drop().ok()["dropped"] is True
+    assert not lake.exists(f"{lake.database}.db/orders")
+
+
+def test_a_table_lives_on_a_volume(lake: Lake, hive: Metastore) -> None:
+    listed = OnVolume(**vars(lake) | {"database": f"volume_{next(numbers)}"}, uri=hive.uri)
+    lives(listed)
+    assert listed.drop().ok()["dropped"] is True
+    assert not listed.table_directory.exists()

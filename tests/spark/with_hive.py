@@ -1,0 +1,109 @@
+"""A lake whose list of tables is in a Hive metastore and whose warehouse is in S3; all servers on loopback."""
+
+# ruff: noqa: S608 - the only names in SQL are those that the tests give
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.cluster.hive import metastore
+from tests.cluster.hive.metastore import Metastore
+from tests.spark.lake import Ended, Lake
+from tests.spark.with_metastore import S3_KEYS
+from tests.support import lake_reader
+from tests.support.s3_server import REGION, S3Server, s3_server
+
+
+@dataclass(frozen=True)
+class HiveServers:
+    """The metastore and S3."""
+
+    hive: Metastore
+    s3: S3Server
+
+
+@dataclass
+class HiveLake(Lake):
+    """One table in the metastore, in a database and a directory of the test's own."""
+
+    servers: HiveServers = field(kw_only=True)
+    uri: str = field(kw_only=True)
+    root: str = field(kw_only=True)
+    """The directory of the bucket that is the warehouse."""
+
+    @property
+    def warehouse(self) -> str:
+        return f"s3://lake/{self.root}"
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        options = {
+            "uri": self.uri,
+            "s3.endpoint": self.servers.s3.endpoint,
+            "s3.endpoint.region": REGION,
+            "s3.path.style.access": "true",
+        }
+        catalog = {"warehouse": self.warehouse, "metastore": "hive", "options": options}
+        return super().job(operation, run=run, **member) | {"catalog": catalog}
+
+    def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
+        ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
+        return super().write_job(run=run, ledger=ledger, **more)
+
+    def rows(self) -> list[dict[str, Any]]:
+        return self._read("orders")
+
+    def snapshots(self) -> list[dict[str, Any]]:
+        return self._read("orders$snapshots")
+
+    def files(self) -> list[str]:
+        """Files of the warehouse."""
+        listed = self.servers.s3.client().list_objects_v2(Bucket="lake", Prefix=f"{self.root}/")
+        return [each["Key"] for each in listed.get("Contents", []) if not each["Key"].endswith("/")]
+
+    def listed(self) -> str:
+        """The tables of the database that the metastore lists."""
+        return self.servers.hive.sql(
+            f'SELECT "TBL_NAME" FROM "TBLS" JOIN "DBS" USING ("DB_ID") WHERE "NAME" = \'{self.database}\''
+        )
+
+    def orders(self, **more: Any) -> Ended:
+        """Provision of a usual table."""
+        return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
+
+    def foreign_table(self) -> None:
+        """Hive has made a table of its own under the name, of text files, in the database that is there already."""
+        columns = '"INPUT_FORMAT", "OUTPUT_FORMAT", "LOCATION"'
+        values = (
+            "'org.apache.hadoop.mapred.TextInputFormat', 'org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat',"
+            f" '{self.servers.hive.warehouse.as_uri()}/foreign'"
+        )
+        serde = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+        self.servers.hive.sql(
+            'INSERT INTO "CDS" VALUES (9999);'
+            f'INSERT INTO "SERDES" ("SERDE_ID", "NAME", "SLIB") VALUES (9999, \'orders\', \'{serde}\');'
+            'INSERT INTO "SDS" ("SD_ID", "CD_ID", "SERDE_ID", "IS_COMPRESSED", "NUM_BUCKETS",'
+            f' "IS_STOREDASSUBDIRECTORIES", {columns}) VALUES (9999, 9999, 9999, false, -1, false, {values});'
+            'INSERT INTO "COLUMNS_V2" ("CD_ID", "COLUMN_NAME", "TYPE_NAME", "INTEGER_IDX")'
+            " VALUES (9999, 'id', 'bigint', 0);"
+            'INSERT INTO "TBLS" ("TBL_ID", "CREATE_TIME", "DB_ID", "LAST_ACCESS_TIME", "OWNER", "RETENTION", "SD_ID",'
+            ' "TBL_NAME", "TBL_TYPE", "IS_REWRITE_ENABLED")'
+            " SELECT 9999, 0, \"DB_ID\", 0, 'hive', 0, 9999, 'orders', 'MANAGED_TABLE', false"
+            f' FROM "DBS" WHERE "NAME" = \'{self.database}\''
+        )
+
+    def _read(self, table: str) -> list[dict[str, Any]]:
+        return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
+
+
+@contextmanager
+def servers(directory: Path) -> Iterator[HiveServers]:
+    """Both, for as long as the block lasts."""
+    with (
+        metastore.on_loopback(directory / "hive") as hive,
+        s3_server(directory / "s3", "lake", keys=S3_KEYS) as s3,
+    ):
+        yield HiveServers(hive, s3)
