@@ -32,10 +32,20 @@ def catalog_options(engine: Engine) -> dict[str, str]:
 def refuse_stranger(job: Job, session: Session, table: Any) -> None:
     """Raises RunError unless `table`, as the metastore lists it, is of Paimon and lies where the job's table must."""
     if not session.jvm.java.lang.Class.forName(_OF_PAIMON).isInstance(table):
-        raise _conflict(f"the metastore lists {job.table}, and it is no table of Paimon", "spec.table")
+        raise _stranger(job)
     location = table.location().toString()
     if location != own_location(job, session):
         raise _conflict(f"the metastore lists the table {job.table}, and it lies in {location}", "spec.table")
+
+
+def refuse_taken_name(job: Job, session: Session) -> None:
+    """Raises RunError when the metastore lists anything under the table's name, for a table that Paimon has not found.
+
+    Paimon 0.9 does not see a table of another kind. Asked to make one, it writes into that one's directory and deletes
+    it then.
+    """
+    if session.catalog.getHmsClient().tableExists(job.table.database, job.table.name):
+        raise _stranger(job)
 
 
 def refuse_database_of_elsewhere(job: Job, session: Session) -> None:
@@ -44,6 +54,16 @@ def refuse_database_of_elsewhere(job: Job, session: Session) -> None:
     if location != own_location(job, session):
         database = location.rpartition("/")[0]
         raise _conflict(f"the metastore's database {job.table.database} lies in {database}", "spec.database")
+
+
+def _stranger(job: Job) -> RunError:
+    return RunError(
+        "Surroundings",
+        "Conflict",
+        f"the metastore lists {job.table}, and it is no table of Paimon",
+        "use another table name, or remove what is there",
+        field="spec.table",
+    )
 
 
 def _conflict(said: str, field: str) -> RunError:

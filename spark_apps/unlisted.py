@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spark_apps import metastore
+from spark_apps import hive, metastore
 from spark_apps.ownership import OWNER_OPTION, own_location
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ def own_table(job: Job, session: Session) -> Any:
     schema = schema_of_files(job, session)
     if schema is None or not is_own(job, schema):
         return None
-    session.catalog.createDatabase(job.table.database, True)  # Hive lists no table without it
+    if hive.is_used(job):
+        hive.refuse_taken_name(job, session)
+        session.catalog.createDatabase(job.table.database, True)  # it lists no table without one
+        hive.refuse_database_of_elsewhere(job, session)
     session.catalog.repairTable(session.identifier)
     return session.find_table()
