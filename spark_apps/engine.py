@@ -76,7 +76,6 @@ def _package_text(*names: str) -> str:
 
 def _engine(identifier: str, entry: dict[str, Any], generated: dict[str, Any]) -> Engine:
     options = generated.get("options", {})
-    procedures = generated.get("procedures", {})
     return Engine(
         id=identifier,
         paimon=entry["paimon"],
@@ -98,8 +97,12 @@ def _engine(identifier: str, entry: dict[str, Any], generated: dict[str, Any]) -
         providers={name: kind for way in ("s3", "input") for kind, name in entry[way]["providers"].items()},
         immutable_options=frozenset(name for name, option in options.items() if option["immutable"]),
         option_defaults={name: option["default"] for name, option in options.items()},
-        procedures=frozenset((name, a["name"]) for name, p in procedures.items() for a in p["arguments"]),
+        procedures=_arguments(generated.get("procedures", {})),
     )
+
+
+def _arguments(procedures: dict[str, Any]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, each["name"]) for name, found in procedures.items() for each in found["arguments"])
 
 
 @functools.cache

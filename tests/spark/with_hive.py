@@ -76,6 +76,7 @@ class HiveLake(Lake):
 
     def foreign_table(self) -> None:
         """Hive has made a table of its own under the name, of text files, in the database that is there already."""
+        number = 9000 + int(self.database.rpartition("_")[2])
         columns = '"INPUT_FORMAT", "OUTPUT_FORMAT", "LOCATION"'
         values = (
             "'org.apache.hadoop.mapred.TextInputFormat', 'org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat',"
@@ -83,15 +84,16 @@ class HiveLake(Lake):
         )
         serde = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
         self.servers.hive.sql(
-            'INSERT INTO "CDS" VALUES (9999);'
-            f'INSERT INTO "SERDES" ("SERDE_ID", "NAME", "SLIB") VALUES (9999, \'orders\', \'{serde}\');'
+            f'INSERT INTO "CDS" VALUES ({number});'
+            f'INSERT INTO "SERDES" ("SERDE_ID", "NAME", "SLIB") VALUES ({number}, \'orders\', \'{serde}\');'
             'INSERT INTO "SDS" ("SD_ID", "CD_ID", "SERDE_ID", "IS_COMPRESSED", "NUM_BUCKETS",'
-            f' "IS_STOREDASSUBDIRECTORIES", {columns}) VALUES (9999, 9999, 9999, false, -1, false, {values});'
+            f' "IS_STOREDASSUBDIRECTORIES", {columns})'
+            f" VALUES ({number}, {number}, {number}, false, -1, false, {values});"
             'INSERT INTO "COLUMNS_V2" ("CD_ID", "COLUMN_NAME", "TYPE_NAME", "INTEGER_IDX")'
-            " VALUES (9999, 'id', 'bigint', 0);"
+            f" VALUES ({number}, 'id', 'bigint', 0);"
             'INSERT INTO "TBLS" ("TBL_ID", "CREATE_TIME", "DB_ID", "LAST_ACCESS_TIME", "OWNER", "RETENTION", "SD_ID",'
             ' "TBL_NAME", "TBL_TYPE", "IS_REWRITE_ENABLED")'
-            " SELECT 9999, 0, \"DB_ID\", 0, 'hive', 0, 9999, 'orders', 'MANAGED_TABLE', false"
+            f" SELECT {number}, 0, \"DB_ID\", 0, 'hive', 0, {number}, 'orders', 'MANAGED_TABLE', false"
             f' FROM "DBS" WHERE "NAME" = \'{self.database}\''
         )
 
