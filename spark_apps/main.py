@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from spark_apps import outside
+from spark_apps import metastore, outside
 from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.failures import RunError, classify
 from spark_apps.progress import JVM_READY, tell
@@ -33,6 +33,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
         tell(JVM_READY)
+        metastore.clear(job, session)
         seen = outside.look(job, session)
         operation = importlib.import_module(f"spark_apps.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)

@@ -12,12 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_apps import hive
+from spark_apps import hive, hive_locks
 from spark_apps.failures import RunError, root_message
 
 if TYPE_CHECKING:
     from spark_apps.contract import Job
     from spark_apps.engine import Engine
+    from spark_apps.session import Session
 
 JDBC: Final = "jdbc"
 URI: Final = "uri"
@@ -56,6 +57,12 @@ def is_used(job: Job) -> bool:
 def is_jdbc(job: Job) -> bool:
     """Whether the job's catalog keeps its tables in a jdbc metastore."""
     return job.catalog.metastore == JDBC
+
+
+def clear(job: Job, session: Session) -> None:
+    """Takes away what a dead driver of the table has left in the metastore, before the job's own work."""
+    if hive.is_used(job):
+        hive_locks.take_away_own(job, session)
 
 
 def catalog_options(job: Job, engine: Engine) -> dict[str, str]:

@@ -101,6 +101,13 @@ def test_two_runs_that_look_alike_once_cleaned_have_different_pods() -> None:
     assert naming.label_value("x" * 100 + "1") != naming.label_value("x" * 100 + "2")
 
 
+@pytest.mark.parametrize("table", ["orders", "Größe.Ä", "o" * 253, "a.b-c", "-"])
+def test_a_table_s_host_name_is_a_dns_label_and_its_own(table: str) -> None:
+    name = naming.host_name(f"cluster-uid/shop/{table}")
+    assert DNS_LABEL.fullmatch(name)
+    assert name != naming.host_name(f"cluster-uid/sales/{table}")
+
+
 def test_labels_lead_from_the_pod_to_its_run_and_table() -> None:
     assert naming.pod_labels("orders", "orders-write-00000000", 2) == {
         "app.kubernetes.io/managed-by": "paimon-operator",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,16 @@ def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
         return pod
 
     assert without_attempt(a_pod()) == without_attempt(a_pod(attempt=2, memory_mib=3072))
+
+
+def test_all_pods_of_a_table_have_one_host_name_where_a_hive_metastore_keeps_it_beside_locks() -> None:
+    def host(launch: Launch, of: PaimonRun, **attempt: int) -> str:
+        of_hive = launch.job.model_copy(update={"catalog": JobCatalog(warehouse="s3://lake/w", metastore="hive")})
+        return str(a_pod(replace(launch, job=of_hive), of, **attempt)["spec"]["hostname"])
+
+    assert host(LAUNCH, COMPACT) == host(LAUNCH, COMPACT, attempt=2) == host(EVERYTHING, PROVISION)
+    assert re.fullmatch("orders-[0-9a-f]{8}", host(LAUNCH, COMPACT))
+    assert "hostname" not in a_pod()["spec"]
 
 
 def test_the_service_accounts_token_is_not_mounted_whichever_account_it_is() -> None:

@@ -12,8 +12,11 @@ import pytest
 from spark_apps.engine import supported_engines
 from tests.cluster import release
 from tests.cluster.hdfs import on_node
+from tests.cluster.hive import metastore
+from tests.cluster.hive.metastore import Metastore
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab
+from tests.e2e.hive_lab import HiveLab
 from tests.e2e.lab import Lab
 from tests.e2e.outages import S3Door, door_of
 from tests.e2e.soak import Soak
@@ -68,10 +71,13 @@ def _lab(env: Mapping[str, str], name: str, engine: str) -> Lab:
 @pytest.fixture
 def lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
     """One namespace per test and run of the suite; its deletion is left to finish in the background."""
-    name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
-    made = _lab(cluster_env, name, _engine(request))
+    made = _lab(cluster_env, _name(request), _engine(request))
     yield made
     _remove(made)
+
+
+def _name(request: pytest.FixtureRequest) -> str:
+    return "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
 
 
 def _engine(request: pytest.FixtureRequest) -> str:
@@ -108,10 +114,27 @@ def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
 def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
     """A namespace whose catalog is on HDFS, with nothing else in it."""
     hdfs = on_node.start(Layout(), request.param)
-    name = "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
-    kubectl = Kubectl(namespace=name, env=cluster_env)
+    kubectl = Kubectl(namespace=_name(request), env=cluster_env)
     lab = HdfsLab(kubectl=kubectl, env=cluster_env, engine=_engine(request), hdfs=hdfs)
-    lab.kubectl.apply(release.restricted_namespace(name))
+    lab.kubectl.apply(release.restricted_namespace(lab.namespace))
     lab.kubectl.apply(*lab.surroundings(), lab.catalog())
+    yield lab
+    _remove(lab)
+
+
+@pytest.fixture(scope="module")
+def hive() -> Iterator[Metastore]:
+    """The node's Hive metastore server, empty at the module's beginning."""
+    with metastore.on_node(Layout()) as started:
+        yield started
+
+
+@pytest.fixture
+def hive_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str], hive: Metastore) -> Iterator[HiveLab]:
+    """A namespace whose catalog is on S3 and keeps its list of tables in the Hive metastore."""
+    kubectl = Kubectl(namespace=_name(request), env=cluster_env)
+    lab = HiveLab(kubectl=kubectl, env=cluster_env, engine=_engine(request), hive=hive)
+    lab.kubectl.apply(release.restricted_namespace(lab.namespace))
+    lab.kubectl.apply(lab.secret(), lab.catalog())
     yield lab
     _remove(lab)

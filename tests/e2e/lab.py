@@ -19,7 +19,7 @@ GROUP = "paimon-operator.dev/v1alpha1"
 
 @dataclass(frozen=True, kw_only=True)
 class Lab:
-    """What a test on the node works with. Namespace and database have the same name."""
+    """What a test on the node works with."""
 
     kubectl: Kubectl
     env: Mapping[str, str]
@@ -28,6 +28,11 @@ class Lab:
     @property
     def namespace(self) -> str:
         return self.kubectl.namespace
+
+    @property
+    def database(self) -> str:
+        """Of the namespace's tables."""
+        return self.namespace
 
     @property
     def s3(self) -> BaseClient:
@@ -83,7 +88,7 @@ class Lab:
             "apiVersion": GROUP,
             "kind": "PaimonTable",
             "metadata": {"name": name, "namespace": self.namespace},
-            "spec": {"catalogRef": {"name": "lake"}, "database": self.namespace, "schema": schema, **spec},
+            "spec": {"catalogRef": {"name": "lake"}, "database": self.database, "schema": schema, **spec},
         }
 
     def compaction(self, table: str, name: str, **more: Any) -> Object:
@@ -104,7 +109,7 @@ class Lab:
     def rows(self, table: str, *, catalog_bucket: str = "lake", directory: str = "") -> list[dict[str, Any]]:
         """The table's rows as pypaimon reads them, ordered by their first column."""
         warehouse = f"s3://{catalog_bucket}/{self.namespace}" + (f"/{directory}" if directory else "")
-        return lake_reader.read_rows(warehouse, self.namespace, table, env=self.env)
+        return lake_reader.read_rows(warehouse, self.database, table, env=self.env)
 
     def keys(self, below: str = "") -> list[str]:
         """Keys of all that the namespace's warehouse has, or has below a path of it."""
@@ -113,7 +118,7 @@ class Lab:
 
     def snapshots(self, table: str) -> list[str]:
         """Paths of the table's snapshots."""
-        return self.keys(f"{self.namespace}.db/{table}/snapshot/snapshot-")
+        return self.keys(f"{self.database}.db/{table}/snapshot/snapshot-")
 
     def files(self, table: str) -> list[str]:
         """Paths of all that has the table's name in it: data and ledger."""

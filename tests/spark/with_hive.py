@@ -66,13 +66,19 @@ class HiveLake(Lake):
 
     def listed(self) -> str:
         """The tables of the database that the metastore lists."""
-        return self.servers.hive.sql(
-            f'SELECT "TBL_NAME" FROM "TBLS" JOIN "DBS" USING ("DB_ID") WHERE "NAME" = \'{self.database}\''
-        )
+        return self.servers.hive.listed(self.database)
 
     def orders(self, **more: Any) -> Ended:
         """Provision of a usual table."""
         return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
+
+    def held_lock(self, *, host: str = "afar", silent_s: int = 0) -> None:
+        """A writer on `host` has the lock of the table, and has given its last sign of life `silent_s` seconds ago."""
+        self.servers.hive.lock(self.database, "orders", host=host, silent_s=silent_s)
+
+    def locks(self) -> str:
+        """Hosts that have or want the lock of the table."""
+        return self.servers.hive.sql(f"SELECT hl_host FROM hive_locks WHERE hl_db = '{self.database}'")
 
     def foreign_table(self) -> None:
         """Hive has made a table of its own under the name, of text files, in the database that is there already."""

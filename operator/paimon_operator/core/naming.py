@@ -57,6 +57,12 @@ def pod_name(run: str, attempt: int) -> str:
     return _slug(run, LABEL_LENGTH - len(tail)) + tail
 
 
+def host_name(owner: str) -> str:
+    """The host name that all Pods of one table have, where others keep it: a DNS label. `owner` is the job's."""
+    tail = f"-{_digest(owner)}"
+    return _slug(owner.rpartition("/")[2], LABEL_LENGTH - len(tail)) + tail
+
+
 def config_map_name(run: str) -> str:
     """The ConfigMap that holds the run's job. A subdomain like the run's own name, which always fits."""
     return run

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from paimon_operator.api.contract import Job, job_text
+from paimon_operator.api.metastore import MetastoreType
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run import PaimonRun
 from paimon_operator.api.run_status import RunSpark
@@ -20,6 +21,7 @@ from paimon_operator.core.executors import Executors
 from paimon_operator.core.pod_overlay import overlaid
 from paimon_operator.core.pods import CONTAINER, JOB_VOLUME
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.storage import METASTORES
 from paimon_operator.core.storage.access import Mount, Source, Variable
 
 SPARK_UID: Final = 185
@@ -124,6 +126,8 @@ def driver_pod(
             *[_volume(each) for each in launch.mounts],
         ],
     }
+    if launch.job.catalog.metastore == METASTORES[MetastoreType.HIVE]:
+        spec["hostname"] = naming.host_name(launch.job.owner)  # by it a run knows the lock of one that died
     if launch.service_account:
         spec["serviceAccountName"] = launch.service_account
     if launch.executors is not None:

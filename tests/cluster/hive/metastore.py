@@ -1,23 +1,29 @@
-"""A Hive metastore server on loopback, which keeps its lists and locks in PostgreSQL; stopped by its pid."""
+"""A Hive metastore server on loopback or on the node, which keeps lists and locks in PostgreSQL; stopped by its pid."""
+
+# ruff: noqa: S608 - the only names in SQL are those that the tests give
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape
 
-from tests.cluster import postgres
+from tests.cluster import network, postgres
 from tests.cluster.cache import cached
 from tests.cluster.hdfs import programs
 from tests.cluster.images.digest import digest
+from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import Daemon, wait_until
 from tests.cluster.progress import run_with_progress
 
+PORT: Final = 9083
 POM: Final = Path(__file__).with_name("pom.xml")
 _MAIN: Final = "org.apache.hadoop.hive.metastore.HiveMetaStore"
 _RELEASE: Final = "apache-hive-metastore-3.1.3-bin"
@@ -29,18 +35,21 @@ _WITHOUT_HIVE: Final = {
 """What is a class of Hive itself by default, which a metastore on its own has not."""
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class Metastore:
-    """One server. `database` holds what it knows."""
+    """One server. `database` holds what it knows; `around` takes a command to where the server's network is."""
 
     directory: Path
+    address: str
     port: int
     database: postgres.Server
     login: postgres.Login
+    daemon: Daemon
+    around: Callable[[Sequence[str]], list[str]] = list
 
     @property
     def uri(self) -> str:
-        return f"thrift://127.0.0.1:{self.port}"
+        return f"thrift://{self.address}:{self.port}"
 
     @property
     def warehouse(self) -> Path:
@@ -51,23 +60,38 @@ class Metastore:
         """Runs SQL in the server's database, as its superuser."""
         return self.database.execute(statement, database=self.login.user)
 
+    def listed(self, database: str) -> str:
+        """The tables of the database, one per line."""
+        return self.sql(
+            f'SELECT "TBL_NAME" FROM "TBLS" JOIN "DBS" USING ("DB_ID") WHERE "NAME" = \'{database}\' ORDER BY 1'
+        )
+
+    def lock(self, database: str, table: str, *, host: str, silent_s: int = 0) -> None:
+        """A writer on `host` has the table's lock, and has given its last sign of life `silent_s` seconds ago."""
+        self.sql(
+            "INSERT INTO hive_locks (hl_lock_ext_id, hl_lock_int_id, hl_txnid, hl_db, hl_table, hl_lock_state,"
+            " hl_lock_type, hl_last_heartbeat, hl_acquired_at, hl_user, hl_host)"
+            f" SELECT coalesce(min(hl_lock_ext_id), 0) - 1, 1, 0, '{database}', '{table}', 'a',"
+            f" 'e', ((extract(epoch FROM now()) - {silent_s}) * 1000)::bigint, 0, 'flink', '{host}' FROM hive_locks"
+        )
+
+    def unlock(self, database: str) -> None:
+        """Takes away the locks that `lock` has made there."""
+        self.sql(f"DELETE FROM hive_locks WHERE hl_user = 'flink' AND hl_db = '{database}'")
+
     def start(self) -> None:
         """Starts the server and waits until it listens."""
-        self.daemon.start(self._command())
+        self.daemon.start(self.around(self._command()))
 
         def ready() -> bool:
             self.daemon.check_alive()
             return self._listens()
 
-        if not wait_until(ready, timeout=120, interval=0.2):
+        if not wait_until(ready, timeout=120, interval=0.5):
             raise TimeoutError(f"the metastore does not listen. Its log ends:\n{self.daemon.log_tail()}")
 
     def stop(self) -> None:
         self.daemon.stop()
-
-    @property
-    def daemon(self) -> Daemon:
-        return Daemon("hive-metastore", self.directory / "pid", self.directory / "log")
 
     def prepare(self) -> None:
         """Makes the tables of its database and its configuration."""
@@ -81,7 +105,7 @@ class Metastore:
         values = {
             **{f"javax.jdo.option.{key}": value for key, value in connection.items()},
             "metastore.warehouse.dir": self.warehouse.as_uri(),
-            "metastore.thrift.bind.host": "127.0.0.1",
+            "metastore.thrift.bind.host": self.address,
             **_WITHOUT_HIVE,
         }
         rows = "".join(
@@ -98,8 +122,9 @@ class Metastore:
         return [*java, _MAIN, "-p", str(self.port)]
 
     def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        probe = "import socket, sys; sys.exit(socket.socket().connect_ex((sys.argv[1], int(sys.argv[2]))))"
+        command = [sys.executable, "-c", probe, self.address, str(self.port)]
+        return subprocess.run(self.around(command), check=False).returncode == 0
 
 
 @contextmanager
@@ -107,13 +132,41 @@ def on_loopback(directory: Path) -> Iterator[Metastore]:
     """A server of this block alone, with a database of its own."""
     with postgres.on_loopback() as database:
         (port,) = free_ports(1)
-        server = Metastore(directory, port, database, database.login("metastore"))
-        server.prepare()
-        try:
-            server.start()
-            yield server
-        finally:
-            server.stop()
+        daemon = Daemon("hive-metastore", directory / "pid", directory / "log")
+        login = database.login("metastore")
+        made = Metastore(
+            directory=directory, address="127.0.0.1", port=port, database=database, login=login, daemon=daemon
+        )
+        with _running(made):
+            yield made
+
+
+@contextmanager
+def on_node(layout: Layout) -> Iterator[Metastore]:
+    """The cluster's server, for as long as the block lasts; Pods reach it at the node's address."""
+    with postgres.running_on_node(layout) as database:
+        made = Metastore(
+            directory=layout.run / "hive-metastore",
+            address=NODE_ADDRESS,
+            port=PORT,
+            database=database,
+            login=database.login("metastore"),
+            daemon=layout.daemon("hive-metastore"),
+            around=lambda command: network.inside(layout.name, command),
+        )
+        with _running(made):
+            yield made
+        shutil.rmtree(made.directory)
+
+
+@contextmanager
+def _running(made: Metastore) -> Iterator[None]:
+    made.prepare()
+    try:
+        made.start()
+        yield
+    finally:
+        made.stop()
 
 
 def _home() -> Path:

@@ -1,0 +1,47 @@
+"""Locks with the Hive metastore that dead drivers of the job's table have left behind.
+
+Paimon takes away no lock but its own, and a server only where its cleaner runs; so a driver that is killed while it
+commits would end the table's commits. All drivers of one table have the same host name (paimon_operator.core.naming),
+which Paimon's HiveCatalogLock writes beside the lock, and no two of them live at once.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from spark_apps.progress import tell
+
+if TYPE_CHECKING:
+    from spark_apps.contract import Job
+    from spark_apps.session import Session
+
+SILENT_S: Final = 300
+"""Seconds without a sign of life after which a lock counts as left behind: Hive's own metastore.txn.timeout, by which
+its cleaner goes. It also leaves a driver that nobody could stop (its node is cut off) the time to end its commit."""
+
+
+def take_away_own(job: Job, session: Session) -> None:
+    """Unlocks the table where this host locked it, as soon as the lock counts as left behind."""
+    client, request = session.catalog.getHmsClient(), _of_table(job, session)
+    while own := [lock for lock in client.showLocks(request).getLocks() if _is_own(lock, job)]:
+        left = SILENT_S - (time.time() - own[0].getLastheartbeat() / 1000)
+        if left > 0:
+            tell(f"lock {own[0].getLockid()} is of an earlier driver of the table; it is taken away in {left:.0f} s")
+            time.sleep(left)
+            continue
+        client.unlock(own[0].getLockid())
+        tell(f"took away lock {own[0].getLockid()}, which an earlier driver of the table had left")
+
+
+def _of_table(job: Job, session: Session) -> Any:
+    request = session.jvm.org.apache.hadoop.hive.metastore.api.ShowLocksRequest()
+    request.setDbname(job.table.database)
+    request.setTablename(job.table.name)
+    return request
+
+
+def _is_own(lock: Any, job: Job) -> bool:
+    on_table = (lock.getDbname(), lock.getTablename()) == (job.table.database, job.table.name)
+    return on_table and lock.getHostname() == socket.gethostname()

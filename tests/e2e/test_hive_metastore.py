@@ -1,0 +1,84 @@
+"""Catalogs with a Hive metastore: a table's whole life, the lock of a dead driver, an outage, and the example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.hive_lab import HiveLab
+from tests.e2e.life import drop, live, load
+from tests.support.kubectl import Object, condition
+
+METASTORE = "Hive"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+pytestmark = pytest.mark.xdist_group("postgres")
+"""In turn: the metastore keeps what it knows in the node's one PostgreSQL."""
+
+LEFT_BEHIND_S = 320
+"""Somewhat more than a lock's holder may be silent."""
+
+
+DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=executor"
+
+
+@pytest.mark.usefixtures("each_engine")
+def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -> None:
+    lab = hive_lab
+    live(lab)
+    assert lab.listed() == "orders"
+
+    (host,) = {pod["spec"]["hostname"] for pod in lab.pods(DRIVERS)}
+    lab.hive.lock(lab.database, "orders", host=host, silent_s=LEFT_BEHIND_S)
+    load(lab, 4)
+    assert {row["batch"] for row in lab.rows("orders")} == {3}
+
+    drop(lab)
+    assert lab.listed() == ""
+
+
+def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) -> None:
+    lab = hive_lab
+    lab.hive.stop()
+    try:
+        lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}))
+        failed = lab.kubectl.until(
+            "paimontable",
+            "t",
+            lambda o: "MetastoreUnreachable" in str((o or {}).get("status")),
+            what="told that the metastore does not answer",
+        )
+    finally:
+        lab.hive.start()
+    assert "spec.metastore.hive.uri" in str(failed)
+    lab.ready("t")
+    assert lab.listed() == "t"
+
+
+@pytest.mark.usefixtures("each_engine")
+def test_the_example_becomes_a_table_to_which_others_may_commit(hive_lab: HiveLab) -> None:
+    """With this node's servers, and the lab's namespace and database, in the place of the example's."""
+    lab = hive_lab
+    catalog, table = yaml.safe_load_all((EXAMPLES / "hive.yaml").read_text())
+    for each in (catalog, table):
+        each["metadata"]["namespace"] = lab.namespace
+    table["spec"]["database"] = lab.database
+    lab.kubectl.apply(_on_this_node(lab, catalog), table)
+
+    name = table["metadata"]["name"]
+    lab.ready(name)
+    for kind, of in (("paimontable", name), ("paimoncatalog", catalog["metadata"]["name"])):
+        found = condition(lab.kubectl.get(kind, of), "CommitSafe")
+        assert (found["status"], found["reason"]) == ("True", "CommitLock"), kind
+
+
+def _on_this_node(lab: HiveLab, catalog: Object) -> Object:
+    spec = catalog["spec"]
+    spec["metastore"]["hive"]["uri"] = lab.hive.uri
+    spec["storage"]["s3"]["endpoint"] = lab.s3_in_cluster
+    spec["warehouse"] += f"/{lab.namespace}"
+    spec["engine"] = lab.engine
+    spec["allowedDatabases"] = [lab.database]
+    del spec["spark"]["serviceAccountName"]
+    return catalog
