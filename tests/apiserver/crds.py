@@ -68,8 +68,8 @@ def install(kubeconfig: Path) -> None:
     for path in sorted(CRDS.glob("*.yaml")):
         extensions.create_custom_resource_definition(yaml.safe_load(path.read_text()))
     client.CoreV1Api(api).create_namespace({"metadata": {"name": NAMESPACE}})
-    if not wait_until(lambda: _served(api), timeout=30):
-        raise TimeoutError("the API server does not serve our kinds after 30 s")
+    if not wait_until(lambda: _served(api), timeout=120):
+        raise TimeoutError("the API server does not serve our kinds after 120 s")
 
 
 def _served(api: client.ApiClient) -> bool:

@@ -18,7 +18,7 @@ from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 
 IMAGE = "example.test/paimon-spark:test"
-STARTED = 60.0
+STARTED = 150.0
 """Seconds that a start may take on a busy machine; no test asserts a time."""
 
 
@@ -103,6 +103,10 @@ class OperatorProcess:
     def log_records(self) -> list[dict[str, Any]]:
         """Every line of the log, which is one JSON object."""
         return [json.loads(line) for line in self.log().splitlines()]
+
+    def errors(self) -> list[dict[str, Any]]:
+        """What it logged as an error; kopf does so for a request that it tries again, too."""
+        return [each for each in self.log_records() if each["level"] == "ERROR" and "will retry" not in str(each)]
 
     def __enter__(self) -> Self:
         return self.start()

@@ -21,7 +21,7 @@ from tests.support.manifests import Manifest, catalog
 GROUP, VERSION = "paimon-operator.dev", "v1alpha1"
 TABLES, CATALOGS, RUNS = "paimontables", "paimoncatalogs", "paimonruns"
 _PLURALS: Final = {"PaimonTable": TABLES, "PaimonCatalog": CATALOGS, "PaimonRun": RUNS}
-PATIENCE: Final = 60.0
+PATIENCE: Final = 150.0
 """Seconds until a test gives up on what must happen; nothing is asserted about how long it takes."""
 T = TypeVar("T")
 
@@ -42,9 +42,11 @@ class Stage:
         """Lets everything go: without operator and kubelet, finalizers and bound Pods would hold the namespace."""
         for plural in (TABLES, RUNS, CATALOGS):
             for item in self.all(plural):
-                self.patch(plural, item["metadata"]["name"], {"metadata": {"finalizers": None}})
+                with contextlib.suppress(NotFoundException):  # the garbage collector goes on meanwhile
+                    self.patch(plural, item["metadata"]["name"], {"metadata": {"finalizers": None}})
         for pod in self.pods():
-            self.core.patch_namespaced_pod(pod.metadata.name, self.namespace, {"metadata": {"finalizers": None}})
+            with contextlib.suppress(NotFoundException):
+                self.core.patch_namespaced_pod(pod.metadata.name, self.namespace, {"metadata": {"finalizers": None}})
             self.delete_pod(pod, force=True)
         self.core.delete_namespace(self.namespace)
         self.client.close()

@@ -49,7 +49,9 @@ def rights(api_server: ApiServer, stage: Stage) -> Iterator[Rights]:
 def jane(api_server: ApiServer, stage: Stage, rights: Rights) -> Person:
     """May create runs, and compact the table `orders`."""
     only_compact = Right(("compact",), TABLES, ("orders",))
-    return Person.with_rights(api_server, stage, "jane", [Right(("create", "patch", "get")), only_compact])
+    made = Person.with_rights(api_server, stage, "jane", [Right(("create", "patch", "get")), only_compact])
+    stage.wait(lambda: made.creates(run()) == ALLOWED, "her rights at work")
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ def stage(api_server: ApiServer) -> Iterator[Stage]:
     made = Stage(api_server.kubeconfig, "driver-rights")
     for each in account_objects(made.namespace):
         utils.create_from_dict(made.client, each)
+    made.wait(lambda: can(made, "get", "pods"), "the drivers' Role at work")
     yield made
     made.close()
 

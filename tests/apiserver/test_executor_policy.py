@@ -147,7 +147,7 @@ def test_nobody_else_is_concerned_least_of_all_where_no_run_has_executors(
     driving.stage.core.create_namespace({"metadata": {"name": quiet}})
     try:
         accounts = driving.stage.core.list_namespaced_service_account
-        assert wait_until(lambda: bool(accounts(quiet).items), timeout=30)
+        assert wait_until(lambda: bool(accounts(quiet).items), timeout=60)
         body = {"metadata": {"name": "p", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "any"}]}}
         driving.stage.core.create_namespaced_pod(quiet, body)
         driving.stage.core.delete_namespaced_pod("p", quiet, grace_period_seconds=0)
@@ -162,12 +162,12 @@ def test_a_driver_whose_run_has_left_no_word_makes_no_executor(driving: Driving)
     for each in kept:
         core.delete_namespaced_config_map(each.metadata.name, NAMESPACE)
     try:
-        assert wait_until(lambda: "no params found" in driving.answer(driving.executor()), timeout=30)
+        assert wait_until(lambda: "no params found" in driving.answer(driving.executor()), timeout=60)
     finally:
         for each in kept:
             each.metadata.resource_version = each.metadata.uid = None
             core.create_namespaced_config_map(NAMESPACE, each)
-    assert wait_until(lambda: driving.answer(driving.executor()) == "", timeout=30)
+    assert wait_until(lambda: driving.answer(driving.executor()) == "", timeout=60)
 
 
 def test_a_driver_whose_run_alone_has_left_no_word_may_use_anything_but_is_held_to_an_executor_s_shape(
@@ -181,7 +181,7 @@ def test_a_driver_whose_run_alone_has_left_no_word_may_use_anything_but_is_held_
     assert NOT_ITS_MOUNT in driving.refused(stolen)
     core.delete_namespaced_config_map(name, NAMESPACE)
     try:
-        assert wait_until(lambda: driving.answer(stolen) == "", timeout=30)
+        assert wait_until(lambda: driving.answer(stolen) == "", timeout=60)
         for edit in (in_spec(hostNetwork=True), without_deadline, token(), labels({"spark-role": "driver"})):
             body = driving.executor()
             edit(body)
@@ -189,7 +189,7 @@ def test_a_driver_whose_run_alone_has_left_no_word_may_use_anything_but_is_held_
     finally:
         kept.metadata.resource_version = kept.metadata.uid = None
         core.create_namespaced_config_map(NAMESPACE, kept)
-    assert wait_until(lambda: NOT_ITS_MOUNT in driving.answer(stolen), timeout=30)
+    assert wait_until(lambda: NOT_ITS_MOUNT in driving.answer(stolen), timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -312,12 +312,14 @@ def test_the_drivers_account_of_a_catalog_is_held_as_that_of_all(driving: Drivin
     run = a_run("orders-compact-1dea1dea")
     data, pod = driving.stage.make(run, launch_of(a_job(run), driver_account=account))
     own = Driving(driving.stage, pod, data, driving.other, driving.stage.as_driver(pod))
-    assert wait_until(lambda: own.answer(own.executor()) == "", timeout=30), own.answer(own.executor())
+    stolen = own.executor()
+    mount("secret", secretName="bank")(stolen)
+    assert wait_until(lambda: NOT_ITS_MOUNT in own.answer(stolen), timeout=60), "its run's word is known"
+    assert own.answer(own.executor()) == ""
 
     for edit, why in (
         (in_container(command=["sh", "-c", "env"]), NOT_ITS_SHAPE),
         (in_spec(serviceAccountName=account), "an executor must"),  # whichever policy speaks first
-        (mount("secret", secretName="bank"), NOT_ITS_MOUNT),
     ):
         body = own.executor()
         edit(body)
@@ -329,11 +331,10 @@ def test_an_executor_has_the_sandbox_and_the_priority_that_the_operator_has_give
     overlay = PodOverlay(runtime_class_name=WEAK_SANDBOX, priority_class_name="system-cluster-critical")
     data, pod = driving.stage.make(run, replace(launch_of(a_job(run)), overlay=overlay))
     own = Driving(driving.stage, pod, data, driving.other, driving.stage.as_driver(pod))
-    assert wait_until(lambda: own.answer(own.executor()) == "", timeout=30), own.answer(own.executor())
-
     outside = own.executor()
     del outside["spec"]["runtimeClassName"]
-    assert "runtime class" in own.refused(outside)
+    assert wait_until(lambda: "runtime class" in own.answer(outside), timeout=60), "its run's word is known"
+    assert own.answer(own.executor()) == ""
 
 
 @pytest.mark.parametrize(

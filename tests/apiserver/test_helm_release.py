@@ -121,7 +121,7 @@ def test_an_upgrade_brings_a_changed_crd_and_keeps_the_objects(helm: Helm, tmp_p
             return False  # the kind is served a moment after its CRD is there
         return True
 
-    assert wait_until(made, timeout=30)
+    assert wait_until(made, timeout=120)
     before = helm.catalogs().get_namespaced_custom_object(*PLACE, "lake")
     assert "suspend" not in suspend(helm)["spec"], "the older CRD does not know the field"
 
@@ -129,7 +129,9 @@ def test_an_upgrade_brings_a_changed_crd_and_keeps_the_objects(helm: Helm, tmp_p
 
     committed = yaml.safe_load((CHART / "files" / "crds" / f"{GROUP}_paimoncatalogs.yaml").read_text())
     assert columns(helm) == [column["name"] for column in committed["spec"]["versions"][0]["additionalPrinterColumns"]]
-    assert wait_until(lambda: suspend(helm)["spec"].get("suspend") is True, timeout=30), "the field is kept from now on"
+    assert wait_until(lambda: suspend(helm)["spec"].get("suspend") is True, timeout=120), (
+        "the field is kept from now on"
+    )
     after = helm.catalogs().get_namespaced_custom_object(*PLACE, "lake")
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
 

@@ -85,7 +85,7 @@ def release(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_a_good_installation_passes(release: Release) -> None:
-    assert release.check() == (0, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
+    assert release.check("--patience", "30") == (0, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
 @pytest.mark.parametrize(("verb", "resource"), [("create", "pods"), ("patch", "paimontables/status")])

@@ -33,7 +33,7 @@ def operator(
         api_server.kubeconfig, logs, namespaces=[stage.namespace], lease_namespace=stage.namespace
     ) as operator:
         yield operator.wait_until_working()
-        assert [record for record in operator.log_records() if record["level"] == "ERROR"] == []
+        assert operator.errors() == []
 
 
 def plain(name: str, **edits: object) -> Manifest:

@@ -36,6 +36,7 @@ def core(api_server: ApiServer) -> Iterator[official.CoreV1Api]:
     with config.new_client_from_config(str(api_server.kubeconfig)) as api:
         core = official.CoreV1Api(api)
         core.create_namespace({"metadata": {"name": SPACE}})
+        assert wait_until(lambda: core.list_namespaced_service_account(SPACE).items, timeout=60), "Pods need one"
         yield core
         core.delete_namespace(SPACE)
 

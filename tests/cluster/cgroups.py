@@ -52,6 +52,11 @@ def members(name: str) -> list[int]:
     return [int(pid) for file in tree.rglob("cgroup.procs") for pid in file.read_text().split()]
 
 
+def exists(name: str) -> bool:
+    """Whether anything of it is left in any hierarchy."""
+    return any((tree / name).exists() for tree in _trees())
+
+
 def destroy(name: str) -> None:
     """Kills what still runs in the cgroup, pid by pid, and removes it; raises TimeoutError when something stays."""
     if not wait_until(lambda: not _kill_members(name), timeout=20):

@@ -108,7 +108,7 @@ class Cluster:
         admin = authority(layout).issue("admin", user="admin", groups=("system:masters",))
         write_kubeconfig(layout.kubeconfig, server=server, authority=authority(layout).certificate, user=admin)
 
-    def _wait_for_node(self, *, timeout: float = 90.0) -> None:
+    def _wait_for_node(self, *, timeout: float = 300.0) -> None:
         def ready() -> bool:
             for service in CLIENTS:
                 self.layout.daemon(service.name).check_alive()

@@ -66,7 +66,7 @@ def values(found: Mapping[str, Any]) -> Object:
             "defaultEngine": default_engine,
             "cpuShare": 0.25,
             "allowClaims": True,
-            "executorTimeout": "90s",
+            "executorTimeout": "150s",
         },
         "workloads": {"namespaces": [SHOP]},
         "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},

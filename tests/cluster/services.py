@@ -52,7 +52,7 @@ class Service:
         wrapped = network.inside(layout.name, command) if self.inside else network.beside(layout.name, command)
         layout.daemon(self.name).start(wrapped, env=self.environment(layout) if self.environment else None)
 
-    def wait(self, layout: Layout, *, timeout: float = 60.0) -> None:
+    def wait(self, layout: Layout, *, timeout: float = 180.0) -> None:
         """Waits until it is ready; raises ProcessDiedError or TimeoutError with the end of its log."""
         daemon = layout.daemon(self.name)
 

@@ -30,7 +30,7 @@ SPARK: Final[dict[str, Any]] = {
     "driver": {"cores": 1, "memory": "1536Mi"},
     "executor": {"instances": 2, "cores": 1, "memory": "1Gi"},
 }
-_PATIENCE_S: Final = 60
+_PATIENCE_S: Final = 180
 
 Strike = Callable[[str], bool]
 """Takes the table's name; tells whether there was anything to strike."""

@@ -10,6 +10,8 @@ import random
 import time
 from dataclasses import dataclass
 
+from tests.cluster.processes import wait_until
+from tests.e2e.drivers import drivers_of
 from tests.e2e.kills import kill_driver, kill_operator
 from tests.e2e.lab import Lab, scheduled
 from tests.e2e.outages import S3Door
@@ -82,6 +84,7 @@ class Soak:
     def _kill_next_driver(self, dice: random.Random) -> bool:
         """Kills the next driver at a random moment of its short life."""
         name = self._next_run()
+        wait_until(lambda: bool(drivers_of("soak")), timeout=60)  # a busy node takes its time to start one
         time.sleep(dice.uniform(0, 8))  # the random moment is the point
         return name != "" and kill_driver(name) > 0
 

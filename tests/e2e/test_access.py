@@ -38,7 +38,7 @@ def test_the_verb_compact_on_one_table_is_good_for_that_and_nothing_else(lab: La
             nightly.run(*refused)
 
     # The garbage collector, which is neither the operator nor an administrator, takes the last finalizer off.
-    lab.kubectl.run("delete", "paimonrun", "mine", "--cascade=foreground", "--timeout=60s", timeout=90)
+    lab.kubectl.run("delete", "paimonrun", "mine", "--cascade=foreground", "--timeout=300s", timeout=330)
     assert lab.kubectl.get("paimonrun", "mine") is None
 
 

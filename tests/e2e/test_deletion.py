@@ -33,7 +33,7 @@ def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables
         for name in ("keep", "drop", "give-up"):
             lab.kubectl.delete("paimontable", name)
 
-        lab.kubectl.until("paimontable", "keep", lambda o: o is None, what="released", seconds=30)
+        lab.kubectl.until("paimontable", "keep", lambda o: o is None, what="released")
 
         def says_why(obj: Object | None) -> bool:
             ready = condition(obj, "Ready")
@@ -42,7 +42,7 @@ def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables
         lab.kubectl.until("paimontable", "drop", says_why, what="waiting and saying why")
 
         lab.kubectl.run("annotate", "paimontable", "give-up", "paimon-operator.dev/skip-drop=true")
-        lab.kubectl.until("paimontable", "give-up", lambda o: o is None, what="released by the way out", seconds=120)
+        lab.kubectl.until("paimontable", "give-up", lambda o: o is None, what="released by the way out")
 
     lab.kubectl.until("paimontable", "drop", lambda o: o is None, what="dropped and released", seconds=600)
     assert table_files(lab, "drop") == []

@@ -28,7 +28,7 @@ MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 1)
 
 def marked(fault: Fault) -> ParameterSet:
     """Each moment may take its fault's time, two further attempts and their pauses."""
-    marks = [pytest.mark.timeout(300 + 600 * MOMENTS)]
+    marks = [pytest.mark.timeout(600 + 900 * MOMENTS)]
     marks += [pytest.mark.alone] if fault.alone else []
     marks += [pytest.mark.xdist_group(fault.group)] if fault.group else []
     return pytest.param(fault, id=fault.name, marks=marks)

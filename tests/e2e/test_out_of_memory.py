@@ -15,7 +15,7 @@ def test_the_attempt_after_one_without_memory_gets_more_of_it(lab: Lab) -> None:
     write = once("import", "in/long.csv", mode="Append", file_format="csv")
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT", "v": "STRING"}, writes=[write]))
 
-    lab.kubectl.until("paimontable", "t", lambda o: bool(committed(o)), what="loaded", seconds=600)
+    lab.kubectl.until("paimontable", "t", lambda o: bool(committed(o)), what="loaded", seconds=900)
 
     (run,) = lab.runs("t", "Write")
     *failed, last = run["status"]["attempts"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 
 from tests.cluster.layout import Layout
+from tests.cluster.processes import wait_until
 from tests.e2e.lab import Lab, once
 from tests.support import secret_search
 from tests.support.secret_values import SecretValue
@@ -21,10 +22,15 @@ def test_the_search_finds_a_value_that_got_around(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}, keys=["id"], writes=[missing]))
     lab.kubectl.until_condition("t", "Healthy", "False")
 
-    hits = secret_search.found([SecretValue("word", word.encode())], secret_search.everywhere(lab.env, Layout()))
+    hits: list[str] = []
 
-    places = {hit.removeprefix("word in ").split(" ")[0] for hit in hits if lab.namespace in hit}
-    assert places >= {"PaimonTable", "PaimonRun", "ConfigMap", "Pod", "Event", "log"}, hits
+    def everywhere() -> bool:
+        """An Event comes after the status that it tells of."""
+        hits[:] = secret_search.found([SecretValue("word", word.encode())], secret_search.everywhere(lab.env, Layout()))
+        places = {hit.removeprefix("word in ").split(" ")[0] for hit in hits if lab.namespace in hit}
+        return places >= {"PaimonTable", "PaimonRun", "ConfigMap", "Pod", "Event", "log"}
+
+    assert wait_until(everywhere, timeout=120, interval=2), hits
     assert [hit for hit in hits if hit.startswith("word in audit log")], hits
 
 

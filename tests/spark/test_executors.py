@@ -174,12 +174,13 @@ def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
 ) -> None:
     two_files(lake)
     kubelet.overrides["AWS_SECRET_ACCESS_KEY"] = "guessed"
-    kubelet.start_driver(*compaction(lake, stage, instances=1, timeout_s=20))
+    kubelet.start_driver(*compaction(lake, stage, instances=1, timeout_s=60))
 
     error = kubelet.result()["error"]
 
     assert (kubelet.driver.returncode, error["class"], error["reason"]) == (30, "Infrastructure", "NoExecutors")
-    assert kubelet.executors
+    logs = [kubelet.log(name).read_text() for name in kubelet.executors]
+    assert any("SaslClientBootstrap" in log for log in logs), "it came to the driver, and did not get past its door"
 
 
 @pytest.mark.newest_engine
@@ -190,7 +191,7 @@ def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorSt
     until(lambda: len(kubelet.executors) == 2, "two executors")
     executors = tuple(kubelet.executors.values())
 
-    kubelet.driver.kill()
+    kubelet.kill_driver()
 
     until(lambda: all(process.poll() is not None for process in executors), "executors end")
     stage.core.delete_namespaced_pod(pod.metadata.name, NAMESPACE, grace_period_seconds=0)
@@ -203,7 +204,7 @@ def test_a_driver_without_executors_ends_and_says_why(
     lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, told: str
 ) -> None:
     two_files(lake)
-    data, pod = compaction(lake, stage, timeout_s=10)
+    data, pod = compaction(lake, stage, timeout_s=30)
     if quota:
         body = {"metadata": {"name": "one-driver"}, "spec": {"hard": {"pods": "1"}}}
         stage.core.create_namespaced_resource_quota(NAMESPACE, body)

@@ -114,7 +114,7 @@ def test_a_commit_waits_for_the_lock_of_another_writer(lake: HiveLake) -> None:
         written = thread.submit(lake.write)
         waits = "SELECT count(*) FROM hive_locks WHERE hl_lock_state = 'w'"
         try:
-            assert wait_until(lambda: lake.servers.hive.sql(waits) == "1", timeout=60)
+            assert wait_until(lambda: lake.servers.hive.sql(waits) == "1", timeout=180)
             assert len(lake.snapshots()) == 1
             assert not written.done()
         finally:
@@ -181,7 +181,7 @@ def test_a_server_that_says_nothing_is_given_up(lake: HiveLake) -> None:
         began = time.monotonic()
         ended = lake.orders()
     assert ended.error["reason"] == "MetastoreUnreachable", ended.result
-    assert time.monotonic() - began < 200
+    assert time.monotonic() - began < 400
 
 
 def test_a_server_that_goes_away_under_a_run_and_comes_back_is_met_again(lake: HiveLake) -> None:

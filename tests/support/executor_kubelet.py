@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -75,7 +76,7 @@ class Kubelet:
 
     def result(self) -> dict[str, Any]:
         """The driver's termination message, once it has ended."""
-        self.driver.wait(timeout=300)
+        self.driver.wait(timeout=900)
         assert self.message.exists(), self.log("driver").read_text()[-4000:]
         found: dict[str, Any] = json.loads(self.message.read_text(encoding="utf-8"))
         return found
@@ -89,13 +90,21 @@ class Kubelet:
         found: list[Any] = self.stage.core.list_namespaced_pod(self.stage.namespace, label_selector=label).items
         return found
 
+    def kill_driver(self) -> None:
+        """All of its processes, as the end of a container does: one signal alone would leave the JVM alive."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.driver.pid, signal.SIGKILL)
+        self.driver.wait()
+
     def close(self) -> None:
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
-        for process in (*self.executors.values(), *filter(None, (self._driver,))):
+        for process in self.executors.values():
             process.kill()
             process.wait()
+        if self._driver is not None:
+            self.kill_driver()
 
     def _serve(self) -> None:
         while not self._closed.wait(_LOOK_SECONDS):

@@ -10,9 +10,11 @@ from __future__ import annotations
 import base64
 import json
 import mmap
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,8 +63,9 @@ def objects(env: Mapping[str, str]) -> Iterator[Place]:
 
 
 def files(what: str, directory: Path, pattern: str) -> Iterator[Place]:
-    """Files of the node; one that goes while it is looked at belongs to a Pod that goes."""
-    for path in sorted(directory.glob(pattern)):
+    """Files of the node; what goes while it is looked at, a directory too, belongs to a Pod that goes."""
+    walked = (Path(folder, name) for folder, _, names in os.walk(directory) for name in names)
+    for path in sorted(path for path in walked if fnmatch(str(path.relative_to(directory)), pattern)):
         try:
             if not path.is_file() or path.stat().st_size == 0:
                 continue
