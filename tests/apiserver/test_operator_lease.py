@@ -279,10 +279,11 @@ async def _once_granted(act: Callable[[], Awaitable[object]]) -> None:
     while True:
         try:
             await act()
-            return
         except ForbiddenError:
             assert time.monotonic() < deadline, "still forbidden"
             await asyncio.sleep(0.05)
+        else:
+            return
 
 
 def _unheard(namespace: str, written: bool) -> None:
