@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.layout import NODE_ADDRESS, S3_PORT, Layout
+from tests.cluster.pki import Identity
 from tests.cluster.programs import VERSITYGW
 
 REGION = "us-east-1"
@@ -41,13 +42,14 @@ def data_directory(layout: Layout) -> Path:
     return layout.state / "s3"
 
 
-def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3") -> list[str]:
+def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3", tls: Identity | None = None) -> list[str]:
     """Returns the server's command; its keys travel in the environment (`environment`), not in arguments."""
     data = data_directory(layout)
     data.mkdir(parents=True, exist_ok=True)
     address = ["--port", f"{NODE_ADDRESS}:{port}", "--region", REGION, "--health", "/health"]
     logging = ["--quiet", "--access-log", str(layout.state / "log" / f"{log}-access.log")]
-    return [str(VERSITYGW.path), *address, *logging, "posix", str(data)]
+    secured = ["--cert", str(tls.certificate), "--key", str(tls.key)] if tls else []
+    return [str(VERSITYGW.path), *address, *secured, *logging, "posix", str(data)]
 
 
 def environment(layout: Layout) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.cluster import s3
 from tests.cluster.hdfs.servers import Hdfs
 from tests.cluster.layout import NODE_ADDRESS, Layout
+from tests.cluster.pki import Identity
 from tests.cluster.services import Service
 from tests.e2e.lab import Lab
 
@@ -28,11 +29,12 @@ class S3Door:
 
     port: int
     layout: Layout = field(default_factory=Layout)
+    tls: Identity | None = None
 
     @property
     def endpoint(self) -> str:
         """What a pod calls it."""
-        return f"http://{NODE_ADDRESS}:{self.port}"
+        return f"{'https' if self.tls else 'http'}://{NODE_ADDRESS}:{self.port}"
 
     def open(self) -> None:
         """Starts it and waits until it listens."""
@@ -57,7 +59,7 @@ class S3Door:
         name = f"s3-door-{self.port}"
         return Service(
             name,
-            lambda layout: s3.command(layout, port=self.port, log=name),
+            lambda layout: s3.command(layout, port=self.port, log=name, tls=self.tls),
             self._listens,
             environment=s3.environment,
         )
@@ -82,9 +84,9 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
 
 
 @contextmanager
-def door_of(lab: Lab) -> Iterator[S3Door]:
+def door_of(lab: Lab, tls: Identity | None = None) -> Iterator[S3Door]:
     """An S3 server for this lab alone, open; the lab's catalog leads through it."""
-    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)])
+    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)], tls=tls)
     opened.open()
     try:
         lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))

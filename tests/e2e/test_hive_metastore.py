@@ -11,7 +11,6 @@ from tests.e2e.hive_lab import HiveLab
 from tests.e2e.life import drop, live, load
 from tests.support.kubectl import Object, condition
 
-METASTORE = "Hive"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("postgres")
 """In turn: the metastore keeps what it knows in the node's one PostgreSQL."""
@@ -23,7 +22,6 @@ LEFT_BEHIND_S = 320
 DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=executor"
 
 
-@pytest.mark.usefixtures("each_engine")
 def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -> None:
     lab = hive_lab
     live(lab)
@@ -56,7 +54,6 @@ def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) ->
     assert lab.listed() == "t"
 
 
-@pytest.mark.usefixtures("each_engine")
 def test_the_example_becomes_a_table_to_which_others_may_commit(hive_lab: HiveLab) -> None:
     """With this node's servers, and the lab's namespace and database, in the place of the example's."""
     lab = hive_lab

@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import http.server
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from tests.cluster.pki import Identity
 from tests.support.s3_server import REGION, S3Server
 
 CREDENTIALS = "/credentials"
@@ -49,12 +51,16 @@ class Gate:
 
 
 @contextmanager
-def token_gate(server: S3Server) -> Iterator[Gate]:
-    """Serves until the end of the block."""
+def token_gate(
+    server: S3Server, address: tuple[str, int] = ("127.0.0.1", 0), tls: Identity | None = None
+) -> Iterator[Gate]:
+    """Serves until the end of the block, at a free port unless told otherwise."""
     gate = Gate(server)
     handler = type("Handler", (_Handler,), {"gate": gate})
-    listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    gate.endpoint = f"http://127.0.0.1:{listening.server_port}"
+    listening = http.server.ThreadingHTTPServer(address, handler)
+    if tls:
+        secured(listening, tls)
+    gate.endpoint = f"{'https' if tls else 'http'}://{address[0]}:{listening.server_port}"
     thread = threading.Thread(target=listening.serve_forever)
     thread.start()
     try:
@@ -63,6 +69,13 @@ def token_gate(server: S3Server) -> Iterator[Gate]:
         listening.shutdown()
         listening.server_close()
         thread.join()
+
+
+def secured(server: http.server.HTTPServer, identity: Identity) -> None:
+    """From now on it speaks TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(identity.certificate, identity.key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

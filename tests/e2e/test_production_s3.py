@@ -1,0 +1,174 @@
+"""The ways to S3 besides a pair of keys, on the node: by identity, by a file, temporary keys; a private authority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.cluster.layout import NODE_ADDRESS, Layout
+from tests.cluster.services import authority
+from tests.e2e import cloud
+from tests.e2e.lab import Lab, committed, once
+from tests.e2e.life import drop, live
+from tests.e2e.outages import door_of
+from tests.support import secret_values
+from tests.support.kubectl import Kubectl, Object, condition
+from tests.support.s3_token_gate import Gate
+
+pytestmark = pytest.mark.xdist_group("cloud")
+"""In turn: they have one cloud in common."""
+
+BY_CLOUD = {"endpoint": cloud.GATE, "caConfigMapRef": {"name": "lake-ca"}}
+ROLE = "arn:aws:iam::111122223333:role/lake"
+EXECUTORS, DRIVERS = "lake-spark", "paimon-driver-lake"
+"""The accounts that the catalog names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way(Lab):
+    """A lab whose catalog goes to S3 in this way; what it names is made beside it."""
+
+    s3_member: Mapping[str, Any]
+    spark_member: Mapping[str, Any]
+
+    def catalog(self, name: str = "lake", **spec: Any) -> Object:  # type: ignore[override]
+        made = super().catalog(name, **spec)
+        s3 = made["spec"]["storage"]["s3"]
+        del s3["credentialsSecretRef"]
+        s3 |= self.s3_member
+        made["spec"]["spark"] = {**made["spec"]["spark"], **self.spark_member}
+        return made
+
+
+def way(lab: Lab, s3: Object, *objects: Object, **spark: str) -> Way:
+    """The lab with this catalog in the place of its own, and without its Secret."""
+    lab.kubectl.delete("secret", "lake-s3")
+    made = Way(kubectl=lab.kubectl, env=lab.env, engine=lab.engine, s3_member=s3, spark_member=spark)
+    made.kubectl.apply(*objects, made.catalog())
+    return made
+
+
+def authorities(lab: Lab) -> Object:
+    """The ConfigMap that caConfigMapRef names."""
+    text = authority(Layout()).certificate.read_text()
+    metadata = {"name": "lake-ca", "namespace": lab.namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"ca.crt": text}}
+
+
+@pytest.fixture(scope="module")
+def served(cluster_env: Mapping[str, str]) -> Iterator[None]:
+    """The cloud, beside the node."""
+    assert cluster_env, "the node is up"
+    service = cloud.service()
+    service.start(Layout())
+    try:
+        service.wait(Layout())
+        yield
+    finally:
+        service.stop(Layout())
+
+
+@pytest.fixture
+def identified(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Lab]:
+    """Pods of this namespace whose account names a role get an identity."""
+    request.getfixturevalue("served")
+    admin = Kubectl(namespace="default", env=lab.env)
+    admin.apply(cloud.webhook(lab.namespace))
+    yield lab
+    admin.delete("mutatingwebhookconfiguration", f"identity-{lab.namespace}")
+
+
+def accounts(lab: Lab) -> tuple[Object, ...]:
+    """What the administrator makes for a catalog by identity (docs/storage.md)."""
+
+    def account(name: str) -> Object:
+        metadata = {"name": name, "namespace": lab.namespace, "annotations": {cloud.ROLE: ROLE}}
+        return {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": metadata,
+            "automountServiceAccountToken": False,
+        }
+
+    group = "rbac.authorization.k8s.io"
+    binding = {
+        "apiVersion": f"{group}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": DRIVERS, "namespace": lab.namespace},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": "paimon-driver"},
+        "subjects": [{"kind": "ServiceAccount", "name": DRIVERS, "namespace": lab.namespace}],
+    }
+    return account(EXECUTORS), account(DRIVERS), binding
+
+
+def test_a_table_lives_by_the_identity_of_its_pods_without_any_secret(identified: Lab) -> None:
+    """The kubelet's token opens STS, whose keys open the storage."""
+    lab = way(
+        identified,
+        BY_CLOUD,
+        authorities(identified),
+        *accounts(identified),
+        serviceAccountName=EXECUTORS,
+        driverServiceAccountName=DRIVERS,
+    )
+
+    live(lab)
+
+    assert lab.kubectl.list("secret") == []
+    drop(lab)
+
+
+def test_an_account_without_a_role_is_told_of(identified: Lab) -> None:
+    lab = way(identified, BY_CLOUD, authorities(identified))
+    lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}))
+
+    stalled = lab.kubectl.until_condition("t", "Stalled", "True")
+
+    assert stalled["reason"] == "SecretNotFound"
+    failure = (lab.kubectl.get("paimontable", "t") or {})["status"]["provision"]["failure"]
+    assert failure["field"] == "spec.spark.serviceAccountName"
+
+
+def test_a_table_lives_by_a_file_of_keys_on_a_server_of_a_private_authority(lab: Lab) -> None:
+    keys = {key: lab.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+    file = "[default]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
+    secret = lab.secret("lake-file") | {"stringData": {"credentials": file}}
+    identity = authority(Layout()).issue("s3", user="s3", hosts=(f"IP:{NODE_ADDRESS}",))
+    with door_of(lab, identity) as door:
+        made = way(
+            lab,
+            {
+                "endpoint": door.endpoint,
+                "credentialsFileSecretRef": {"name": "lake-file"},
+                "caConfigMapRef": {"name": "lake-ca"},
+            },
+            secret,
+            authorities(lab),
+        )
+        live(made)
+        drop(made)
+
+
+@pytest.mark.usefixtures("served")
+def test_temporary_keys_work_as_long_as_their_session_token_does(lab: Lab) -> None:
+    keys = {
+        "AWS_ACCESS_KEY_ID": Gate.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": Gate.secret_access_key,
+        "AWS_SESSION_TOKEN": "of-yesterday",
+    }
+    secret_values.register({"AWS_SECRET_ACCESS_KEY": Gate.secret_access_key, "AWS_SESSION_TOKEN": Gate.token})
+    secret = lab.secret("temporary") | {"stringData": keys}
+    made = way(lab, BY_CLOUD | {"credentialsSecretRef": {"name": "temporary"}}, secret, authorities(lab))
+    made.land("in/1.json", [{"id": 1}])
+    made.kubectl.apply(made.table("t", {"id": "BIGINT"}, writes=[once("import", "in/1.json", mode="Append")]))
+
+    stalled = made.kubectl.until_condition("t", "Stalled", "True")
+    assert stalled["reason"] == "CredentialsRefused"
+
+    made.kubectl.apply(secret | {"stringData": keys | {"AWS_SESSION_TOKEN": Gate.token}})
+    made.kubectl.until("paimontable", "t", lambda o: bool(committed(o)), what="loaded")
+    assert made.rows("t") == [{"id": 1}]
+    assert condition(made.kubectl.get("paimontable", "t"), "Ready")["status"] == "True"
