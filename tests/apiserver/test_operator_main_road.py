@@ -194,6 +194,16 @@ def test_by_the_mode_auto_a_table_that_has_grown_is_compacted_by_executors(stage
     assert "the table had 20000000 rows and 9 bytes, not below the limit" in decided["message"]
 
 
+def test_a_drop_that_is_made_to_look_like_the_operator_s_gets_no_pod(stage: Stage) -> None:
+    """No admission policy is here that would refuse it: the table's own status must name the run."""
+    make(stage, plain("precious", spec__deletionPolicy="Delete"))
+    forged = {"spec__type": "Drop", "spec__compact": REMOVED, "spec__trigger": {"type": "Deletion"}}
+    stage.create(run(metadata__name="forged", spec__tableRef__name="precious", **forged))
+    waits = stage.wait_for_condition(RUNS, "forged", "Succeeded", "Unknown", "WaitingForTable")
+    assert "status.activeRun of PaimonTable precious does not name this run" in waits["message"]
+    assert [pod.metadata.name for pod in stage.pods() if stage.run_of(pod)[0] == "forged"] == []
+
+
 def test_deleted_with_retain_a_table_is_let_go_at_once_without_a_run(stage: Stage) -> None:
     make(stage, plain("retained"))
     stage.delete(TABLES, "retained")
