@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spark_apps import metastore, unlisted
+from spark_apps import hive, metastore, unlisted
 from spark_apps.contract import Outcome
 from spark_apps.failures import RunError, spec_failure
 from spark_apps.ledger import ledgers_of
@@ -29,7 +29,9 @@ def run(job: Job, session: Session) -> Outcome:
         _refuse_foreign(job, owner_of(table))
         refuse_other_places(job, session, table)
         files.overwriteFileUtf8(note, table.location().toString())
-        session.catalog.dropTable(session.identifier, True)
+        _take_off_list(job, session)
+    elif hive.is_used(job):
+        hive.take_off_list(job, session)  # it may list a table whose files are gone
     if (table is None or metastore.is_used(job)) and files.exists(note):
         _remove_what_is_left(job, session)
     if files.exists(ours):
@@ -37,8 +39,16 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(dropped=table is not None)
 
 
+def _take_off_list(job: Job, session: Session) -> None:
+    """With its files, unless the metastore is Hive, where what would go with it is not ours to know."""
+    if hive.is_used(job):
+        hive.take_off_list(job, session)
+    else:
+        session.catalog.dropTable(session.identifier, True)
+
+
 def _remove_what_is_left(job: Job, session: Session) -> None:
-    """Nothing, mostly. A metastore takes the table off its list first, and Paimon only logs that files could not go."""
+    """With Jdbc nothing, mostly: the table is off its list first, and Paimon only logs that files could not go."""
     place = session.path(own_location(job, session))
     files = session.file_io(place)
     if not files.exists(place):

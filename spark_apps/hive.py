@@ -1,6 +1,8 @@
 """The Hive metastore: its options, and whether what it lists is what the job is about.
 
-A metastore knows tables of many kinds and many places. A job may touch only a Paimon table in its own warehouse.
+A metastore knows tables of many kinds and many places. A job may touch only a Paimon table in its own warehouse, so
+the list is asked before Paimon is: Paimon opens what is listed wherever it lies, and paimon-0.9 does not see tables of
+other kinds at all (asked to make one, it writes into that one's directory and deletes it then).
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
     from spark_apps.session import Session
 
 HIVE: Final = "hive"
-_OF_PAIMON: Final = "org.apache.paimon.table.FileStoreTable"
+_FORMAT_OF_PAIMON: Final = "org.apache.paimon.hive.mapred.PaimonInputFormat"
+"""By it HiveCatalog.isPaimonTable of both engines knows one."""
+_LOCATION: Final = "paimon_location"
+"""Property with a table's place: HiveCatalogOptions.LOCATION_IN_PROPERTIES."""
 
 
 def is_used(job: Job) -> bool:
@@ -29,23 +34,27 @@ def catalog_options(engine: Engine) -> dict[str, str]:
     return {**engine.hive_catalog_options, "metastore": HIVE}
 
 
-def refuse_stranger(job: Job, session: Session, table: Any) -> None:
-    """Raises RunError unless `table`, as the metastore lists it, is of Paimon and lies where the job's table must."""
-    if not session.jvm.java.lang.Class.forName(_OF_PAIMON).isInstance(table):
+def refuse_stranger(job: Job, session: Session) -> None:
+    """Raises RunError when what the metastore lists under the table's name is not the job's by kind or place."""
+    client = session.catalog.getHmsClient()
+    if not client.tableExists(job.table.database, job.table.name):
+        return
+    listed = client.getTable(job.table.database, job.table.name)
+    if listed.getSd().getInputFormat() != _FORMAT_OF_PAIMON:
         raise _stranger(job)
-    location = table.location().toString()
+    location = _location(listed, session)
     if location != own_location(job, session):
         raise _conflict(f"the metastore lists the table {job.table}, and it lies in {location}", "spec.table")
 
 
-def refuse_taken_name(job: Job, session: Session) -> None:
-    """Raises RunError when the metastore lists anything under the table's name, for a table that Paimon has not found.
+def take_off_list(job: Job, session: Session) -> None:
+    """Ends the listing of the job's table, if there is one, and touches no file.
 
-    Paimon 0.9 does not see a table of another kind. Asked to make one, it writes into that one's directory and deletes
-    it then.
+    The server would delete a directory that it has chosen itself and that may hold what others have put there; Paimon
+    the one that the database's place leads to once the table is off the list. Raises RunError as `refuse_stranger`.
     """
-    if session.catalog.getHmsClient().tableExists(job.table.database, job.table.name):
-        raise _stranger(job)
+    refuse_stranger(job, session)
+    session.catalog.getHmsClient().dropTable(job.table.database, job.table.name, False, True)
 
 
 def refuse_database_of_elsewhere(job: Job, session: Session) -> None:
@@ -54,6 +63,12 @@ def refuse_database_of_elsewhere(job: Job, session: Session) -> None:
     if location != own_location(job, session):
         database = location.rpartition("/")[0]
         raise _conflict(f"the metastore's database {job.table.database} lies in {database}", "spec.database")
+
+
+def _location(listed: Any, session: Session) -> str:
+    place = listed.getParameters().get(_LOCATION) or listed.getSd().getLocation()
+    location: str = session.path(place).toString()
+    return location
 
 
 def _stranger(job: Job) -> RunError:

@@ -19,20 +19,25 @@ if TYPE_CHECKING:
 
 SILENT_S: Final = 300
 """Seconds without a sign of life after which a lock counts as left behind: Hive's own metastore.txn.timeout, by which
-its cleaner goes. It also leaves a driver that nobody could stop (its node is cut off) the time to end its commit."""
+its cleaner goes. It leaves a driver that nobody could stop (its node is cut off) the time to end its commit. Counted
+from when this process has seen the lock: the times in it are of another clock, in a zone that nobody tells."""
+LOOK_S: Final = 5
 
 
 def take_away_own(job: Job, session: Session) -> None:
-    """Unlocks the table where this host locked it, as soon as the lock counts as left behind."""
+    """Unlocks the table where this host locked it, as soon as the lock counts as left behind. Waits for that."""
     client, request = session.catalog.getHmsClient(), _of_table(job, session)
+    first_seen: dict[tuple[int, int], float] = {}
     while own := [lock for lock in client.showLocks(request).getLocks() if _is_own(lock, job)]:
-        left = SILENT_S - (time.time() - own[0].getLastheartbeat() / 1000)
-        if left > 0:
-            tell(f"lock {own[0].getLockid()} is of an earlier driver of the table; it is taken away in {left:.0f} s")
-            time.sleep(left)
-            continue
-        client.unlock(own[0].getLockid())
-        tell(f"took away lock {own[0].getLockid()}, which an earlier driver of the table had left")
+        for lock in own:
+            key = lock.getLockid(), lock.getLastheartbeat()
+            if key not in first_seen:
+                tell(f"lock {key[0]} is of an earlier driver of the table: to be taken away in {SILENT_S} s")
+            elif time.monotonic() - first_seen[key] >= SILENT_S:
+                client.unlock(key[0])
+                tell(f"took away lock {key[0]}, which an earlier driver of the table had left")
+            first_seen.setdefault(key, time.monotonic())
+        time.sleep(LOOK_S)
 
 
 def _of_table(job: Job, session: Session) -> Any:

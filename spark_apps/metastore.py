@@ -60,8 +60,11 @@ def is_jdbc(job: Job) -> bool:
 
 
 def clear(job: Job, session: Session) -> None:
-    """Takes away what a dead driver of the table has left in the metastore, before the job's own work."""
-    if hive.is_used(job):
+    """Takes away what a dead driver of the table has left in the metastore, before the job's own work.
+
+    A drop needs no lock.
+    """
+    if hive.is_used(job) and job.operation != "Drop":
         hive_locks.take_away_own(job, session)
 
 

@@ -96,7 +96,7 @@ def _create(job: Job, session: Session, wanted: Any) -> None:
         raise _refused(error, job.provision, session) from error
     session.catalog.createDatabase(job.table.database, True)
     if hive.is_used(job):
-        hive.refuse_taken_name(job, session)
+        hive.take_off_list(job, session)  # a table whose files are gone: here it is made anew
         hive.refuse_database_of_elsewhere(job, session)
     session.catalog.createTable(session.identifier, wanted, False)
 

@@ -102,17 +102,16 @@ class Session:
 
     def find_table(self) -> Any:
         """The table as it is now (Java FileStoreTable), or None."""
+        if hive.is_used(self.job):
+            hive.refuse_stranger(self.job, self)
         try:
-            found = self.catalog.getTable(self.identifier)
+            return self.catalog.getTable(self.identifier)
         except Exception as error:
             if caused_by(error, "Catalog$TableNotExistException", "Catalog$DatabaseNotExistException"):
                 return None
-            if metastore.is_used(self.job):
+            if metastore.is_jdbc(self.job):
                 metastore.refuse_table_of_elsewhere(self.job, error)
             raise
-        if hive.is_used(self.job):
-            hive.refuse_stranger(self.job, self, found)
-        return found
 
     def table(self) -> Any:
         """The table as it is now (Java FileStoreTable). Raises RunError when it is not there or no longer ours."""

@@ -77,7 +77,7 @@ def test_no_combination_is_left_out() -> None:
     }
 
 
-@pytest.mark.parametrize("row", KEPT, ids=lambda row: f"{row[0]} {row[1]} {' '.join(row[2]) or 'without lock'}")
+@pytest.mark.parametrize("row", KEPT, ids=lambda row: f"{row[0]} {row[1]} {' '.join(sorted(row[2])) or 'without lock'}")
 def test_every_combination_has_its_verdict_and_its_sentence(
     row: tuple[str, str, frozenset[str], str, str, str],
 ) -> None:

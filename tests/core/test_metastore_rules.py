@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from paimon_operator.core.catalogs import catalog_problems
 from paimon_operator.core.look import Look
 from paimon_operator.core.metastore_rules import names_of
 from tests.support import builders
@@ -37,3 +38,16 @@ def test_names_that_hive_does_not_keep_are_refused_for_it_alone(spec: dict[str, 
 def test_usual_names_are_right_for_hive() -> None:
     assert blamed(HIVE) == []
     assert blamed(HIVE, database="shop_2", table="_orders") == []
+
+
+@pytest.mark.parametrize(
+    ("namespace", "databases", "right"),
+    [("shop", (), True), ("my-shop", (), False), ("my-shop", ("my_shop",), True)],
+)
+def test_a_catalog_whose_one_database_hive_would_not_keep_is_told(
+    namespace: str, databases: tuple[str, ...], right: bool
+) -> None:
+    listed = {"allowedDatabases": databases} if databases else {}
+    catalog = builders.catalog("lake", namespace, **HIVE, **listed)
+    problems = list(catalog_problems(catalog, builders.operator_facts()))
+    assert [problem.field for problem in problems] == ([] if right else ["spec.allowedDatabases"])

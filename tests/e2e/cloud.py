@@ -8,12 +8,10 @@ before the node's S3 server, which knows no other keys. No name server leads to 
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.server
 import json
 import sys
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
@@ -25,6 +23,7 @@ from tests.cluster import s3
 from tests.cluster.layout import API_PORT, NODE_ADDRESS, Layout
 from tests.cluster.pki import Identity
 from tests.cluster.services import Service, authority
+from tests.e2e.outages import listens
 from tests.support.s3_server import S3Server
 from tests.support.s3_token_gate import Gate, secured, token_gate
 
@@ -39,11 +38,11 @@ _DIRECTORY: Final = "/var/run/secrets/eks.amazonaws.com/serviceaccount"
 def service() -> Service:
     """The process, as one of the node's."""
 
-    def listens(layout: Layout) -> bool:
-        return "ready" in layout.daemon("cloud").log_tail()
+    def ready(layout: Layout) -> bool:
+        return all(listens(layout, "cloud", port) for port in (GATE_PORT, STS_PORT, WEBHOOK_PORT))
 
     command = [sys.executable, "-m", "tests.e2e.cloud"]
-    return Service("cloud", lambda _: command, listens, environment=s3.environment)
+    return Service("cloud", lambda _: command, ready, environment=s3.environment)
 
 
 def webhook(namespace: str) -> dict[str, Any]:
@@ -179,14 +178,10 @@ def _api(layout: Layout) -> client.ApiClient:
     return client.ApiClient(settings)
 
 
-@contextlib.contextmanager
-def _serving(handler: type[_Handler], port: int, identity: Identity) -> Iterator[None]:
+def _serve(handler: type[_Handler], port: int, identity: Identity) -> None:
     server = http.server.ThreadingHTTPServer((NODE_ADDRESS, port), handler)
     secured(server, identity)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield
-    server.shutdown()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
 def main() -> None:
@@ -199,9 +194,9 @@ def main() -> None:
     with token_gate(server, (NODE_ADDRESS, GATE_PORT), identity) as gate:
         shared = {"api": _api(layout), "gate": gate}
         sts, pods = (type(kind.__name__, (kind,), shared) for kind in (Sts, Webhook))
-        with _serving(sts, STS_PORT, identity), _serving(pods, WEBHOOK_PORT, identity):
-            print("ready", flush=True)  # noqa: T201 - what the one who starts it waits for
-            threading.Event().wait()
+        _serve(sts, STS_PORT, identity)
+        _serve(pods, WEBHOOK_PORT, identity)
+        threading.Event().wait()
 
 
 if __name__ == "__main__":

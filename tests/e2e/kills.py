@@ -59,8 +59,9 @@ def kill_operator(kubectl: Kubectl) -> int:
     system = Kubectl(namespace=OPERATOR_NAMESPACE, env=kubectl.env)
     killed = 0
     for pod in system.list("pod", OPERATOR_LABEL):
-        killed += kill_container(pod["metadata"]["name"])
-        system.delete("pod", pod["metadata"]["name"], force=True)
+        if here := kill_container(pod["metadata"]["name"]):
+            system.delete("pod", pod["metadata"]["name"], force=True)
+        killed += here
     return killed
 
 

@@ -23,10 +23,10 @@ def live(lab: Lab) -> None:
     Rows are read by pypaimon. The accounts are what the chart makes in a namespace that it knows.
     """
     lab.kubectl.apply(*account_objects(lab.namespace))
-    load(lab, 1)
-    load(lab, 2)
+    _load(lab, 1)
+    _load(lab, 2)
     lab.kubectl.apply(lab.catalog(spark=CLUSTER))
-    load(lab, 3)
+    _load(lab, 3)
     (loaded,) = [run for run in lab.runs("orders", "Write") if run["status"]["spark"]["mode"] == "Cluster"]
     assert loaded["status"]["phase"] == "Succeeded"
 
@@ -47,7 +47,7 @@ def drop(lab: Lab) -> None:
     assert lab.files("orders") == []
 
 
-def load(lab: Lab, batches: int) -> None:
+def _load(lab: Lab, batches: int) -> None:
     """Lets the table have been loaded that many times with the same keys, each time over the one before."""
     table = lab.table(
         "orders",

@@ -65,12 +65,16 @@ class S3Door:
         )
 
     def _listens(self, layout: Layout) -> bool:
-        """Asked of the kernel: no port of the host leads there."""
-        pid = layout.daemon(f"s3-door-{self.port}").pid()
-        if pid is None:
-            return False
-        sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
-        return any(s[1].endswith(f":{self.port:04X}") and s[3] == _LISTENING for s in sockets)
+        return listens(layout, f"s3-door-{self.port}", self.port)
+
+
+def listens(layout: Layout, name: str, port: int) -> bool:
+    """Whether somebody listens there, in the daemon's network. Asked of the kernel: no port of the host leads in."""
+    pid = layout.daemon(name).pid()
+    if pid is None:
+        return False
+    sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return any(s[1].endswith(f":{port:04X}") and s[3] == _LISTENING for s in sockets)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tests.support.kubectl import Kubectl, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ELSEWHERE = frozenset({"hdfs", "kerberos", "jdbc", "hive"})
-"""They name servers that a cluster has or has not: test_hdfs.py, test_jdbc_metastore.py, for Hive tests/spark only."""
+"""They name servers that a cluster has or has not: test_hdfs.py, test_jdbc_metastore.py, test_hive_metastore.py."""
 
 
 def documents(path: Path, kind: str = "") -> Iterator[Object]:

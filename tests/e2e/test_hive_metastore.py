@@ -8,15 +8,12 @@ import pytest
 import yaml
 
 from tests.e2e.hive_lab import HiveLab
-from tests.e2e.life import drop, live, load
+from tests.e2e.life import drop, live
 from tests.support.kubectl import Object, condition
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("postgres")
 """In turn: the metastore keeps what it knows in the node's one PostgreSQL."""
-
-LEFT_BEHIND_S = 320
-"""Somewhat more than a lock's holder may be silent."""
 
 
 DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=executor"
@@ -24,13 +21,12 @@ DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role
 
 def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -> None:
     lab = hive_lab
-    live(lab)
+    with lab.hive.noting_locks() as taken:
+        live(lab)
+        (host,) = {pod["spec"]["hostname"] for pod in lab.pods(DRIVERS)}
+        of_commits = f"{lab.database}|orders|e|{host}"
+        assert set(taken()) == {of_commits}, "all drivers of the table hold their locks by one name"
     assert lab.listed() == "orders"
-
-    (host,) = {pod["spec"]["hostname"] for pod in lab.pods(DRIVERS)}
-    lab.hive.lock(lab.database, "orders", host=host, silent_s=LEFT_BEHIND_S)
-    load(lab, 4)
-    assert {row["batch"] for row in lab.rows("orders")} == {3}
 
     drop(lab)
     assert lab.listed() == ""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.cluster.processes import wait_until
 from tests.e2e.kills import kill_operator
 from tests.e2e.lab import Lab, once
 from tests.support.kubectl import Object, condition
@@ -55,7 +56,8 @@ def test_a_killed_operator_finishes_what_it_began_and_does_it_once(lab: Lab, poi
 
     while not point(lab):  # the suite's time-out ends a wait that never ends
         time.sleep(0.2)
-    kill_operator(lab.kubectl)  # where there is none, the test beside this one has just killed it
+    # There is none for some seconds where the test beside this one has just killed it.
+    assert wait_until(lambda: kill_operator(lab.kubectl) > 0, timeout=120)
 
     lab.settled("t")
     (run,) = lab.runs("t", "Write")

@@ -153,7 +153,7 @@ def test_a_table_lives_by_a_file_of_keys_on_a_server_of_a_private_authority(lab:
 
 
 @pytest.mark.usefixtures("served")
-def test_temporary_keys_work_as_long_as_their_session_token_does(lab: Lab) -> None:
+def test_temporary_keys_want_their_session_token(lab: Lab) -> None:
     keys = {
         "AWS_ACCESS_KEY_ID": Gate.access_key_id,
         "AWS_SECRET_ACCESS_KEY": Gate.secret_access_key,

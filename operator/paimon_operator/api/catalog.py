@@ -20,7 +20,7 @@ from paimon_operator.api.base import (
 )
 from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.conditions import Condition
-from paimon_operator.api.metastore import Metastore
+from paimon_operator.api.metastore import NAMES_OF_HIVE, Metastore
 from paimon_operator.api.policies import CommitPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
@@ -66,6 +66,12 @@ class PaimonCatalogSpec(ApiModel):
             "the metastore's uri must not change: make a new PaimonCatalog",
             path=".metastore",
             reason="FieldValueForbidden",
+        ),
+        rule(
+            f"{_METASTORE.format('self')} != 'Hive' || !has(self.allowedDatabases)"
+            f" || self.allowedDatabases.all(d, d.matches('{NAMES_OF_HIVE}'))",
+            "the metastore Hive keeps names of lower-case letters, digits and underscores only",
+            path=".allowedDatabases",
         ),
         rule(
             "!has(self.storage.claim) || !has(oldSelf.storage.claim)"

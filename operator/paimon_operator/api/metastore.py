@@ -16,6 +16,10 @@ _PAIR: Final = rf"(({'|'.join(_PLAIN)})=[A-Za-z0-9._,-]+|sslfactory={_FACTORY.re
 """A parameter and its value. The JDBC driver takes the last of several, so each has to be one of these."""
 
 
+NAMES_OF_HIVE: Final = "^[a-z0-9_]+$"
+"""Databases and tables that Hive keeps by the name that Paimon gives them (MetaStoreUtils.validateName, lower case)."""
+
+
 class MetastoreType(StrEnum):
     """Where the catalog keeps the list of its tables."""
 
@@ -52,6 +56,10 @@ class Jdbc(ApiModel):
 
 class Hive(ApiModel):
     """A Hive metastore server that lets everybody in who reaches it: no SASL, no TLS."""
+
+    model_config = validated(
+        rule("int(self.uri.find('[0-9]+$')) <= 65535", "a port is at most 65535", path=".uri"),
+    )
 
     uri: Annotated[
         str, Field(pattern=r"^thrift://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9][0-9]{0,4}$", max_length=300)

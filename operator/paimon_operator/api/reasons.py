@@ -271,8 +271,8 @@ class Reason(StrEnum):
     COMMIT_LOCK_HELD = (
         "CommitLockHeld",
         "The commit lock that the metastore keeps for the table was not free in time.",
-        "See paimon_distributed_locks of a Jdbc metastore, or SHOW LOCKS of a Hive one; the lock of a writer that died "
-        "is free after minutes.",
+        "See paimon_distributed_locks of a Jdbc metastore, where the lock of a writer that died is free after 8 "
+        "minutes, or SHOW LOCKS of a Hive one (docs/commit-safety.md).",
     )
     OUT_OF_MEMORY = (
         "OutOfMemory",

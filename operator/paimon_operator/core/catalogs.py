@@ -25,6 +25,7 @@ from paimon_operator.core.conditions import (
     unknown,
 )
 from paimon_operator.core.decision import Decision
+from paimon_operator.core.metastore_rules import default_database_of
 from paimon_operator.core.observed import Accounts, OperatorFacts
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.rules import location_problems
@@ -105,6 +106,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _engine_problems(catalog, operator)
     yield from _storage_problems(catalog, operator)
     yield from location_problems(catalog)
+    yield from default_database_of(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
     yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)

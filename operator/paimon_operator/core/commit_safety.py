@@ -22,8 +22,8 @@ from paimon_operator.core.engines import Engine
 from paimon_operator.core.look import Look
 from paimon_operator.core.storage import metastore_type
 
-LOCK_DIALECT: Final = {MetastoreType.JDBC: "PostgreSQL", MetastoreType.HIVE: "Hive"}
-"""Metastore -> the lock that it needs its engine to know."""
+LOCK_KEEPER: Final = {MetastoreType.JDBC: "PostgreSQL", MetastoreType.HIVE: "Hive"}
+"""Metastore -> who keeps its locks, with whom its engine must be able to speak."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ _WITHOUT_LOCK: Final = {
 
 def protection(storage: str, metastore: MetastoreType, locks: frozenset[str]) -> Protection:
     """For a storage member, a metastore, and the locks that the engine knows."""
-    if LOCK_DIALECT.get(metastore) in locks:
+    if LOCK_KEEPER.get(metastore) in locks:
         return _LOCKED
     return _WITHOUT_LOCK.get(storage, _UNKNOWN) if metastore is MetastoreType.FILESYSTEM else _UNKNOWN
 

@@ -6,13 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from paimon_operator.api.metastore import MetastoreType
+from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.metastore import NAMES_OF_HIVE, MetastoreType
 from paimon_operator.core.claims import table_name
 from paimon_operator.core.look import Look
 from paimon_operator.core.storage import metastore_type
 from paimon_operator.errors import SpecError
 
-_OF_HIVE: Final = re.compile(r"[a-z0-9_]+")
+_OF_HIVE: Final = re.compile(NAMES_OF_HIVE)
+
+
+def default_database_of(catalog: PaimonCatalog) -> Iterator[SpecError]:
+    """Without allowedDatabases there is one, named like the namespace, and Hive may not keep that name."""
+    namespace = catalog.metadata.namespace
+    of_hive = metastore_type(catalog) is MetastoreType.HIVE
+    if of_hive and not catalog.spec.allowed_databases and not _OF_HIVE.match(namespace):
+        yield SpecError(
+            "spec.allowedDatabases",
+            f"{namespace!r}, the namespace's name, is no name for the metastore Hive",
+            "List the databases that tables may use, in lower-case letters, digits and underscores.",
+        )
 
 
 def names_of(look: Look) -> Iterator[SpecError]:
@@ -20,7 +33,7 @@ def names_of(look: Look) -> Iterator[SpecError]:
     if metastore_type(look.catalog) is not MetastoreType.HIVE:
         return
     for field, name in (("spec.database", look.spec.database), ("spec.table", table_name(look.table))):
-        if not _OF_HIVE.fullmatch(name):
+        if not _OF_HIVE.match(name):
             yield SpecError(
                 field,
                 f"{name!r} is no name for the metastore Hive",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +76,20 @@ class Metastore:
             f" 'e', ((extract(epoch FROM now()) - {silent_s}) * 1000)::bigint, 0, 'flink', '{host}' FROM hive_locks"
         )
 
+    @contextmanager
+    def noting_locks(self) -> Iterator[Callable[[], list[str]]]:
+        """What is asked for inside the block: database, table, type and host of each lock, separated by `|`."""
+        self.sql(
+            "CREATE TABLE taken (db text, tbl text, type text, host text);"
+            "CREATE FUNCTION note() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql AS 'BEGIN INSERT INTO"
+            " public.taken VALUES (NEW.hl_db, NEW.hl_table, NEW.hl_lock_type, NEW.hl_host); RETURN NEW; END';"
+            "CREATE TRIGGER note AFTER INSERT ON hive_locks FOR EACH ROW EXECUTE FUNCTION note();"
+        )
+        try:
+            yield lambda: self.sql("SELECT * FROM taken").split()
+        finally:
+            self.sql("DROP TRIGGER note ON hive_locks; DROP FUNCTION note; DROP TABLE taken")
+
     def unlock(self, database: str) -> None:
         """Takes away the locks that `lock` has made there."""
         self.sql(f"DELETE FROM hive_locks WHERE hl_user = 'flink' AND hl_db = '{database}'")
@@ -90,8 +105,8 @@ class Metastore:
         if not wait_until(ready, timeout=120, interval=0.5):
             raise TimeoutError(f"the metastore does not listen. Its log ends:\n{self.daemon.log_tail()}")
 
-    def stop(self) -> None:
-        self.daemon.stop()
+    def stop(self, first: signal.Signals = signal.SIGTERM) -> None:
+        self.daemon.stop(first)
 
     def prepare(self) -> None:
         """Makes the tables of its database and its configuration."""
@@ -177,3 +192,5 @@ def _fetch(into: Path) -> None:
     goals = ["dependency:unpack", "dependency:copy-dependencies"]
     command = ["mvn", "-q", "-B", "-C", "-f", str(POM), *goals, f"-DoutputDirectory={into}"]
     run_with_progress("fetching the Hive metastore", command)
+    if not (into / _RELEASE / _SCHEMA).exists():
+        raise FileNotFoundError(f"Maven has brought no {_SCHEMA} of {_RELEASE}")
