@@ -165,6 +165,7 @@ def test_a_metastore_that_nobody_reaches_is_told(lake: HiveLake, spoil: Callable
     lake.orders().ok()
 
 
+@pytest.mark.newest_engine
 def test_a_server_that_says_nothing_is_given_up(lake: HiveLake) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lake.uri = f"thrift://127.0.0.1:{silent.getsockname()[1]}"
