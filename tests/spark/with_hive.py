@@ -8,14 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
-from tests.spark.lake import Ended, Lake
-from tests.spark.with_metastore import S3_KEYS
-from tests.support import lake_reader
-from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.spark.with_metastore import S3_KEYS, ListedLake
+from tests.support.s3_server import S3Server, s3_server
 
 
 @dataclass(frozen=True)
@@ -27,37 +24,11 @@ class HiveServers:
 
 
 @dataclass
-class HiveLake(Lake):
-    """One table in the metastore, in a database and a directory of the test's own."""
+class HiveLake(ListedLake):
+    """The metastore is a Hive server's; database and directory are the test's own."""
 
+    metastore = "hive"
     servers: HiveServers = field(kw_only=True)
-    uri: str = field(kw_only=True)
-    root: str = field(kw_only=True)
-    """The directory of the bucket that is the warehouse."""
-
-    @property
-    def warehouse(self) -> str:
-        return f"s3://lake/{self.root}"
-
-    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
-        options = {
-            "uri": self.uri,
-            "s3.endpoint": self.servers.s3.endpoint,
-            "s3.endpoint.region": REGION,
-            "s3.path.style.access": "true",
-        }
-        catalog = {"warehouse": self.warehouse, "metastore": "hive", "options": options}
-        return super().job(operation, run=run, **member) | {"catalog": catalog}
-
-    def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
-        ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
-        return super().write_job(run=run, ledger=ledger, **more)
-
-    def rows(self) -> list[dict[str, Any]]:
-        return self._read("orders")
-
-    def snapshots(self) -> list[dict[str, Any]]:
-        return self._read("orders$snapshots")
 
     def files(self) -> list[str]:
         """Files of the warehouse."""
@@ -67,10 +38,6 @@ class HiveLake(Lake):
     def listed(self) -> str:
         """The tables of the database that the metastore lists."""
         return self.servers.hive.listed(self.database)
-
-    def orders(self, **more: Any) -> Ended:
-        """Provision of a usual table."""
-        return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
 
     def held_lock(self, *, host: str = "afar", silent_s: int = 0) -> None:
         """A writer on `host` has the lock of the table, and has given its last sign of life `silent_s` seconds ago."""
@@ -102,9 +69,6 @@ class HiveLake(Lake):
             f" SELECT {number}, 0, \"DB_ID\", 0, 'hive', 0, {number}, 'orders', 'MANAGED_TABLE', false"
             f' FROM "DBS" WHERE "NAME" = \'{self.database}\''
         )
-
-    def _read(self, table: str) -> list[dict[str, Any]]:
-        return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
 
 
 @contextmanager

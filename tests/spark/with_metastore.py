@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from spark_apps.metastore import DIRECTORY_VARIABLE
 from tests.cluster import postgres
@@ -27,6 +27,13 @@ def environment(directory: Path) -> dict[str, str]:
     }
 
 
+class WithS3(Protocol):
+    """Servers of which one is S3's."""
+
+    @property
+    def s3(self) -> S3Server: ...
+
+
 @dataclass(frozen=True)
 class Servers:
     """PostgreSQL and S3."""
@@ -36,19 +43,55 @@ class Servers:
 
 
 @dataclass
-class MetastoreLake(Lake):
-    """One table in the metastore of one database. `secret` is what the Pod is given of the metastore's Secret."""
+class ListedLake(Lake):
+    """One table that a metastore lists, in S3. `metastore` is what Paimon calls its kind, `root` the directory of the
+    bucket that is the warehouse."""
 
-    servers: Servers = field(kw_only=True)
-    login: postgres.Login = field(kw_only=True)
+    metastore: ClassVar[str]
+    servers: WithS3 = field(kw_only=True)
     uri: str = field(kw_only=True)
     root: str = field(kw_only=True)
-    """The directory of the bucket that is the warehouse."""
     bucket: str = field(default="lake", kw_only=True)
 
     @property
     def warehouse(self) -> str:
         return f"s3://{self.bucket}/{self.root}"
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        options = {
+            "uri": self.uri,
+            "s3.endpoint": self.servers.s3.endpoint,
+            "s3.endpoint.region": REGION,
+            "s3.path.style.access": "true",
+        }
+        catalog = {"warehouse": self.warehouse, "metastore": self.metastore, "options": options}
+        return super().job(operation, run=run, **member) | {"catalog": catalog}
+
+    def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
+        ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
+        return super().write_job(run=run, ledger=ledger, **more)
+
+    def rows(self) -> list[dict[str, Any]]:
+        return self._read("orders")
+
+    def snapshots(self) -> list[dict[str, Any]]:
+        return self._read("orders$snapshots")
+
+    def orders(self, **more: Any) -> Ended:
+        """Provision of a usual table."""
+        return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
+
+    def _read(self, table: str) -> list[dict[str, Any]]:
+        return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
+
+
+@dataclass
+class MetastoreLake(ListedLake):
+    """The metastore is one database of PostgreSQL. `secret` is what the Pod is given of the metastore's Secret."""
+
+    metastore = "jdbc"
+    servers: Servers = field(kw_only=True)
+    login: postgres.Login = field(kw_only=True)
 
     @property
     def secret(self) -> Path:
@@ -62,36 +105,9 @@ class MetastoreLake(Lake):
         for key, value in (keys or {"username": self.login.user, "password": self.login.password + "\n"}).items():
             (self.secret / key).write_text(value, encoding="utf-8")
 
-    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
-        options = {
-            "uri": self.uri,
-            "s3.endpoint": self.servers.s3.endpoint,
-            "s3.endpoint.region": REGION,
-            "s3.path.style.access": "true",
-        }
-        catalog = {"warehouse": self.warehouse, "metastore": "jdbc", "options": options}
-        return super().job(operation, run=run, **member) | {"catalog": catalog}
-
-    def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
-        ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
-        return super().write_job(run=run, ledger=ledger, **more)
-
-    def rows(self) -> list[dict[str, Any]]:
-        return self._read("orders")
-
-    def snapshots(self) -> list[dict[str, Any]]:
-        return self._read("orders$snapshots")
-
     def sql(self, statement: str) -> str:
         """Runs SQL in the metastore's database, as its superuser."""
         return self.servers.postgres.execute(statement, database=self.login.user)
-
-    def orders(self, **more: Any) -> Ended:
-        """Provision of a usual table."""
-        return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
-
-    def _read(self, table: str) -> list[dict[str, Any]]:
-        return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
 
 
 @contextmanager
