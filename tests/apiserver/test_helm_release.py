@@ -15,7 +15,7 @@ import yaml
 from kubernetes import client, config
 from kubernetes.client.exceptions import NotFoundException
 
-from tests.cluster import programs
+from tests.cluster import programs, service_monitor
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.processes import wait_until
 from tests.support.manifests import catalog
@@ -216,3 +216,18 @@ def test_a_service_monitor_is_refused_before_anything_is_made(helm: Helm) -> Non
     assert "this cluster has no ServiceMonitor" in refused.stderr
     with pytest.raises(NotFoundException):
         helm.crd()
+
+
+def test_a_service_monitor_is_one_and_finds_the_metrics(helm: Helm) -> None:
+    helm.kubectl("create", "-f", str(service_monitor.crd()))
+    helm.kubectl("wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com", "--timeout=120s")
+    asked = {"enabled": True, "interval": "45s", "labels": {"release": "prometheus"}}
+    helm.good("install", "paimon-operator", str(CHART), metrics={"serviceMonitor": asked})
+
+    place = ("monitoring.coreos.com", "v1", SPACE, "servicemonitors", "paimon-operator")
+    made = client.CustomObjectsApi(helm.client).get_namespaced_custom_object(*place)
+    (service,) = client.CoreV1Api(helm.client).list_namespaced_service(SPACE).items
+    assert made["metadata"]["labels"].items() >= asked["labels"].items()
+    assert service.metadata.labels.items() >= made["spec"]["selector"]["matchLabels"].items()
+    assert made["spec"]["endpoints"] == [{"port": "metrics", "interval": asked["interval"]}]
+    assert "metrics" in [port.name for port in service.spec.ports]
