@@ -29,9 +29,10 @@ def run(job: Job, session: Session) -> Outcome:
         _refuse_foreign(job, owner_of(table))
         refuse_other_places(job, session, table)
         files.overwriteFileUtf8(note, table.location().toString())
-        _take_off_list(job, session)
-    elif hive.is_used(job):
-        hive.take_off_list(job, session)  # it may list a table whose files are gone
+    if hive.is_used(job):
+        hive.take_off_list(job, session)  # where there is no table, it may list one whose files are gone
+    elif table is not None:
+        session.catalog.dropTable(session.identifier, True)
     if (table is None or metastore.is_used(job)) and files.exists(note):
         _remove_what_is_left(job, session)
     if files.exists(ours):
@@ -39,16 +40,8 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(dropped=table is not None)
 
 
-def _take_off_list(job: Job, session: Session) -> None:
-    """With its files, unless the metastore is Hive, where what would go with it is not ours to know."""
-    if hive.is_used(job):
-        hive.take_off_list(job, session)
-    else:
-        session.catalog.dropTable(session.identifier, True)
-
-
 def _remove_what_is_left(job: Job, session: Session) -> None:
-    """With Jdbc nothing, mostly: the table is off its list first, and Paimon only logs that files could not go."""
+    """With Jdbc mostly nothing, for Paimon only logs that files could not go; with Hive all that the table had."""
     place = session.path(own_location(job, session))
     files = session.file_io(place)
     if not files.exists(place):

@@ -32,12 +32,12 @@ def take_away_own(job: Job, session: Session) -> None:
         for lock in own:
             key = lock.getLockid(), lock.getLastheartbeat()
             if key not in first_seen:
+                first_seen[key] = time.monotonic()
                 tell(f"lock {key[0]} is of an earlier driver of the table: to be taken away in {SILENT_S} s")
             elif time.monotonic() - first_seen[key] >= SILENT_S:
                 client.unlock(key[0])
                 tell(f"took away lock {key[0]}, which an earlier driver of the table had left")
-            first_seen.setdefault(key, time.monotonic())
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_S)  # polling: a metastore tells nobody when a lock goes or gives a sign of life
 
 
 def _of_table(job: Job, session: Session) -> Any:

@@ -33,7 +33,6 @@ def own_table(job: Job, session: Session) -> Any:
     if schema is None or not is_own(job, schema):
         return None
     if hive.is_used(job):
-        hive.refuse_stranger(job, session)
         session.catalog.createDatabase(job.table.database, True)  # it lists no table without one
         hive.refuse_database_of_elsewhere(job, session)
     session.catalog.repairTable(session.identifier)

@@ -175,6 +175,11 @@ DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
         ("org.apache.thrift.TApplicationException: Internal error processing lock", DOWN),
         ("x.AlreadyExistsException: Table hive.shop.orders already exists", ("Surroundings", "Conflict", "spec.table")),
         ("x.api.MetaException: Unable to create database path file:/x", ("Surroundings", "AccessDenied", URI)),
+        (
+            "x.api.MetaException: java.security.AccessControlException: Permission denied",
+            ("Surroundings", "AccessDenied", URI),
+        ),
+        ("x.api.MetaException: Got exception: java.net.ConnectException to a NameNode of the server's", DOWN),
     ],
 )
 def test_a_hive_metastore_that_fails_is_told_by_its_words(said: str, told: tuple[str, str, str]) -> None:

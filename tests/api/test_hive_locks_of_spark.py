@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from spark_apps import hive_locks
+from spark_apps.engine import supported_engines
 from spark_apps.hive_locks import LOOK_S, SILENT_S, take_away_own
 
 JOB: Any = SimpleNamespace(table=SimpleNamespace(database="shop", name="orders"))
@@ -111,3 +112,12 @@ def test_a_lock_that_goes_by_itself_is_waited_for_no_longer(monkeypatch: pytest.
 def test_all_that_dead_drivers_have_left_goes_and_what_others_hold_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     metastore = met(monkeypatch, Lock(7), Lock(8), Lock(9, host="flink"))
     assert [number for number, _ in metastore.unlocked] == [7, 8]
+
+
+@pytest.mark.parametrize(("engine", "tries"), [("paimon-0.9", 1), ("paimon-1.4", 11)])
+def test_a_commit_waits_for_about_eight_minutes_by_all_of_its_tries(engine: str, tries: int) -> None:
+    """FileStoreCommitImpl of 1.4 tries again after any failure of the lock, commit.max-retries (10) times."""
+    told = supported_engines()[engine].hive_catalog_options.get("lock-acquire-timeout", "480 s")
+    seconds, unit = told.split()
+    assert unit == "s"
+    assert 480 <= tries * int(seconds) <= 600

@@ -14,6 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_LISTENING = "0A"
+"""TCP_LISTEN in /proc/net/tcp."""
+
 
 class ProcessDiedError(RuntimeError):
     """A process that should be running ended by itself; the message ends with the tail of its log."""
@@ -43,6 +46,18 @@ class Daemon:
         except FileNotFoundError:
             return None
         return int(pid) if started and start_time(int(pid)) == started else None
+
+    def listens(self, port: int) -> bool:
+        """Whether somebody listens on the port in the process's network, which may be another than ours."""
+        pid = self.pid()
+        if pid is None:
+            return False
+        try:
+            told = [Path(f"/proc/{pid}/net/{kind}").read_text() for kind in ("tcp", "tcp6")]
+        except (FileNotFoundError, ProcessLookupError):
+            return False  # it has just ended
+        sockets = [line.split() for text in told for line in text.splitlines()[1:]]
+        return any(each[1].endswith(f":{port:04X}") and each[3] == _LISTENING for each in sockets)
 
     def start(self, command: Sequence[str], *, env: Mapping[str, str] | None = None) -> None:
         """Starts the process in a session of its own, so that Ctrl-C in the terminal does not reach it."""

@@ -23,7 +23,6 @@ from tests.cluster import s3
 from tests.cluster.layout import API_PORT, NODE_ADDRESS, Layout
 from tests.cluster.pki import Identity
 from tests.cluster.services import Service, authority
-from tests.e2e.outages import listens
 from tests.support.s3_server import S3Server
 from tests.support.s3_token_gate import Gate, secured, token_gate
 
@@ -39,7 +38,7 @@ def service() -> Service:
     """The process, as one of the node's."""
 
     def ready(layout: Layout) -> bool:
-        return all(listens(layout, "cloud", port) for port in (GATE_PORT, STS_PORT, WEBHOOK_PORT))
+        return all(layout.daemon("cloud").listens(port) for port in (GATE_PORT, STS_PORT, WEBHOOK_PORT))
 
     command = [sys.executable, "-m", "tests.e2e.cloud"]
     return Service("cloud", lambda _: command, ready, environment=s3.environment)

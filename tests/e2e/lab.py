@@ -91,6 +91,20 @@ class Lab:
             "spec": {"catalogRef": {"name": "lake"}, "database": self.database, "schema": schema, **spec},
         }
 
+    def placed(self, example: Iterable[Object]) -> tuple[Object, Object]:
+        """Catalog and table of an example, with this node's storage and engine, and a namespace, database and warehouse
+        of the lab's."""
+        catalog, table = example
+        for each in (catalog, table):
+            each["metadata"]["namespace"] = self.namespace
+        table["spec"]["database"] = self.database
+        spec = catalog["spec"]
+        spec |= {"engine": self.engine, "warehouse": f"{spec['warehouse']}/{self.namespace}"}
+        spec["allowedDatabases"] = [self.database]
+        spec["storage"]["s3"]["endpoint"] = self.s3_in_cluster
+        del spec["spark"]["serviceAccountName"]
+        return catalog, table
+
     def compaction(self, table: str, name: str, **more: Any) -> Object:
         """A full compaction that a user asks for."""
         return self.run(table, name, type="Compact", compact={"strategy": "Full"}, **more)

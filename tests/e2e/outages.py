@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tests.cluster import s3
 from tests.cluster.hdfs.servers import Hdfs
@@ -18,9 +17,6 @@ from tests.e2e.lab import Lab
 
 DOORS = range(20000, 30000)
 """Ports of S3 servers for single tests, below those that the kernel gives to clients."""
-
-_LISTENING = "0A"
-"""TCP_LISTEN in /proc/net/tcp."""
 
 
 @dataclass(frozen=True)
@@ -60,21 +56,9 @@ class S3Door:
         return Service(
             name,
             lambda layout: s3.command(layout, port=self.port, log=name, tls=self.tls),
-            self._listens,
+            lambda layout: layout.daemon(name).listens(self.port),
             environment=s3.environment,
         )
-
-    def _listens(self, layout: Layout) -> bool:
-        return listens(layout, f"s3-door-{self.port}", self.port)
-
-
-def listens(layout: Layout, name: str, port: int) -> bool:
-    """Whether somebody listens there, in the daemon's network. Asked of the kernel: no port of the host leads in."""
-    pid = layout.daemon(name).pid()
-    if pid is None:
-        return False
-    sockets = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
-    return any(s[1].endswith(f":{port:04X}") and s[3] == _LISTENING for s in sockets)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 from itertools import pairwise
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.cluster.processes import wait_until
 from tests.e2e.lab import Lab, once
-from tests.support.kubectl import Object
+from tests.support.kubectl import PATIENCE_S, Object
 
 COLUMNS = {"id": "BIGINT"}
 ROWS = 1_000_000
@@ -27,8 +26,9 @@ def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, f
     lab.kubectl.apply(lab.table("t", COLUMNS))
     lab.ready("t")
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
-    while not any(pod["status"]["phase"] == "Running" for pod in write_pods(lab)):
-        time.sleep(0.2)  # the suite's time-out ends a wait that never ends
+    assert wait_until(
+        lambda: any(pod["status"]["phase"] == "Running" for pod in write_pods(lab)), timeout=PATIENCE_S, interval=0.2
+    )
     (pod,) = write_pods(lab)
 
     lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)

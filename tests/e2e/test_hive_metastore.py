@@ -9,12 +9,11 @@ import yaml
 
 from tests.e2e.hive_lab import HiveLab
 from tests.e2e.life import drop, live
-from tests.support.kubectl import Object, condition
+from tests.support.kubectl import condition
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("postgres")
 """In turn: the metastore keeps what it knows in the node's one PostgreSQL."""
-
 
 DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=executor"
 
@@ -51,27 +50,13 @@ def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) ->
 
 
 def test_the_example_becomes_a_table_to_which_others_may_commit(hive_lab: HiveLab) -> None:
-    """With this node's servers, and the lab's namespace and database, in the place of the example's."""
     lab = hive_lab
-    catalog, table = yaml.safe_load_all((EXAMPLES / "hive.yaml").read_text())
-    for each in (catalog, table):
-        each["metadata"]["namespace"] = lab.namespace
-    table["spec"]["database"] = lab.database
-    lab.kubectl.apply(_on_this_node(lab, catalog), table)
+    catalog, table = lab.placed(yaml.safe_load_all((EXAMPLES / "hive.yaml").read_text()))
+    catalog["spec"]["metastore"]["hive"]["uri"] = lab.hive.uri
+    lab.kubectl.apply(catalog, table)
 
     name = table["metadata"]["name"]
     lab.ready(name)
     for kind, of in (("paimontable", name), ("paimoncatalog", catalog["metadata"]["name"])):
         found = condition(lab.kubectl.get(kind, of), "CommitSafe")
         assert (found["status"], found["reason"]) == ("True", "CommitLock"), kind
-
-
-def _on_this_node(lab: HiveLab, catalog: Object) -> Object:
-    spec = catalog["spec"]
-    spec["metastore"]["hive"]["uri"] = lab.hive.uri
-    spec["storage"]["s3"]["endpoint"] = lab.s3_in_cluster
-    spec["warehouse"] += f"/{lab.namespace}"
-    spec["engine"] = lab.engine
-    spec["allowedDatabases"] = [lab.database]
-    del spec["spark"]["serviceAccountName"]
-    return catalog

@@ -141,18 +141,11 @@ def test_a_missing_secret_is_named_and_costs_no_attempt(lab: Lab, each_engine: s
 
 
 def test_the_example_becomes_a_table(lab: Lab, each_engine: str, server: postgres.Server) -> None:
-    """With this node's servers, and the lab's namespace, in the place of the example's."""
     made = server.login(f"{lab.namespace}-example")
-    catalog, example = yaml.safe_load_all((EXAMPLES / "jdbc.yaml").read_text())
-    for each in (catalog, example):
-        each["metadata"]["namespace"] = lab.namespace
-    example["spec"]["database"] = lab.namespace
-    spec = catalog["spec"]
-    spec["metastore"]["jdbc"]["uri"] = made.uri
-    spec["storage"]["s3"]["endpoint"] = lab.s3_in_cluster
-    spec["warehouse"] += f"/{lab.namespace}"
-    del spec["spark"]["serviceAccountName"]
-    lab.kubectl.apply(secret(lab, made, name=spec["metastore"]["jdbc"]["credentialsSecretRef"]["name"]))
+    catalog, example = lab.placed(yaml.safe_load_all((EXAMPLES / "jdbc.yaml").read_text()))
+    jdbc = catalog["spec"]["metastore"]["jdbc"]
+    jdbc["uri"] = made.uri
+    lab.kubectl.apply(secret(lab, made, name=jdbc["credentialsSecretRef"]["name"]))
     lab.kubectl.apply(catalog, example)
 
     name = example["metadata"]["name"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tests.cluster.processes import wait_until
 from tests.e2e.kills import kill_operator
 from tests.e2e.lab import Lab, once
-from tests.support.kubectl import Object, condition
+from tests.support.kubectl import PATIENCE_S, Object, condition
 
 Point = Callable[[Lab], bool]
 
@@ -54,8 +53,7 @@ def test_a_killed_operator_finishes_what_it_began_and_does_it_once(lab: Lab, poi
         lab.table("t", {"id": "BIGINT", "v": "STRING"}, writes=[once("import", "in/1.json", mode="Append")])
     )
 
-    while not point(lab):  # the suite's time-out ends a wait that never ends
-        time.sleep(0.2)
+    assert wait_until(lambda: point(lab), timeout=PATIENCE_S, interval=0.2)
     # There is none for some seconds where the test beside this one has just killed it.
     assert wait_until(lambda: kill_operator(lab.kubectl) > 0, timeout=120)
 

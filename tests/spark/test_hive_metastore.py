@@ -147,6 +147,14 @@ def test_a_lock_that_a_dead_driver_of_the_table_has_left_is_taken_away_in_time(l
     assert lake.locks() == ""
 
 
+def test_a_drop_needs_no_lock_and_waits_for_none(lake: HiveLake) -> None:
+    loaded(lake)
+    lake.held_lock(host=socket.gethostname())
+    assert lake.drop().ok()["dropped"] is True
+    assert lake.locks() == socket.gethostname(), "whoever makes the table anew sees to it"
+    lake.servers.hive.unlock(lake.database)
+
+
 def no_server(lake: HiveLake) -> None:
     lake.uri = f"thrift://127.0.0.1:{free_ports(1)[0]}"
 
@@ -297,6 +305,18 @@ def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: 
         assert f"lies in s3://lake/{lake.root}_elsewhere" in ended.held_up("Conflict")
         assert ended.error["field"] == "spec.table"
     assert elsewhere.rows() == [{"id": 1, "v": "a"}]
+
+
+def test_a_table_in_a_place_that_nobody_reaches_is_a_conflict_and_not_opened(lake: HiveLake) -> None:
+    """What the metastore says of it is enough: a look at another storage would take its time, and other keys."""
+    loaded(lake)
+    tables = f'SELECT "TBL_ID" FROM "TBLS" JOIN "DBS" USING ("DB_ID") WHERE "NAME" = \'{lake.database}\''
+    lake.servers.hive.sql(
+        'UPDATE "TABLE_PARAMS" SET "PARAM_VALUE" = \'hdfs://nowhere.invalid:8020/lake/orders\''
+        f' WHERE "PARAM_KEY" = \'paimon_location\' AND "TBL_ID" IN ({tables})'
+    )
+    for ended in (lake.orders(), lake.write(), lake.drop()):
+        assert "lies in hdfs://nowhere.invalid:8020/lake/orders" in ended.held_up("Conflict")
 
 
 def test_no_table_is_made_in_a_database_of_another_place(lake: HiveLake) -> None:

@@ -49,7 +49,7 @@ def everywhere(env: Mapping[str, str], layout: Layout) -> Iterator[Place]:
     """All places of one cluster."""
     yield from objects(env)
     yield from files("audit log", layout.audit_log.parent, "audit*.log")
-    yield from files("log of pod", _pod_logs(layout), "**/*.log*")
+    yield from files("log of pod", _pod_logs(layout), "*.log*")
 
 
 def objects(env: Mapping[str, str]) -> Iterator[Place]:
@@ -63,7 +63,7 @@ def objects(env: Mapping[str, str]) -> Iterator[Place]:
 
 
 def files(what: str, directory: Path, pattern: str) -> Iterator[Place]:
-    """Files of the node; what goes while it is looked at, a directory too, belongs to a Pod that goes."""
+    """Files of the node, at any depth. What goes while it is looked at, a directory too, belongs to a Pod that goes."""
     walked = (Path(folder, name) for folder, _, names in os.walk(directory) for name in names)
     for path in sorted(path for path in walked if fnmatch(str(path.relative_to(directory)), pattern)):
         try:
@@ -78,7 +78,7 @@ def files(what: str, directory: Path, pattern: str) -> Iterator[Place]:
 def in_logs_of(namespace: str, layout: Layout | None = None) -> list[str]:
     """What is found in the logs of a namespace's Pods, while they are there."""
     known = registered(layout=layout)
-    return found(known, files("log of pod", _pod_logs(layout or Layout()), f"{namespace}_*/**/*.log*"))
+    return found(known, files("log of pod", _pod_logs(layout or Layout()), f"{namespace}_*.log*"))
 
 
 def in_secrets(env: Mapping[str, str]) -> tuple[set[SecretValue], list[str]]:

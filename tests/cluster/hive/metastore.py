@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -100,7 +98,7 @@ class Metastore:
 
         def ready() -> bool:
             self.daemon.check_alive()
-            return self._listens()
+            return self.daemon.listens(self.port)
 
         if not wait_until(ready, timeout=120, interval=0.5):
             raise TimeoutError(f"the metastore does not listen. Its log ends:\n{self.daemon.log_tail()}")
@@ -136,11 +134,6 @@ class Metastore:
         java = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", class_path]
         return [*java, _MAIN, "-p", str(self.port)]
 
-    def _listens(self) -> bool:
-        probe = "import socket, sys; sys.exit(socket.socket().connect_ex((sys.argv[1], int(sys.argv[2]))))"
-        command = [sys.executable, "-c", probe, self.address, str(self.port)]
-        return subprocess.run(self.around(command), check=False).returncode == 0
-
 
 @contextmanager
 def on_loopback(directory: Path) -> Iterator[Metastore]:
@@ -169,9 +162,11 @@ def on_node(layout: Layout) -> Iterator[Metastore]:
             daemon=layout.daemon("hive-metastore"),
             around=lambda command: network.inside(layout.name, command),
         )
-        with _running(made):
-            yield made
-        shutil.rmtree(made.directory)
+        try:
+            with _running(made):
+                yield made
+        finally:
+            shutil.rmtree(made.directory, ignore_errors=True)
 
 
 @contextmanager
