@@ -14,7 +14,7 @@ CLUSTER := $(BIN)/python -m tests.cluster
 TEST_PROCESSES ?= 4
 # Where the demo's table lives: s3, hdfs or kerberos.
 STORAGE ?= s3
-UNIT := tests/api tests/core tests/kube tests/runtime tests/support
+UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/runtime tests/spark_apps tests/support
 
 .PHONY: help venv lint format unit test test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
 
@@ -48,9 +48,9 @@ format: $(STAMP) ## Format the code
 	$(BIN)/ruff check --fix .
 
 generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the page of reasons, the chart's table of values
-	$(BIN)/python -m paimon_operator.api.crd crds
-	$(BIN)/python -m paimon_operator.api.reasons_page docs/reasons.md
-	$(BIN)/python -m spark_apps.generate
+	$(BIN)/python -m paimon_operator.generate.crd crds
+	$(BIN)/python -m paimon_operator.generate.reasons_page docs/reasons.md
+	$(BIN)/python -m tools.engines.generate
 	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
@@ -117,11 +117,11 @@ demo: deploy ## One table's life, from kubectl apply to merged rows; STORAGE=hdf
 	$(BIN)/python -m tests.cluster.demo $(STORAGE)
 
 bench: deploy ## Figures, side by side in one run
-	$(BIN)/python -m benchmarks.apply_to_ready
-	$(BIN)/python -m benchmarks.footprint
-	$(BIN)/python -m benchmarks.first_statement
-	$(BIN)/python -m benchmarks.executors 1000000 20000000
-	$(BIN)/python -m benchmarks.lost_commits
+	$(BIN)/python -m tools.benchmarks.apply_to_ready
+	$(BIN)/python -m tools.benchmarks.footprint
+	$(BIN)/python -m tools.benchmarks.first_statement
+	$(BIN)/python -m tools.benchmarks.executors 1000000 20000000
+	$(BIN)/python -m tools.benchmarks.lost_commits
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

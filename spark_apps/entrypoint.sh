@@ -6,8 +6,8 @@
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
 # driver that makes executors: where they reach it), DRIVER_DEADLINE_S (killed after so many seconds), TERMINATION_LOG,
 # TMPDIR (/tmp, the only place written to),
-# PAIMON_OPERATOR_HOME (where this file is: jars/, app.jsa), SPARK_APPS_MAIN (the program; tests put theirs around
-# main.py).
+# PAIMON_OPERATOR_HOME (the directory of jars/ and app.jsa), SPARK_APPS_MAIN (a program in place of driver/main.py, for
+# tests).
 #
 # java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
 # whose class path with wildcards has no fixed order: an archive fits only the very class path it was made with.
@@ -95,8 +95,8 @@ case ${1:-} in
       set -- "$@" "$option"
       number=$((number + 1))
     done
-    # What proves to the driver that this is its executor; see spark_apps/shared_secret.py.
-    own_secret=$("$python" -m spark_apps.shared_secret)
+    # What proves to the driver that this is its executor; see spark_apps/executors/shared_secret.py.
+    own_secret=$("$python" -m spark_apps.executors.shared_secret)
     [ -z "$own_secret" ] || export _SPARK_AUTH_SECRET="$own_secret"
     cds="-XX:SharedArchiveFile=$archive"
     [ -f "$archive" ] || cds=-Xshare:auto
@@ -112,12 +112,12 @@ case ${1:-} in
       --resourceProfileId "$SPARK_RESOURCE_PROFILE_ID" --podName "$SPARK_EXECUTOR_POD_NAME"
     ;;
   driver)
-    program=${SPARK_APPS_MAIN:-$SPARK_APPS_DIR/main.py}
+    program=${SPARK_APPS_MAIN:-$SPARK_APPS_DIR/driver/main.py}
     cds="-XX:SharedArchiveFile=$archive"
     [ -f "$archive" ] || cds=-Xshare:auto
     ;;
   train)
-    program=$SPARK_APPS_DIR/training.py
+    program=$(dirname "$SPARK_APPS_DIR")/tools/engines/train_cds.py
     cds="-XX:ArchiveClassesAtExit=$archive"
     ;;
   *)

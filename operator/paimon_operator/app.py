@@ -16,9 +16,10 @@ from typing import Final
 import yaml
 from kubernetes.aio.client import ApiClient
 
-from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.commits.table_claims import ClaimBook
+from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.engines import Engine, parse_engines
-from paimon_operator.core.observed import Accounts, OperatorFacts
+from paimon_operator.core.launch.builder import Launches
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import KubernetesError, RetryableError
 from paimon_operator.kube.canary import Canary
@@ -33,7 +34,6 @@ from paimon_operator.runtime.clock import SystemClock
 from paimon_operator.runtime.controllers import controllers
 from paimon_operator.runtime.health import Endpoints, Health
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.metrics import Metrics
 from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.queue import WorkQueue
@@ -62,9 +62,9 @@ async def run(settings: Settings) -> int:
 
 def load_engines() -> dict[str, Engine]:
     """All engines, from the data that lies beside the Spark side's code."""
-    data = resources.files("spark_apps")
+    data = resources.files("paimon_engines")
     listed = yaml.safe_load((data / "engines.yaml").read_text(encoding="utf-8"))["engines"]
-    files = {name: data / "engines" / f"{name}.json" for name in listed}
+    files = {name: data / f"{name}.json" for name in listed}
     return parse_engines(
         listed, {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from paimon_operator.api.conditions import MAX_MESSAGE, Condition, ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.reasons_page import page
+from paimon_operator.generate.reasons_page import page
 
 NOW = datetime(2026, 11, 21, 8, 0, 0, 999_999, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from paimon_operator.api.run import ON_DEMAND
-from paimon_operator.api.run_status import RunType
+from paimon_operator.api.run.spec import ON_DEMAND
+from paimon_operator.api.run.status import RunType
 from paimon_operator.core.naming import FINALIZER, run_name
-from tests.apiserver.people import ALLOWED, Person, Right, table_owner
 from tests.apiserver.rights import RELEASE, Rights
 from tests.apiserver.stage import GROUP, RUNS, TABLES, Stage
+from tests.apiserver.users import ALLOWED, Person, Right, table_owner
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table, run

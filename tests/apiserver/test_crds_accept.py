@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from paimon_operator.api.crd import RESOURCES, Resource
+from paimon_operator.generate.crd import RESOURCES, Resource
 from tests.apiserver.crds import Objects
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.programs import KUBECTL

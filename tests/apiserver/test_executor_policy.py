@@ -15,7 +15,7 @@ from kubernetes.client import ApiException
 
 from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
 from paimon_operator.api.pod_overlay import PodOverlay
-from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run.spec import PaimonRun
 from tests.apiserver.conftest import serving
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until

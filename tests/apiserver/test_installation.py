@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from paimon_operator.core import rights as table
-from paimon_operator.core.rights import Right
+from paimon_operator.installation import rights as table
+from paimon_operator.installation.rights import Right
 from tests.apiserver.conftest import serving
 from tests.apiserver.crds import install
 from tests.apiserver.operator_process import OperatorProcess
@@ -41,7 +41,7 @@ class Release:
         """Exit code and findings."""
         home = ["--lease", RELEASE, "--namespace", self.stage.namespace, "--watched", watched]
         health = ["--health-host", "127.0.0.1", "--health-port", str(self.operator.health_port)]
-        command = [sys.executable, "-m", "paimon_operator.installation", *home, *health, "--patience", "5", *more]
+        command = [sys.executable, "-m", "paimon_operator.installation.check", *home, *health, "--patience", "5", *more]
         environment = {**os.environ, "KUBECONFIG": str(self.rights.kubeconfig)}
         done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
         assert done.stderr == ""

@@ -15,7 +15,7 @@ from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until
 
 NAMESPACE = "restricted"
-GOLDEN = Path(__file__).parents[1] / "core" / "golden"
+GOLDEN = Path(__file__).parents[1] / "core" / "launch" / "golden"
 Json = dict[str, Any]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import Lab, once
-from tests.e2e.life import CLUSTER
+from tests.e2e.lifecycle import CLUSTER
 from tests.support.executor_stage import account_objects
 from tests.support.kubectl import PATIENCE_S, Object, condition
 

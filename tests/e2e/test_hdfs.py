@@ -13,7 +13,7 @@ from tests.cluster.hdfs import on_node, realm
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab, storage_objects
 from tests.e2e.lab import committed, once
-from tests.e2e.life import drop, live
+from tests.e2e.lifecycle import drop, live
 from tests.e2e.outages import without_datanode
 from tests.support.kubectl import Kubectl
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.e2e.hive_lab import HiveLab
-from tests.e2e.life import drop, live
+from tests.e2e.lifecycle import drop, live
 from tests.support.kubectl import condition
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

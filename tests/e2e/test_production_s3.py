@@ -12,7 +12,7 @@ from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import authority
 from tests.e2e import cloud
 from tests.e2e.lab import Lab, committed, once
-from tests.e2e.life import drop, live
+from tests.e2e.lifecycle import drop, live
 from tests.e2e.outages import door_of
 from tests.support import secret_values
 from tests.support.kubectl import Kubectl, Object, condition

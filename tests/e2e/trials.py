@@ -14,7 +14,7 @@ from typing import Any, Final
 from tests.e2e.drivers import DriverWatch, drivers_of
 from tests.e2e.faults import Fault
 from tests.e2e.lab import Lab, once
-from tests.e2e.remains import remains
+from tests.e2e.leftovers import remains
 from tests.support.kubectl import PATIENCE_S, Object, RefusedError, condition
 
 KEYS: Final = 20_000

@@ -7,12 +7,12 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.commits.table_claims import ClaimBook
+from paimon_operator.core.launch.builder import Launches
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.controllers import controllers
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync

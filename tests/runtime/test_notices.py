@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paimon_operator.core.claims import ClaimBook
+from paimon_operator.core.commits.table_claims import ClaimBook
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache

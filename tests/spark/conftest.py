@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_apps.engine import Engine, supported_engines
-from spark_apps.fetch import Availability, fetch
+from paimon_engines.engine import Engine, supported_engines
 from tests.cluster.hdfs.loopback import on_loopback
 from tests.cluster.hdfs.servers import Hdfs
 from tests.spark import with_metastore
@@ -18,6 +17,7 @@ from tests.spark.lake import Lake
 from tests.support.s3_server import s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_process import Worker, image_home
+from tools.engines.fetch import Availability, fetch
 
 _availability: dict[str, Availability] = {}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spark_apps.engine import Engine
+from paimon_engines.engine import Engine
 from tests.support import lake_reader
 from tests.support.spark_process import Exited, Worker, run_driver
 

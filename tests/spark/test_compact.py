@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spark_apps.engine import load_engine
+from paimon_engines.engine import load_engine
 from tests.spark.lake import Lake
 from tests.support import lake_reader
 

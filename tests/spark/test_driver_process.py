@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from paimon_engines.engine import supported_engines
 from spark_apps.contract import EXIT_CODES, MAX_RESULT_BYTES
-from spark_apps.engine import supported_engines
 from tests.spark.lake import Lake
 from tests.support.spark_process import ROOT
 

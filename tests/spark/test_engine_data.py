@@ -5,15 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from spark_apps.engine import Engine, load_engine
-from spark_apps.generate import target
+from paimon_engines.engine import Engine, load_engine
+from tools.engines.generate import target
 
 
 def test_the_committed_data_is_what_the_jar_says(engine: Engine) -> None:
-    command = [sys.executable, "-m", "spark_apps.generate", "--engine", engine.id, "--print"]
+    command = [sys.executable, "-m", "tools.engines.generate", "--engine", engine.id, "--print"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert said == target(engine).read_text(encoding="utf-8"), "run: python -m spark_apps.generate"
+    assert said == target(engine).read_text(encoding="utf-8"), "run: python -m tools.engines.generate"
 
 
 def test_what_may_change_comes_from_the_jar_and_from_what_the_jar_does_not_know(engine: Engine) -> None:

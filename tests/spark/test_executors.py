@@ -14,8 +14,8 @@ import pytest
 from kubernetes import client
 
 from paimon_operator.api.contract import Job
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.core.render import Launch
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.storage.access import Variable
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.hdfs import realm

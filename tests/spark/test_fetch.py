@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_apps import fetch
-from spark_apps.engine import Engine, Jar, supported_engines
+from paimon_engines.engine import Engine, Jar, supported_engines
+from tools.engines import fetch
 
 ONE, TWO = b"one jar", b"another jar"
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from spark_apps.contract import EXIT_CODES
-from spark_apps.hadoop import BOUNDED
+from spark_apps.storage.hadoop import BOUNDED
 from tests.cluster.hdfs import realm
 from tests.cluster.hdfs.realm import Realm
 from tests.cluster.ports import free_ports

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from spark_apps.engine import Engine
+from paimon_engines.engine import Engine
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 from tests.spark import with_hive

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spark_apps.identifiers import call, literal, qualified, quote
+from spark_apps.sql.identifiers import call, literal, qualified, quote
 from tests.support.spark_process import Worker
 
 NASTY = ["`", "``", "a`b", "a.b", "'; DROP TABLE x --", "\\", "\\'", "\n", "\x00", "${x}", "🐟", '"', "/*", "%"]

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import pytest
 
-from spark_apps import drop
-from spark_apps.engine import Engine
-from spark_apps.failures import RunError
+from paimon_engines.engine import Engine
+from spark_apps.failures.classify import RunError
+from spark_apps.operations import drop
 from tests.cluster import postgres
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from spark_apps.doubts import CLOCKS_APART, replaced_files
-from spark_apps.failures import RunError
-from spark_apps.files import InputFile, read_unchanged
+from spark_apps.failures.classify import RunError
+from spark_apps.loading.ambiguous_loads import CLOCKS_APART, replaced_files
+from spark_apps.loading.input_files import InputFile, read_unchanged
 from tests.spark.lake import Ended, Lake
 from tests.support.spark_process import kill_driver_at
 

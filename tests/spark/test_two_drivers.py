@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from spark_apps.commits import Commit
-from spark_apps.doubts import two_writers
+from spark_apps.catalog.snapshots import Commit
+from spark_apps.loading.ambiguous_loads import two_writers
 from tests.spark.lake import Lake
 from tests.support.spark_process import kill_driver_at
 

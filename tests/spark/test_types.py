@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from paimon_operator.core import types
+from paimon_operator.core.spec import data_types
 from tests.spark.lake import Lake
 
 # column -> (type, what stands in the JSON file, what pypaimon reads)
@@ -33,7 +33,7 @@ WRITABLE = {
 
 
 def test_every_type_that_the_core_allows_can_be_written(lake: Lake) -> None:
-    assert [t for t, _, _ in WRITABLE.values() if types.not_writable(types.parse(t))] == []
+    assert [t for t, _, _ in WRITABLE.values() if data_types.not_writable(data_types.parse(t))] == []
 
     lake.provision(
         {"id": "INT", **{c: t for c, (t, _, _) in WRITABLE.items()}}, keys=["id"], options={"bucket": "1"}

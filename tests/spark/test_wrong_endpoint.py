@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from spark_apps.engine import Engine
+from paimon_engines.engine import Engine
 from tests.spark.lake import Lake
 
 MINUTE_MS = 60_000

@@ -15,14 +15,14 @@ from typing import Any
 
 import yaml
 
-from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import Phase
-from paimon_operator.api.table import PaimonTable
-from paimon_operator.api.table_status import TableStatus
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import Phase
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.engines import Engine, parse_engines
 from paimon_operator.core.naming import FINALIZER, owner_reference, run_labels
-from paimon_operator.core.observed import OperatorFacts
 
 Json = dict[str, Any]
 
@@ -48,9 +48,9 @@ EVENTS = {"columns": [{"name": "at", "type": "TIMESTAMP(6)"}, {"name": "what", "
 @functools.cache
 def engines() -> dict[str, Engine]:
     """The engines of this release, from the data that ships with it."""
-    root = resources.files("spark_apps")
+    root = resources.files("paimon_engines")
     listed = yaml.safe_load((root / "engines.yaml").read_text(encoding="utf-8"))["engines"]
-    generated = {name: json.loads((root / "engines" / f"{name}.json").read_text(encoding="utf-8")) for name in listed}
+    generated = {name: json.loads((root / f"{name}.json").read_text(encoding="utf-8")) for name in listed}
     return parse_engines(listed, generated)
 
 

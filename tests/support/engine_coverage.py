@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from spark_apps.engine import supported_engines
-from spark_apps.fetch import JARS_DIR_VARIABLE
+from paimon_engines.engine import supported_engines
+from tools.engines.fetch import JARS_DIR_VARIABLE
 
 SUITES = ("tests.spark", "tests.e2e")
 

@@ -14,9 +14,9 @@ import yaml
 from kubernetes import client, config
 
 from paimon_operator.api.contract import Job, JobExecutors
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.core.executors import Executors
-from paimon_operator.core.render import Launch, config_map, driver_pod
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod
+from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.storage.access import SecretKey, Variable
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from spark_apps.fetch import cache_dir
+from tools.engines.fetch import cache_dir
 
 VERSION = "2.1.0"
 PROGRAM = Path(__file__).with_name("lake_reader_program.py")

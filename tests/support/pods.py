@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.run import PaimonRun
+from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.naming import FINALIZER, executor_labels, owner_reference, pod_labels, pod_name
-from paimon_operator.core.pods import PodObserved, read_pod
+from paimon_operator.core.run.pod import PodObserved, read_pod
 
 Json = dict[str, Any]
 

@@ -8,18 +8,18 @@ from typing import Any
 
 from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
-from paimon_operator.api.run import CompactStrategy, PaimonRun
-from paimon_operator.api.run_status import Attempt, Phase, RunSpark, RunStatus, RunType
-from paimon_operator.api.table import PaimonTable
-from paimon_operator.api.table_status import ActiveRun, TableStatus
-from paimon_operator.core.claims import Claim
-from paimon_operator.core.decision import Create, Decision, Delete, Release
+from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
+from paimon_operator.api.run.status import Attempt, Phase, RunSpark, RunStatus, RunType
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import ActiveRun, TableStatus
+from paimon_operator.core.commits.table_claims import Claim
+from paimon_operator.core.config import RunLimits
+from paimon_operator.core.decision import Create, Decision, Delete, Refusal, Release
+from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.observed import Refusal
-from paimon_operator.core.pods import PodObserved, read_pod
-from paimon_operator.core.render import Launch
-from paimon_operator.core.run_observed import RunLimits, RunObserved, current_pod
-from paimon_operator.core.runs import step
+from paimon_operator.core.run.machine import step
+from paimon_operator.core.run.observed import RunObserved, current_pod
+from paimon_operator.core.run.pod import PodObserved, read_pod
 from tests.support import builders, pods
 from tests.support.pods import Json
 

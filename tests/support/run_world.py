@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import AttemptState, Phase, RunStatus
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import AttemptState, Phase, RunStatus
 from paimon_operator.core.decision import Action, Create, Decision, Delete
-from paimon_operator.core.endings import ENDED
 from paimon_operator.core.naming import controller_uid
-from paimon_operator.core.pods import PodObserved, read_pod
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.run_observed import RunObserved, current_pod, needs_executors
-from paimon_operator.core.runs import step
+from paimon_operator.core.run.completion import ENDED
+from paimon_operator.core.run.machine import step
+from paimon_operator.core.run.observed import RunObserved, current_pod, needs_executors
+from paimon_operator.core.run.pod import PodObserved, read_pod
 from tests.support import pods
 from tests.support.pods import Json
 from tests.support.run_story import Story

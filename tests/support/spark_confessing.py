@@ -1,12 +1,12 @@
-"""spark_apps.main, and then all that anybody could read of the driver: its configurations and the JVM's properties."""
+"""spark_apps.driver.main, followed by all that anyone could read of the driver: configurations and JVM properties."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-from spark_apps import main
-from spark_apps.session import Session
+from spark_apps.catalog.session import Session
+from spark_apps.driver import main
 
 close = Session.close
 

@@ -1,4 +1,4 @@
-"""spark_apps.main, but the whole driver is killed by SIGKILL at the moment named by KILL_AT; used by spark_process."""
+"""spark_apps.driver.main, whose driver is killed by SIGKILL at the moment named by KILL_AT; used by spark_process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from spark_apps import main
-from spark_apps.ledger import Ledger
+from spark_apps.driver import main
+from spark_apps.loading.ledger import Ledger
 
 
 def die() -> None:

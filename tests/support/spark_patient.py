@@ -9,7 +9,8 @@ import os
 import sys
 import time
 
-from spark_apps import main, session
+from spark_apps.catalog import session
+from spark_apps.driver import main
 from spark_apps.progress import SPARK_READY
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spark_apps.engine import Engine
+from paimon_engines.engine import Engine
 
 ROOT = Path(__file__).parents[2]
 ENTRYPOINT = ROOT / "spark_apps" / "entrypoint.sh"

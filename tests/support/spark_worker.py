@@ -1,7 +1,7 @@
 """A Spark driver that stays: answers requests from standard input, so that tests pay for one JVM per engine.
 
 A request is one JSON line:
-  {"job": path}                        performed by spark_apps.main, as a driver would
+  {"job": path}                        performed by spark_apps.driver.main, as a driver would
   {"job": path, "replace": path, "by": text}   the same; that file is replaced once the ledger has its entry
   {"sql": statements, "warehouse": uri} run as somebody else would, in the catalog `outside`; ; between them
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
@@ -21,12 +21,12 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from spark_apps import hive_locks
+from spark_apps.catalog.metastores import hive_locks
+from spark_apps.catalog.session import Session
 from spark_apps.contract import JobError, read_job
-from spark_apps.identifiers import PARSER_OPTIONS
-from spark_apps.ledger import Ledger
-from spark_apps.main import perform
-from spark_apps.session import Session
+from spark_apps.driver.main import perform
+from spark_apps.loading.ledger import Ledger
+from spark_apps.sql.identifiers import PARSER_OPTIONS
 
 
 def answer(request: dict[str, Any]) -> Any:

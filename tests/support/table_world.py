@@ -12,17 +12,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import FailureClass, Phase, RunType
-from paimon_operator.api.table import PaimonTable, PaimonTableSpec
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import FailureClass, Phase, RunType
+from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.conditions import Finding, fails, holds, replaced, stalled, unknown
+from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.observed import OperatorFacts, TableObserved, Wanted
-from paimon_operator.core.plan import plan
+from paimon_operator.core.table.observed import TableObserved, Wanted
+from paimon_operator.core.table.plan import plan
 from tests.support import builders
 
 MEASURE = {"files": 3, "bytes": 4096, "rows": 12, "sortedRunsMax": 2, "smallFiles": 3, "schemaId": 0, "snapshotId": 1}

@@ -9,7 +9,7 @@ import pytest
 from tests.support import engine_coverage
 
 CASE = '<testcase classname="{0}" name="{1}">{2}</testcase>'
-BOTH = [("tests.spark.test_write", "test_a[paimon-1.4]", ""), ("tests.e2e.test_main_road", "test_b[paimon-1.4]", "")]
+BOTH = [("tests.spark.test_write", "test_a[paimon-1.4]", ""), ("tests.e2e.test_happy_path", "test_b[paimon-1.4]", "")]
 
 
 def report(directory: Path, cases: list[tuple[str, str, str]]) -> str:

@@ -1,6 +1,6 @@
 """Conditions (kstatus) and the closed list of their reasons, each with what it means and what to do.
 
-`docs/reasons.md` is generated from here: `python -m paimon_operator.api.reasons_page docs/reasons.md`.
+`docs/reasons.md` is generated from here: `python -m paimon_operator.generate.reasons_page docs/reasons.md`.
 """
 
 from __future__ import annotations

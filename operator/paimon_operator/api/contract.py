@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from paimon_operator.api.base import ApiModel, Time
 from paimon_operator.api.policies import AdoptionPolicy
-from paimon_operator.api.run import CompactStrategy
-from paimon_operator.api.run_status import Measure, OutsideCommit, RunType, WriteResult
-from paimon_operator.api.writes import FileFormat, FileSelection, WriteMode
+from paimon_operator.api.run.spec import CompactStrategy
+from paimon_operator.api.run.status import Measure, OutsideCommit, RunType, WriteResult
+from paimon_operator.api.table.writes import FileFormat, FileSelection, WriteMode
 from paimon_operator.errors import ContractError
 
 VERSION: Final = 1

@@ -1,0 +1,1 @@
+"""The operator's decisions: pure functions without clock or I/O."""

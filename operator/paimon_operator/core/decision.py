@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, Literal, TypeVar
 
+from paimon_operator.api.reasons import Reason
 from paimon_operator.core.ports import Kind, Manifest
 
 StatusT = TypeVar("StatusT")
@@ -77,3 +78,11 @@ class Decision(Generic[StatusT]):
     """When to look again without being told; None: only when something changes or at the resync."""
     log: tuple[str, ...] = field(default=())
     """Sentences for the operator's own log, for what no status can hold (a namespace that is going away)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What the API server said when something was to be created, deleted or let go; it is tried again anyway."""
+
+    reason: Reason
+    message: str

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from pydantic import ValidationError
 
-from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.core.catalogs import CatalogObserved, plan_catalog
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.unreadable import problem_of

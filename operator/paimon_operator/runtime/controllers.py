@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+from paimon_operator.core.launch.builder import Launches
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.catalogs import Catalogs
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.orphans import Orphans
 from paimon_operator.runtime.runs import Runs
 from paimon_operator.runtime.tables import Tables

@@ -13,15 +13,15 @@ from typing import Any, Final, Self, TypeVar
 from pydantic import ValidationError
 
 from paimon_operator.api.base import ApiModel
-from paimon_operator.api.catalog import PaimonCatalog
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run_status import Phase
-from paimon_operator.api.table import PaimonTable
-from paimon_operator.core.claims import ClaimBook, ObjectKey
+from paimon_operator.api.run.status import Phase
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.catalog.reachability import unreached
+from paimon_operator.core.commits.foreign_commits import Others, others
+from paimon_operator.core.commits.table_claims import ClaimBook, ObjectKey
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
-from paimon_operator.core.outside import Others, others
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.core.reach import unreached
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue

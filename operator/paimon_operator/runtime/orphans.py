@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from paimon_operator.api.run_status import RunStatus
-from paimon_operator.core.letting_go import orphaned
+from paimon_operator.api.run.status import RunStatus
 from paimon_operator.core.naming import controlling_run
-from paimon_operator.core.pods import read_pod
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.run.pod import read_pod
+from paimon_operator.core.run.pod_release import orphaned
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.world import World
 

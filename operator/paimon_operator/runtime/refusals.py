@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from paimon_operator.core.backoff import Backoff
-from paimon_operator.core.decision import Action, Create, Decision
-from paimon_operator.core.observed import Refusal
+from paimon_operator.core.decision import Action, Create, Decision, Refusal
 from paimon_operator.core.ports import Clock, Kind
 from paimon_operator.runtime.execute import AT_ONCE, RefusedError
 from paimon_operator.runtime.keys import Key

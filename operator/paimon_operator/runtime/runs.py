@@ -9,20 +9,20 @@ from datetime import timedelta
 
 from pydantic import ValidationError
 
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.run_status import RunStatus
-from paimon_operator.api.table import PaimonTable
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunStatus
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.endings import ENDED
-from paimon_operator.core.launching import makes_pod
-from paimon_operator.core.pods import PodObserved, read_pod
+from paimon_operator.core.launch.builder import Launches
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.run_observed import RunObserved, current_pod, needs_executors
-from paimon_operator.core.runs import step
+from paimon_operator.core.run.completion import ENDED
+from paimon_operator.core.run.machine import step
+from paimon_operator.core.run.observed import RunObserved, current_pod, needs_executors
+from paimon_operator.core.run.pod import PodObserved, read_pod
+from paimon_operator.core.run.start import makes_pod
 from paimon_operator.runtime.execute import RefusedError
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.launch import Launches
 from paimon_operator.runtime.refusals import Refusals
 from paimon_operator.runtime.unreadable import problem_of
 from paimon_operator.runtime.world import World

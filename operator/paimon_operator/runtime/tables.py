@@ -7,14 +7,14 @@ from datetime import timedelta
 
 from pydantic import ValidationError
 
-from paimon_operator.api.run import PaimonRun
-from paimon_operator.api.table import PaimonTable
-from paimon_operator.api.table_status import TableStatus
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.observed import TableObserved, Wanted
-from paimon_operator.core.plan import plan
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.table.observed import TableObserved, Wanted
+from paimon_operator.core.table.plan import plan
 from paimon_operator.errors import StaleError
 from paimon_operator.runtime.execute import AT_ONCE, RefusedError
 from paimon_operator.runtime.keys import Key

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paimon_operator.core.claims import ClaimBook
-from paimon_operator.core.observed import OperatorFacts
+from paimon_operator.core.commits.table_claims import ClaimBook
+from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.ports import Clock, EventSink, ObjectStore
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.execute import Executor

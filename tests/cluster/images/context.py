@@ -7,13 +7,17 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from spark_apps.engine import Engine
+from paimon_engines.engine import Engine
 from tests.cluster.cache import CHECKOUT, cache_root, cached
 from tests.cluster.images import wheels
 from tests.cluster.images.digest import source_files
 
 ROOT = CHECKOUT / "build" / "image-context"
-SPARK_APPS = CHECKOUT / "spark_apps"
+DRIVER_PACKAGES = (CHECKOUT / "spark_apps", CHECKOUT / "operator" / "paimon_engines")
+"""The Python packages of the Spark image that are this project's own."""
+ENTRYPOINT = CHECKOUT / "spark_apps" / "entrypoint.sh"
+TRAINING = CHECKOUT / "tools" / "engines" / "train_cds.py"
+"""Makes the class-data archive; in the image only while it is built."""
 
 SPARK_REQUIREMENTS = ("py4j", "pyyaml")
 """What the Spark image needs from PyPI besides pyspark itself; versions by constraints.txt."""
@@ -49,9 +53,16 @@ def prepare_spark(engine: Engine, jars: Path, archive_key: str) -> Path:
     (context / "requirements.txt").write_text("\n".join([f"pyspark=={engine.pyspark}", *SPARK_REQUIREMENTS]) + "\n")
     for jar in jars.glob("*.jar"):
         link(jar, context / "jars" / jar.name)
-    copy_sources(SPARK_APPS, context / "spark_apps")
-    trained = cache_root() / "training" / archive_key
-    copy_sources(trained if trained.exists() else SPARK_APPS, context / "training")
+    for package in DRIVER_PACKAGES:
+        copy_sources(package, context / "app" / package.name)
+    trained, training = cache_root() / "training" / archive_key, context / "training"
+    if trained.exists():
+        copy_sources(trained, training)
+    else:
+        copy_sources(context / "app", training)
+        tools = TRAINING.parent
+        copy_sources(tools, training / tools.relative_to(CHECKOUT))
+        _fix_directories(training)
     return context
 
 
@@ -85,6 +96,11 @@ def copy_sources(tree: Path, target: Path) -> None:
         shutil.copyfile(file, copy)
         copy.chmod(0o755 if os.access(file, os.X_OK) else 0o644)
         os.utime(copy, (_FIXED_TIME, _FIXED_TIME))
+    _fix_directories(target)
+
+
+def _fix_directories(target: Path) -> None:
+    """Gives `target` and all directories below it the same mode and time."""
     for directory in (target, *(path for path in target.rglob("*") if path.is_dir())):
         directory.chmod(0o755)
         os.utime(directory, (_FIXED_TIME, _FIXED_TIME))

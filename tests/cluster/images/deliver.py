@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from spark_apps.engine import supported_engines
-from spark_apps.fetch import fetch
+from paimon_engines.engine import supported_engines
 from tests.cluster import containerd
 from tests.cluster.cache import locked
 from tests.cluster.images import storage
 from tests.cluster.images.recipes import Recipe, operator_recipe, pause_recipe, spark_recipe
 from tests.cluster.layout import Layout
+from tools.engines.fetch import fetch
 
 
 def deliver(recipe: Recipe, layout: Layout) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spark_apps.engine import Engine
+from paimon_engines.engine import Engine
 from tests.cluster.cache import CHECKOUT
 from tests.cluster.images import context, pause
 from tests.cluster.images.digest import digest
@@ -57,20 +57,20 @@ def operator_recipe() -> Recipe:
     dockerfile = CHECKOUT / "Dockerfile"
     base = _base("python", PYTHON_PACKAGES)
     sources = [dockerfile, CHECKOUT / "pyproject.toml", CHECKOUT / "constraints.txt"]
-    sources += [CHECKOUT / "operator" / "paimon_operator", CHECKOUT / "spark_apps"]
+    sources += [CHECKOUT / "operator", CHECKOUT / "spark_apps"]
     inputs = digest(files=sources, texts=[base.inputs])
     return Recipe("paimon-operator", inputs, dockerfile, context.prepare_operator, base=base)
 
 
 def spark_recipe(engine: Engine, jars: Path) -> Recipe:
     """One engine's Spark image. `jars` is the directory of its jars."""
-    dockerfile, sources = CHECKOUT / "Dockerfile.spark", context.SPARK_APPS
+    dockerfile = CHECKOUT / "Dockerfile.spark"
     base = _base("spark", SPARK_PACKAGES)
-    of_archive = [dockerfile, sources / "entrypoint.sh", sources / "training.py", *sorted(jars.glob("*.jar"))]
+    of_archive = [dockerfile, context.ENTRYPOINT, context.TRAINING, *sorted(jars.glob("*.jar"))]
     archive_key = digest(files=of_archive, texts=[base.inputs, engine.id, engine.pyspark, *context.SPARK_REQUIREMENTS])
     return Recipe(
         "paimon-spark",
-        digest(files=[sources, CHECKOUT / "constraints.txt"], texts=[archive_key]),
+        digest(files=[*context.DRIVER_PACKAGES, CHECKOUT / "constraints.txt"], texts=[archive_key]),
         dockerfile,
         lambda: context.prepare_spark(engine, jars, archive_key),
         variant=engine.id,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.run_status import RunType
-from paimon_operator.core.operations.compact import Compact
-from paimon_operator.core.operations.expire_snapshots import ExpireSnapshots
-from paimon_operator.core.operations.provision import Provision
-from paimon_operator.core.operations.work import Operation
-from paimon_operator.core.operations.write import Writes
+from paimon_operator.api.run.status import RunType
+from paimon_operator.core.operations.base import Operation
+from paimon_operator.core.operations.data.write import Writes
+from paimon_operator.core.operations.maintenance.compact import Compact
+from paimon_operator.core.operations.maintenance.expire_snapshots import ExpireSnapshots
+from paimon_operator.core.operations.schema.provision import Provision
 
 PROVISION: Final = Provision()
 SCHEDULED: Final[tuple[Operation, ...]] = (Writes(), Compact(), ExpireSnapshots())

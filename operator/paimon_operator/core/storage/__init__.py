@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.catalog import PaimonCatalog
-from paimon_operator.api.metastore import MetastoreType
+from paimon_operator.api.catalog.metastore import MetastoreType
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.storage import claim, hdfs, hive, jdbc, s3
+from paimon_operator.core.storage import hdfs, hive, jdbc, s3, volume_claim
 from paimon_operator.core.storage.access import Access
 
 METASTORES: Final = {
@@ -46,7 +46,7 @@ def _of_storage(catalog: PaimonCatalog, engine: Engine) -> Access:
     if storage.hdfs is not None:
         return hdfs.access(storage.hdfs)
     if storage.claim is not None:
-        return claim.access(storage.claim)
+        return volume_claim.access(storage.claim)
     raise ValueError("the API server lets no catalog pass that has no storage")
 
 

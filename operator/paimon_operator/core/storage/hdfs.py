@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.hdfs import Hdfs, Kerberos
+from paimon_operator.api.catalog.hdfs import Hdfs, Kerberos
 from paimon_operator.core.storage.access import ROOT, Access, Mount, Source, Variable
 
 _SITES: Final = ("core-site.xml", "hdfs-site.xml")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_operator.api.metastore import Hive
+from paimon_operator.api.catalog.metastore import Hive
 from paimon_operator.core.storage.access import Access
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.metastore import Jdbc
+from paimon_operator.api.catalog.metastore import Jdbc
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, Source, Variable
 
 DIRECTORY: Final = f"{ROOT}/metastore"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.s3_options import PREFIXES
-from paimon_operator.api.storage import S3
+from paimon_operator.api.catalog.s3_options import PREFIXES
+from paimon_operator.api.catalog.storage import S3
 from paimon_operator.core.engines import Engine, StorageKeys
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, Source, Variable
 

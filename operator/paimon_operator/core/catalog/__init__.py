@@ -1,0 +1,1 @@
+"""The catalog controller: validity and reachability of a catalog."""

@@ -1,0 +1,178 @@
+"""The catalog's own reconcile: no Spark, only what the manifest, the engines and the catalog's tables tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import nsmallest
+from typing import Final
+
+from paimon_operator.api.catalog.spec import CatalogStatus, EngineStatus, PaimonCatalog
+from paimon_operator.api.conditions import ConditionType, find
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core import naming
+from paimon_operator.core.catalog import reachability
+from paimon_operator.core.commits import foreign_commits
+from paimon_operator.core.commits.commit_safety import Protection, alone, protection_of
+from paimon_operator.core.conditions import (
+    Finding,
+    fails,
+    holds,
+    replaced,
+    settled,
+    stalled,
+    transitions,
+    unknown,
+)
+from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.decision import Decision
+from paimon_operator.core.ports import Manifest
+from paimon_operator.core.validation.catalog import catalog_problems, reason_of, told
+from paimon_operator.errors import SpecError
+
+NAMED: Final = 3
+"""How many tables a message names; the others it counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogObserved:
+    """What was seen of the catalog's tables."""
+
+    tables: int = 0
+    """PaimonTables of the namespace that refer to it."""
+    reached: bool = False
+    """A run of one of them has succeeded: the storage can be reached."""
+    announced: int = 0
+    """Tables of it that others commit to, as their externalWriters says."""
+    found: int = 0
+    """Tables in which a run has found a commit of others that nobody announced."""
+    unbearable: int = 0
+    """Such tables too, but with buckets that grow with the keys, which bear no other writer in any catalog."""
+    first_names: tuple[str, ...] = ()
+    """The first of its tables by name."""
+    unreached: tuple[reachability.Unreached, ...] = ()
+    """Tables whose last run failed at the storage."""
+    namespace_terminating: bool = False
+
+    @classmethod
+    def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
+        """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
+        count, reached, names, unreached = 0, False, [], []
+        others: Counter[foreign_commits.Others] = Counter()
+        for table in tables:
+            count += 1
+            names.append(table["metadata"]["name"])
+            others[foreign_commits.others(table)] += 1
+            provision = (table.get("status") or {}).get("provision") or {}
+            reached = reached or "lastTime" in provision
+            if (failing := reachability.unreached(table)) is not None:
+                unreached.append(failing)
+        return cls(
+            tables=count,
+            reached=reached,
+            announced=others[foreign_commits.Others.ANNOUNCED],
+            found=others[foreign_commits.Others.FOUND],
+            unbearable=others[foreign_commits.Others.UNBEARABLE],
+            first_names=tuple(nsmallest(NAMED, names)),
+            unreached=tuple(unreached),
+            namespace_terminating=namespace_terminating,
+        )
+
+
+def plan_catalog(
+    catalog: PaimonCatalog, observed: CatalogObserved, operator: OperatorFacts, now: datetime
+) -> Decision[CatalogStatus]:
+    """What to say about the catalog, and whether its finalizer may go: not before its last table has."""
+    guarded = naming.FINALIZER in catalog.metadata.finalizers
+    if catalog.metadata.deletion_timestamp is not None:
+        if not guarded:
+            return Decision(status=None)
+        if observed.tables == 0 or observed.namespace_terminating:
+            return Decision(status=None, finalizer="remove")
+        return _decided(catalog, observed, operator, _in_use(observed), now)
+    if not guarded and not observed.namespace_terminating:
+        return Decision(status=None, finalizer="add")
+    problems = tuple(catalog_problems(catalog, operator))
+    engine = operator.engines.get(operator.engine_of(catalog))
+    findings = _wrong(problems) if problems else _right(catalog, observed, protection_of(catalog, engine))
+    return _decided(catalog, observed, operator, findings, now)
+
+
+def _in_use(observed: CatalogObserved) -> tuple[Finding, ...]:
+    verb = "PaimonTable still refers" if observed.tables == 1 else "PaimonTables still refer"
+    message = f"{observed.tables} {verb} to this catalog ({_named(observed)}): {Reason.CATALOG_IN_USE.remedy}"
+    return (
+        fails(ConditionType.READY, Reason.DELETING, message),
+        *stalled(Reason.CATALOG_IN_USE, message),
+    )
+
+
+def _named(observed: CatalogObserved) -> str:
+    more = observed.tables - len(observed.first_names)
+    return ", ".join(observed.first_names) + (f", and {more} more" if more else "")
+
+
+def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
+    reason, message = reason_of(problems[0]), told(problems)
+    return (fails(ConditionType.READY, reason, message), *stalled(reason, message))
+
+
+def _right(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
+    return (_ready(catalog, observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed, kept), *_suspended(catalog))
+
+
+def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
+    """Whether a run has ever reached the storage, and one of the tables that cannot reach it now."""
+    before = find(catalog.status.conditions, ConditionType.READY)
+    failing = reachability.told(observed.unreached, before.message if before else "")
+    if observed.reached:
+        now = f" The last run of {failing.words}" if failing else ""
+        return holds(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
+    if failing:
+        message = f"No run has reached the catalog's storage yet. The last run of {failing.words}"
+        return unknown(ConditionType.READY, failing.reason, message)
+    return unknown(ConditionType.READY, Reason.STORAGE_NOT_TRIED, Reason.STORAGE_NOT_TRIED.means)
+
+
+def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
+    unsafe = (0 if kept.announced else observed.announced) + (0 if kept.unannounced else observed.found)
+    unsafe += observed.unbearable
+    if unsafe:
+        message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
+        return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
+    if safe := observed.announced + observed.found:
+        return holds(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
+    return alone(kept)
+
+
+def _tables(count: int) -> str:
+    return "1 table has" if count == 1 else f"{count} tables have"
+
+
+def _suspended(catalog: PaimonCatalog) -> tuple[Finding, ...]:
+    if catalog.spec.suspend:
+        return (holds(ConditionType.SUSPENDED, Reason.SUSPENDED, "nothing new starts for any table of this catalog"),)
+    if any(condition.type is ConditionType.SUSPENDED for condition in catalog.status.conditions):
+        return (fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
+    return ()
+
+
+def _decided(
+    catalog: PaimonCatalog,
+    observed: CatalogObserved,
+    operator: OperatorFacts,
+    findings: tuple[Finding, ...],
+    now: datetime,
+) -> Decision[CatalogStatus]:
+    generation, before = catalog.metadata.generation, catalog.status.conditions
+    conditions = replaced(before, findings, generation=generation, now=now)
+    engine = operator.engines.get(operator.engine_of(catalog))
+    status = CatalogStatus(
+        observed_generation=generation,
+        conditions=conditions,
+        engine=EngineStatus(name=engine.id, paimon=engine.paimon, spark=engine.spark) if engine else None,
+        tables=observed.tables,
+    )
+    return Decision(status=status, events=transitions(before, conditions))

@@ -1,0 +1,1 @@
+"""Permission to commit: table claims, foreign commits, commit safety."""

@@ -1,0 +1,158 @@
+"""Who may manage a physical table: one object over all watched namespaces, whatever it is called there.
+
+Two objects mean the same table when warehouse, database and table agree after normalisation. The oldest holds it. An
+object whose run is active goes before an older one: the older one may only just have come to mean this table (its
+catalog was made later), and two runs on one table must never be. For the same reason what the book says of a run stays
+until it is known better: a run that is on its way into the status, and the place where a run is at work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.spec.identity import normalised, table_name
+
+ObjectKey = tuple[str, str]
+"""Namespace and name."""
+
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class PhysicalTable:
+    """A table by where it is: warehouse (normalised), database, table."""
+
+    warehouse: str
+    database: str
+    table: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One object's wish to manage a physical table."""
+
+    place: PhysicalTable
+    namespace: str
+    name: str
+    uid: str
+    created: datetime
+    launched: bool
+    """Its active run may have a Pod: the run's UID is written down."""
+    busy: bool
+    """A run of this object is active."""
+    proven: bool
+    """The table was verified under this object."""
+
+    @property
+    def key(self) -> ObjectKey:
+        """Namespace and name of the object."""
+        return self.namespace, self.name
+
+    @property
+    def rank(self) -> tuple[bool, bool, datetime, bool, str]:
+        """The smallest rank holds the table. Of the same second the proven one does, and then the UID decides."""
+        return not self.launched, not self.busy, self.created, not self.proven, self.uid
+
+
+class ClaimBook:
+    """All claims, by place and by object. Every call costs the same however many tables there are."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[ObjectKey, Claim] = {}
+        self._by_place: dict[PhysicalTable, dict[ObjectKey, Claim]] = {}
+        self._promised: set[ObjectKey] = set()
+
+    def promise(self, table: PaimonTable, catalog: PaimonCatalog | None) -> None:
+        """Notes that the active run of `table` is being stored. No older notice undoes it before `settled`."""
+        self.put(table, catalog)
+        self._promised.add(_key(table))
+
+    def settled(self, namespace: str, name: str) -> None:
+        """What becomes of the promise is known: the next `put` tells."""
+        self._promised.discard((namespace, name))
+
+    def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
+        """Notes what `table` claims now; returns the other objects whose place got a new holder by that."""
+        claim, known = self._claim(table, catalog), self._by_key.get(_key(table))
+        if claim is None:
+            return self.remove(*_key(table))
+        if known == claim:
+            return frozenset()
+        affected = self.remove(*claim.key) if known and known.place != claim.place else frozenset()
+        return affected | self._enter(claim)
+
+    def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
+        """Forgets an object; returns the other objects whose place got a new holder by that."""
+        self._promised.discard((namespace, name))
+        claim = self._by_key.pop((namespace, name), None)
+        if claim is None:
+            return frozenset()
+        claims = self._by_place[claim.place]
+        was_first = _first(claims) == claim
+        del claims[claim.key]
+        if not claims:
+            del self._by_place[claim.place]
+        return frozenset(claims) if was_first else frozenset()
+
+    def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+        """The other object that holds what `table` means, None when nobody does or `table` itself."""
+        claim = self._claim(table, catalog)
+        if claim is None:
+            return None
+        first = _first({**self._by_place.get(claim.place, {}), claim.key: claim})
+        return None if first.key == claim.key else first
+
+    def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+        """The claim of `table`. A run works where it was decided, whatever has become of its catalog since."""
+        known, claim = self._by_key.get(_key(table)), claim_of(table, catalog)
+        busy = table.status.active_run is not None or _key(table) in self._promised
+        if busy and known is not None and known.busy and known.uid == table.metadata.uid:
+            claim = _claim_at(known.place, table)
+        return None if claim is None else replace(claim, busy=busy)
+
+    def _enter(self, claim: Claim) -> frozenset[ObjectKey]:
+        claims = self._by_place.setdefault(claim.place, {})
+        before = _first(claims).key if claims else None
+        claims[claim.key] = claim
+        self._by_key[claim.key] = claim
+        return frozenset(claims) - {claim.key} if _first(claims).key != before else frozenset()
+
+
+def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+    """What `table` claims; None without its catalog, because then nobody knows where it would be."""
+    if catalog is None:
+        return None
+    place = PhysicalTable(_place_of(catalog), table.spec.database, table_name(table))
+    return _claim_at(place, table)
+
+
+def _place_of(catalog: PaimonCatalog) -> str:
+    """The warehouse. Each claim is a disk of its own, so a path there means something only together with its name."""
+    warehouse, claim = normalised(catalog.spec.warehouse), catalog.spec.storage.claim
+    return warehouse if claim is None else f"{catalog.metadata.namespace}/{claim.name}:{warehouse}"
+
+
+def _claim_at(place: PhysicalTable, table: PaimonTable) -> Claim:
+    active = table.status.active_run
+    return Claim(
+        place=place,
+        namespace=table.metadata.namespace,
+        name=table.metadata.name,
+        uid=table.metadata.uid,
+        created=table.metadata.creation_timestamp or _NEVER,
+        launched=active is not None and active.uid is not None,
+        busy=active is not None,
+        proven=table.status.provision is not None and table.status.provision.last_time is not None,
+    )
+
+
+def _key(table: PaimonTable) -> ObjectKey:
+    return table.metadata.namespace, table.metadata.name
+
+
+def _first(claims: dict[ObjectKey, Claim]) -> Claim:
+    return min(claims.values(), key=lambda claim: claim.rank)

@@ -1,0 +1,1 @@
+"""What reaches Kubernetes for a run: job, driver Pod, executor Pod template."""

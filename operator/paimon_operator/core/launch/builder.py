@@ -1,0 +1,118 @@
+"""What the driver Pod of a run is made from: its job, its engine's image, its size, its account and credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from paimon_operator.api import units
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.contract import JobExecutors
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunSpark
+from paimon_operator.api.spark import CatalogSpark, SparkMode
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core import storage
+from paimon_operator.core.config import OperatorFacts, RunLimits
+from paimon_operator.core.launch.driver_pod import Launch, PullPolicy
+from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
+from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.launch.spark_mode import execution, is_long
+from paimon_operator.core.spec import effective
+from paimon_operator.errors import SurroundingsError
+
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launches:
+    """What the operator's settings add to tables and catalogs."""
+
+    operator: OperatorFacts
+    images: Mapping[str, str]
+    """Engine -> image."""
+    pull_policy: PullPolicy
+    pending_timeout: timedelta
+    cpu_share: float
+    """CPU requested per core of a driver; below 1 more drivers fit on a node than can compute at full speed at once."""
+
+    def launch_of(self, run: PaimonRun, table: PaimonTable | None, catalog: PaimonCatalog | None) -> Launch:
+        """Raises SpecError for what the manifest says wrong, SurroundingsError for what is missing beside it."""
+        if table is None or catalog is None:
+            what, remedy = ("PaimonTable", "Delete the run.") if table is None else ("PaimonCatalog", "Create it.")
+            reason = Reason.TABLE_NOT_FOUND if table is None else Reason.CATALOG_NOT_FOUND
+            raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
+        where = self._execution(run, table, catalog)
+        executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
+        job = build_job(run, table, catalog, self.operator, executors.job if executors else None)
+        way = storage.access(catalog, self.operator.engines[job.engine])
+        size = effective.driver(table, catalog, self.operator.defaults)
+        cores = _given(size.cores)
+        return Launch(
+            job=job,
+            image=self._image(job.engine),
+            pull_policy=self.pull_policy,
+            service_account=catalog.spec.spark.service_account_name if catalog.spec.spark else None,
+            cores=cores,
+            cpu_request_millis=self._millis(cores),
+            memory_mib=units.mebibytes(_given(size.memory)),
+            execution=where,
+            long_work=is_long(run, table, where, self.operator.defaults),
+            executors=executors,
+            overlay=catalog.spec.spark.pod_overlay if catalog.spec.spark else None,
+            variables=way.variables,
+            mounts=way.mounts,
+        )
+
+    def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
+        defaults = self.operator.defaults
+        mode, unknown = effective.mode(table, catalog, defaults), storage.knows_no_executors(catalog)
+        return execution(run, table, mode, defaults, accounts_unknown=unknown)
+
+    def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
+        size = effective.executor(table, catalog, self.operator.defaults)
+        memory, cores = units.mebibytes(_given(size.memory)), _given(size.cores)
+        beside = overhead_mib(memory)
+        own = catalog.spec.spark or CatalogSpark()
+        job = JobExecutors(
+            instances=_given(size.instances),
+            cores=cores,
+            cpu_millis=self._millis(cores),
+            heap_mib=memory - beside,
+            overhead_mib=beside,
+            service_account=own.service_account_name or self.operator.accounts.executor,
+            timeout_seconds=self.operator.executor_timeout_s,
+        )
+        return Executors(job=job, driver_account=own.driver_service_account_name or self.operator.accounts.driver)
+
+    def _millis(self, cores: int) -> int:
+        return max(1, round(cores * self.cpu_share * 1000))
+
+    def limits_of(self, table: PaimonTable | None, catalog: PaimonCatalog | None) -> RunLimits:
+        """The effective runPolicy of the table, and how long its Pods may wait."""
+        if table is None:
+            return RunLimits(pending_timeout=self.pending_timeout)
+        policy = effective.run_policy(table, catalog, self.operator.defaults)
+        return RunLimits(
+            active_deadline=units.delta(_given(policy.active_deadline)),
+            backoff_limit=_given(policy.backoff_limit),
+            pending_timeout=self.pending_timeout,
+        )
+
+    def _image(self, engine: str) -> str:
+        if engine not in self.images:
+            remedy = "Set its image in the chart's values, or another engine in the PaimonCatalog."
+            raise SurroundingsError(
+                f"no Spark image is configured for engine {engine}", remedy, reason=Reason.UNKNOWN_ENGINE
+            )
+        return self.images[engine]
+
+
+def _given(value: ValueT | None) -> ValueT:
+    """A value that the operator's defaults always fill."""
+    if value is None:
+        raise ValueError("the operator's defaults leave a value open")
+    return value

@@ -1,0 +1,295 @@
+"""A run's ConfigMap and driver Pod. Every Pod passes Pod Security `restricted`; no Secret's value can get in here.
+
+The shape of the Pod (arguments, environment, /etc/paimon-run/job.json, uid 185) is a contract with the Spark image's
+entrypoint; golden files in tests/core/golden hold it still.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from paimon_operator.api.catalog.metastore import MetastoreType
+from paimon_operator.api.contract import Job, job_text
+from paimon_operator.api.pod_overlay import PodOverlay
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunSpark
+from paimon_operator.core import naming
+from paimon_operator.core.launch import executor_pod
+from paimon_operator.core.launch.executor_pod import Executors
+from paimon_operator.core.launch.pod_overlay import overlaid
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.spec.desired_table import digest
+from paimon_operator.core.storage import METASTORES
+from paimon_operator.core.storage.access import Mount, Source, Variable
+
+SPARK_UID: Final = 185
+ENTRYPOINT: Final = "/opt/paimon-operator/entrypoint.sh"
+JOB_DIRECTORY: Final = "/etc/paimon-run"
+JOB_FILE: Final = "job.json"
+MINIMUM_OVERHEAD_MIB: Final = 512
+OVERHEAD_SHARE: Final = 0.35
+"""What a driver needs beside its heap: Python, metaspace, the class-data archive, direct buffers."""
+
+GRACE_S: Final = 10
+"""From SIGTERM to SIGKILL. A driver may be killed at any moment, so it gets less than the usual half minute: that of a
+JVM's start, in which SIGTERM to a container's first process is lost."""
+
+PullPolicy = Literal["Always", "IfNotPresent", "Never"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """Everything that the driver Pod of a run is made from, attempts aside."""
+
+    job: Job
+    image: str
+    pull_policy: PullPolicy = "IfNotPresent"
+    service_account: str | None = None
+    """None: the namespace's default account. Its token is not mounted either way, its pull secrets are used."""
+    cores: int
+    cpu_request_millis: int
+    """CPU request in thousandths of a core. There is no CPU limit."""
+    memory_mib: int
+    """Memory of the container in MiB, request and limit."""
+    scratch: str = "10Gi"
+    """Upper bound of /tmp, where Spark spills; a Pod above it is evicted instead of filling the node's disk."""
+    variables: tuple[Variable, ...] = ()
+    """What the catalog's storage needs in the environment."""
+    mounts: tuple[Mount, ...] = ()
+    """What it needs as files."""
+    long_work: bool = False
+    """Compile for a long run: it starts later, and is faster from some million rows on."""
+    execution: RunSpark | None = None
+    """Where the work is done, and why, for the run's status."""
+    executors: Executors | None = None
+    """None: the driver does everything itself, and has no token."""
+    overlay: PodOverlay | None = None
+    """The catalog's additions to driver and executors."""
+
+
+def heap_mib(memory_mib: int) -> int:
+    """The JVM's heap in a container of `memory_mib`: what is left after 35 % of it, at least 512 MiB."""
+    return memory_mib - max(MINIMUM_OVERHEAD_MIB, int(memory_mib * OVERHEAD_SHARE))
+
+
+def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
+    """The job and the executors' Pod, frozen: what attempt 1 was asked to do is what attempt 3 does."""
+    name = naming.config_map_name(run.metadata.name)
+    labels, data = naming.child_labels(run.spec.table_ref.name, run.metadata.name), {JOB_FILE: job_text(launch.job)}
+    if launch.executors is not None:
+        template = overlaid(executor_pod.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
+        labels[naming.ROLE_LABEL] = naming.EXECUTOR
+        data[executor_pod.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
+        data[executor_pod.MAY_USE_KEY] = executor_pod.may_use(template, launch.image)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": _metadata(run, name, labels),
+        "immutable": True,
+        "data": data,
+    }
+
+
+def driver_pod(
+    run: PaimonRun, launch: Launch, *, attempt: int, memory_mib: int, deadline_s: int, own_deadline_s: int
+) -> dict[str, Any]:
+    """The Pod of one attempt. `memory_mib` is the attempt's own size.
+
+    `deadline_s` is the kubelet's, in seconds from the Pod's start: a backstop for a time without an operator, later
+    than the run's own deadline, which counts from the container's start. `own_deadline_s` counts from there as well:
+    the container ends itself, for a time without a kubelet.
+    """
+    name = naming.pod_name(run.metadata.name, attempt)
+    labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
+    metadata = _metadata(run, name, labels)
+    # Deleted by whomever, the Pod stays until its kubelet's last word: a name that is gone does not stop a container.
+    metadata["finalizers"] = [naming.FINALIZER]
+    # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.
+    metadata["annotations"] = {
+        "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+        "karpenter.sh/do-not-disrupt": "true",
+        "kubectl.kubernetes.io/default-container": CONTAINER,
+    }
+    spec: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "activeDeadlineSeconds": deadline_s,
+        "terminationGracePeriodSeconds": GRACE_S,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": _pod_security(),
+        "containers": [_container(launch, memory_mib, _environment(run, launch, attempt, memory_mib, own_deadline_s))],
+        "volumes": [
+            {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
+            {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
+            *[_volume(each) for each in launch.mounts],
+        ],
+    }
+    if launch.job.catalog.metastore == METASTORES[MetastoreType.HIVE]:
+        spec["hostname"] = naming.host_name(launch.job.owner)  # by it a run knows the lock of one that died
+    if launch.service_account:
+        spec["serviceAccountName"] = launch.service_account
+    if launch.executors is not None:
+        spec["serviceAccountName"] = launch.executors.driver_account
+        spec["volumes"].append(executor_pod.token_volume(deadline_s))
+    return overlaid({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, launch.overlay)
+
+
+def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Shape:
+    mounts = [each for each in launch.mounts if not each.driver_only]
+    return executor_pod.Shape(
+        table=run.spec.table_ref.name,
+        run=run.metadata.name,
+        run_uid=run.metadata.uid,
+        command=(ENTRYPOINT,),
+        deadline_s=deadline_s,
+        grace_s=GRACE_S,
+        scratch=launch.scratch,
+        environment=[_variable(each) for each in launch.variables if not each.driver_only],
+        volumes=[_volume(each) for each in mounts],
+        mounts=[_volume_mount(each) for each in mounts],
+        secrets=_secrets(launch),
+        pod_security=_pod_security(),
+        container_security=_container_security(),
+    )
+
+
+def access_hash(launch: Launch) -> str | None:
+    """Hash of what driver and executors must have in common, and of what goes with the job; None without executors.
+
+    The executors' Pod is written once, a driver's for each attempt: from different catalogs, the two sides would work
+    out different secrets. Of what is rendered, so that a newer operator that renders the same finds the same.
+    """
+    if launch.executors is None:
+        return None
+    return digest(
+        {
+            "account": launch.executors.job.service_account,
+            "driverAccount": launch.executors.driver_account,
+            "variables": [_variable(each) for each in launch.variables],
+            "volumes": [_volume(each) for each in launch.mounts],
+            "mounts": [_volume_mount(each) for each in launch.mounts],
+            "secrets": _secrets(launch),
+        }
+    )
+
+
+def _secrets(launch: Launch) -> tuple[str, ...]:
+    """Where driver and executors both find the storage's secrets."""
+    variables = tuple(each.name for each in launch.variables if each.secret_key is not None and not each.driver_only)
+    return variables + tuple(
+        each.path for each in launch.mounts if each.source is Source.SECRET and not each.driver_only
+    )
+
+
+def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, Any]:
+    owner = naming.owner_reference(Kind.RUN.value, run.metadata.name, run.metadata.uid)
+    return {"name": name, "namespace": run.metadata.namespace, "labels": labels, "ownerReferences": [owner]}
+
+
+def _pod_security() -> dict[str, Any]:
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": SPARK_UID,
+        "runAsGroup": SPARK_UID,
+        "fsGroup": SPARK_UID,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _container_security() -> dict[str, Any]:
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+
+
+def _container(launch: Launch, memory_mib: int, environment: list[dict[str, Any]]) -> dict[str, Any]:
+    memory = _memory(memory_mib)
+    requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
+    return {
+        "name": CONTAINER,
+        "image": launch.image,
+        "imagePullPolicy": launch.pull_policy,
+        "command": [ENTRYPOINT],
+        "args": ["driver", f"{JOB_DIRECTORY}/{JOB_FILE}"],
+        "env": environment,
+        # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
+        "resources": {"requests": requests, "limits": {"memory": memory}},
+        "securityContext": _container_security(),
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [
+            {"name": JOB_VOLUME, "mountPath": JOB_DIRECTORY, "readOnly": True},
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
+            *[_volume_mount(each) for each in launch.mounts],
+            *([executor_pod.token_mount()] if launch.executors is not None else []),
+        ],
+    }
+
+
+def _memory(mib: int) -> str:
+    """As the API server writes it."""
+    return f"{mib}Mi" if mib % 1024 else f"{mib // 1024}Gi"
+
+
+def _cpu(millis: int) -> str:
+    """As the API server writes it, so that what is stored equals what was sent."""
+    return f"{millis}m" if millis % 1000 else str(millis // 1000)
+
+
+def _environment(
+    run: PaimonRun, launch: Launch, attempt: int, memory_mib: int, own_deadline_s: int
+) -> list[dict[str, Any]]:
+    plain = {
+        "RUN_NAME": run.metadata.name,
+        "RUN_UID": run.metadata.uid,
+        "RUN_ATTEMPT": str(attempt),
+        "DRIVER_CORES": str(launch.cores),
+        "DRIVER_HEAP": f"{heap_mib(memory_mib)}m",
+        "DRIVER_DEADLINE_S": str(own_deadline_s),
+    }
+    if launch.long_work:
+        plain["DRIVER_JIT"] = "tiered"
+    environment: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
+    if launch.executors is not None:
+        known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))
+        environment += executor_pod.driver_environment(*known)
+    return environment + [_variable(each) for each in launch.variables]
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    if variable.secret_key is None:
+        return {"name": variable.name, "value": variable.value or ""}
+    reference: dict[str, Any] = {"name": variable.secret_key.secret, "key": variable.secret_key.key}
+    if variable.secret_key.optional:
+        reference["optional"] = True
+    return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}
+
+
+def _volume(mount: Mount) -> dict[str, Any]:
+    items: dict[str, Any] = {"optional": True} if mount.optional else {}
+    if mount.items:
+        items["items"] = [{"key": key, "path": file} for key, file in mount.items.items()]
+    match mount.source:
+        case Source.SECRET:
+            # Readable by the group of the Pod (fsGroup) and nobody else.
+            return {"name": mount.volume, "secret": {"secretName": mount.name, "defaultMode": 0o440, **items}}
+        case Source.CONFIG_MAP:
+            return {"name": mount.volume, "configMap": {"name": mount.name, **items}}
+        case Source.CLAIM:
+            return {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.name}}
+
+
+def _volume_mount(mount: Mount) -> dict[str, Any]:
+    read_only = {} if mount.source is Source.CLAIM else {"readOnly": True}
+    return {"name": mount.volume, "mountPath": mount.path, **read_only}
+
+
+CONTAINER: Final = "driver"
+"""The one container whose end is the attempt's end; a sidecar that a cluster injects does not count."""
+
+
+JOB_VOLUME: Final = "job"
+"""The volume with the run's own ConfigMap."""

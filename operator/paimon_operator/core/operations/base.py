@@ -1,0 +1,151 @@
+"""The words that operations and the plan share: work that is due, a run that has ended, and what an operation is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.conditions import ConditionType, find
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger, RunType
+from paimon_operator.api.table.status import ActiveRun, Decision, DecisionResult, Failure, TableStatus
+from paimon_operator.core.spec.context import Look
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Something that is due for one table."""
+
+    type_: RunType
+    subject: str | None = None
+    """The write's name, the compaction's strategy, or None."""
+    partial: bool = False
+    """A part of the table only, by a user's wish."""
+    trigger: RunTrigger
+    due: datetime
+    """Since when; the work that has waited longest goes first, and of several the one that was listed first."""
+    due_time: datetime | None = None
+    """The tick that it answers."""
+    spec_hash: str | None = None
+    identity: str = ""
+    """What tells its run from all others of the same action and subject; see `identity`."""
+    after: str | None = None
+    """The run of this work that ended last: the same asked for once more, after another run, is another run."""
+    run: PaimonRun | None = None
+    """The run, when a user has made it already."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How the table's active run ended."""
+
+    active: ActiveRun
+    at: datetime
+    result: RunStatus
+    """The run's last status; empty for a run that was deleted."""
+    failure_class: FailureClass | None
+    """None: it succeeded."""
+    reason: str
+    message: str
+    field: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the run did what it was asked to."""
+        return self.failure_class is None
+
+    def as_failure(self, before: Failure | None, next_try: datetime | None) -> Failure:
+        """The failure as status remembers it, one more than `before`."""
+        return Failure(
+            run=self.active.name,
+            failure_class=self.failure_class or FailureClass.INFRASTRUCTURE,
+            reason=self.reason,
+            message=self.message,
+            field=self.field,
+            time=self.at,
+            count=before.count + 1 if before else 1,
+            next_try=next_try,
+            spec_hash=self.active.spec_hash,
+        )
+
+
+class Operation(Protocol):
+    """One kind of work on a table: when it is due, and what its result means for the table's status."""
+
+    type_: RunType
+
+    def due(self, look: Look, status: TableStatus) -> Iterator[Work]:
+        """What is due now."""
+
+    def outlook(self, look: Look, status: TableStatus) -> TableStatus:
+        """The status with the next ticks filled in, and without what the manifest no longer asks for."""
+
+    def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:
+        """The status with what was decided about `work`; a decision to start or to skip it answers its tick."""
+
+    def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
+        """The status after a run of this operation. `key` names the table, for the spread of retries."""
+
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
+        """Subjects (see `Work`) and failures that the status remembers."""
+
+    def wakes(self, status: TableStatus) -> Iterator[datetime]:
+        """When something of this operation becomes due."""
+
+
+def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> Ended | None:
+    """How `run` ended; None while it goes on, and while its result is unknown."""
+    status = run.status
+    if status.phase not in (Phase.SUCCEEDED, Phase.FAILED):
+        return None
+    condition = find(status.conditions, ConditionType.SUCCEEDED)
+    failed = status.phase is Phase.FAILED
+    return Ended(
+        active=active,
+        at=status.completion_time or now,
+        result=status,
+        failure_class=(status.failure_class or FailureClass.INFRASTRUCTURE) if failed else None,
+        reason=condition.reason if condition else Reason.DRIVER_FAILED,
+        message=condition.message if condition else f"run {run.metadata.name} ended as {status.phase}",
+        field=status.field,
+    )
+
+
+def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> Ended:
+    """The active run was deleted before it ended; or because its result was `unknown`, so that work goes on."""
+    if unknown:
+        class_, reason = FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN
+        message = "its result is unknown, and it was deleted so that it is tried again"
+    else:
+        class_, reason = FailureClass.CANCELLED, Reason.CANCELLED
+        message = "it was deleted before its result was here"
+    return Ended(active=active, at=now, result=RunStatus(), failure_class=class_, reason=reason, message=message)
+
+
+def started(work: Work, run: str) -> Decision:
+    """The decision to start `work` as `run`."""
+    return Decision(result=DecisionResult.STARTED, reason=Reason.STARTED, message=f"{why(work)}: run {run}")
+
+
+def why(work: Work | ActiveRun) -> str:
+    """Why a run was started, as a sentence without a full stop."""
+    match work.trigger:
+        case RunTrigger.SCHEDULE:
+            return f"due at {rfc3339(work.due_time)}" if work.due_time else "due by its schedule"
+        case RunTrigger.SPEC:
+            return "the table has to be made, or verified, or altered"
+        case RunTrigger.ONCE:
+            return f"write {work.subject} has not been done yet"
+        case RunTrigger.DELETION:
+            return "the object is being deleted and deletionPolicy is Delete"
+        case RunTrigger.USER:
+            return "asked for by a user"
+
+
+def identity(what: str, repetition: int) -> str:
+    """`what`, with `#n` for its n-th repetition by the table, so that no run has the name of a failed one."""
+    return f"{what}#{repetition}" if repetition else what

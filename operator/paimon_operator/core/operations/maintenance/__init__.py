@@ -1,0 +1,1 @@
+"""Operations that keep a table healthy."""

@@ -1,0 +1,1 @@
+"""Operations that create, evolve and drop a table."""

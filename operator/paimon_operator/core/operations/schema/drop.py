@@ -1,0 +1,52 @@
+"""Drop the table, because its object is deleted with deletionPolicy Delete. Repeated without limit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from paimon_operator.api.contract import DropJob
+from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
+from paimon_operator.api.table.status import DropState, TableStatus
+from paimon_operator.core.operations.base import Ended, Work, identity
+from paimon_operator.core.operations.schedule_state import retry_time
+
+RETRIED: Final = frozenset(FailureClass)
+
+
+def due(status: TableStatus, now: datetime) -> Work | None:
+    """The next try, None while it waits for its time."""
+    state = memory(status)
+    if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
+        return None
+    return Work(
+        type_=RunType.DROP,
+        trigger=RunTrigger.DELETION,
+        due=now,
+        identity=identity("deletion", state.attempts or 0),
+        after=state.last_run,
+    )
+
+
+def ended(status: TableStatus, run: Ended, key: str) -> TableStatus:
+    """Done, or one more failure."""
+    state = memory(status)
+    if run.succeeded:
+        return _with(status, DropState(last_run=run.active.name, attempts=state.attempts, done=True))
+    attempts = (state.attempts or 0) + 1
+    failure = run.as_failure(state.failure, retry_time(run, attempts, key, RETRIED))
+    return _with(status, DropState(last_run=run.active.name, attempts=attempts, failure=failure))
+
+
+def memory(status: TableStatus) -> DropState:
+    """What is remembered of dropping."""
+    return status.drop or DropState()
+
+
+def job() -> DropJob:
+    """Everything that a drop needs stands in the job's head."""
+    return DropJob()
+
+
+def _with(status: TableStatus, state: DropState) -> TableStatus:
+    return status.model_copy(update={"drop": state})

@@ -1,0 +1,1 @@
+"""The run controller: the state machine of one PaimonRun."""

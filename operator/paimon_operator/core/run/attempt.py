@@ -1,0 +1,141 @@
+"""One attempt of a run: one driver Pod, from the intent to its end. Pure transitions of `Attempt`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from math import ceil
+from typing import Final
+
+from paimon_operator.api import units
+from paimon_operator.api.conditions import MAX_MESSAGE
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureClass
+from paimon_operator.core.run.outcome import Failure, Success, known_reason
+from paimon_operator.core.run.pod import PodObserved
+
+GROWTH: Final = 1.5
+LARGEST_GROWTH: Final = 4
+"""After an attempt that ran out of memory the next one gets 1.5 times of it, at most 4 times of what is configured."""
+MIB_PER_GIB: Final = 1024
+
+_IMAGE_REASONS = {
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "ImageInspectError",
+    "RegistryUnavailable",
+}
+_CONFIG_ERROR = "CreateContainerConfigError"
+
+
+def next_memory(attempts: Iterable[Attempt], configured_mib: int) -> int:
+    """Memory in MiB for the attempt after `attempts`: as configured, or more where one ran out of memory before."""
+    memory = configured_mib
+    for attempt in attempts:
+        if attempt.failure_class is FailureClass.OUT_OF_MEMORY and attempt.memory is not None:
+            grown = ceil(units.mebibytes(attempt.memory) * GROWTH)
+            memory = max(memory, min(grown, configured_mib * LARGEST_GROWTH))
+    return memory
+
+
+def seen(attempt: Attempt, pod: PodObserved) -> Attempt:
+    """The attempt after a look at its Pod: it exists, and perhaps its container has started or ended."""
+    started = pod.started or attempt.started
+    running = attempt.state is AttemptState.LAUNCHING and started is not None
+    ended = pod.terminated
+    return attempt.model_copy(
+        update={
+            "pod_uid": pod.uid,
+            "started": _whole(started),
+            "finished": _whole(ended.finished) if ended else attempt.finished,
+            "exit_code": min(ended.exit_code, 255) if ended else attempt.exit_code,
+            "state": AttemptState.RUNNING if running else attempt.state,
+        }
+    )
+
+
+def waiting(attempt: Attempt, reason: Reason | None, message: str | None) -> Attempt:
+    """The attempt with what it waits for, or without once it waits no more."""
+    return attempt.model_copy(update={"reason": None if reason is None else reason.value, "message": cut(message)})
+
+
+def stopping(attempt: Attempt, failure: Failure) -> Attempt:
+    """The intent to stop the Pod, written before the Pod is deleted, with the failure that the attempt will end by."""
+    return attempt.model_copy(update={"state": AttemptState.STOPPING, **_why(failure)})
+
+
+def ended(attempt: Attempt, outcome: Success | Failure, now: datetime) -> Attempt:
+    """The attempt after its end was read. Never called twice for one attempt: an ended one is not looked at again."""
+    why = _why(outcome) if isinstance(outcome, Failure) else {"failure_class": None, "reason": None, "message": None}
+    finished = attempt.finished or (_whole(now) if attempt.started else None)
+    return attempt.model_copy(update={"state": AttemptState.ENDED, "finished": finished, **why})
+
+
+def recorded(attempt: Attempt) -> Failure:
+    """The failure that a stopping attempt was written down with."""
+    return Failure(
+        failure_class=attempt.failure_class or FailureClass.INFRASTRUCTURE,
+        reason=known_reason(attempt.reason, Reason.DRIVER_FAILED),
+        message=attempt.message or "",
+    )
+
+
+def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
+    """What a Pod whose container has not started waits for, as a word and a sentence."""
+    if pod.waiting is not None and pod.waiting.reason in _IMAGE_REASONS:
+        if pod.waiting.reason == "ImagePullBackOff" and attempt.reason == Reason.IMAGE_PULL_FAILED:
+            # The kubelet alternates between the cause and "Back-off"; the cause is kept, and the status stays still.
+            return Reason.IMAGE_PULL_FAILED, attempt.message or ""
+        return Reason.IMAGE_PULL_FAILED, f"the Spark image cannot be pulled: {_told(pod)}"
+    if pod.waiting is not None and pod.waiting.reason == _CONFIG_ERROR:
+        if "secret" in pod.waiting.message.lower():
+            return (
+                Reason.SECRET_NOT_FOUND,
+                f"the Pod cannot start: {_told(pod)}. Make the Secret that the catalog names",
+            )
+        return Reason.POD_NOT_STARTED, f"the Pod cannot start: {_told(pod)}"
+    if pod.unschedulable is not None:
+        return Reason.UNSCHEDULABLE, f"no node takes pod {pod.name}: {pod.unschedulable}"
+    # Of a volume that cannot be mounted only an Event tells.
+    needed = f"; it cannot without {', '.join(pod.mounts)}, each with its keys" if pod.mounts else ""
+    return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start{needed}"
+
+
+def cost(attempts: Iterable[Attempt]) -> Cost | None:
+    """What the containers used, whole units rounded up per attempt; None when none ever started."""
+    used = [
+        # The end of a lost Pod is by our clock, its start by the node's: the difference may be negative.
+        (max(0, ceil((each.finished - each.started).total_seconds())), each)
+        for each in attempts
+        if each.started is not None and each.finished is not None
+    ]
+    if not used:
+        return None
+    gib = [(seconds, units.mebibytes(each.memory) / MIB_PER_GIB) for seconds, each in used if each.memory is not None]
+    return Cost(
+        pod_seconds=sum(seconds for seconds, _ in used),
+        core_seconds=sum(seconds * (each.cores or 1) for seconds, each in used),
+        gib_seconds=sum(ceil(seconds * size) for seconds, size in gib),
+    )
+
+
+def cut(message: str | None) -> str | None:
+    """`message` within the bound of every message of the API."""
+    if message is None or len(message) <= MAX_MESSAGE:
+        return message
+    return message[: MAX_MESSAGE - 1] + "…"
+
+
+def _why(failure: Failure) -> dict[str, object]:
+    return {"failure_class": failure.failure_class, "reason": failure.reason.value, "message": cut(failure.message)}
+
+
+def _told(pod: PodObserved) -> str:
+    waiting_for = pod.waiting
+    return "" if waiting_for is None else (waiting_for.message or waiting_for.reason)
+
+
+def _whole(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(microsecond=0)

@@ -1,0 +1,184 @@
+"""How a run ends, or goes on after a failed attempt: the status that an outcome leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from paimon_operator.api.base import to_the_second
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.contract import Result
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import Attempt, FailureClass, Measure, Phase, RunStatus, RunType
+from paimon_operator.core import backoff
+from paimon_operator.core.conditions import fails, holds, settled, stalled, unknown
+from paimon_operator.core.run import attempt as attempts
+from paimon_operator.core.run.outcome import Failure, Success
+from paimon_operator.core.run.transition import Step, under_way, with_attempt
+
+RETRIED: Final[Mapping[FailureClass, backoff.Backoff]] = {
+    FailureClass.CONFLICT: backoff.CONFLICT,
+    FailureClass.INFRASTRUCTURE: backoff.INFRASTRUCTURE,
+    FailureClass.OUT_OF_MEMORY: backoff.INFRASTRUCTURE,
+}
+"""What another attempt can mend. Everything else ends the run; an edit, or the table in a while, starts a new one."""
+ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN})
+"""Phases that never change again."""
+
+_AT_ONCE: Final = timedelta(0)
+"""Once the last status is stored, the finalizer goes; not before, or a crash in between would leave it unguarded."""
+_MAX_DIFFERENCES, _DIFFERENCE_LENGTH, _FIELD_LENGTH = 32, 512, 256
+
+
+def after_attempt(
+    run: PaimonRun, last: Attempt, outcome: Success | Failure, *, backoff_limit: int, now: datetime
+) -> Step:
+    """The `last` attempt has ended by `outcome`: the run ends with it, or waits for its next attempt."""
+    attempt = attempts.ended(last, outcome, now)
+    status = with_attempt(run.status, attempt)
+    if isinstance(outcome, Success):
+        return _succeeded(status, outcome.result, now)
+    if outcome.failure_class not in RETRIED:
+        return failed(status, outcome, now)
+    if attempt.number > backoff_limit:
+        return _exhausted(run, status, outcome, now)
+    return _retry(run, status, outcome, now)
+
+
+def failed(status: RunStatus, failure: Failure, now: datetime) -> Step:
+    """The run is over and did not do what it was asked to, or nobody knows whether it did."""
+    if failure.failure_class is FailureClass.RESULT_UNKNOWN:
+        return _unknown(status, failure, now)
+    final = _final(status, Phase.FAILED, failure.result, now, failure)
+    return Step(
+        status=final,
+        findings=(
+            fails(ConditionType.SUCCEEDED, failure.reason, failure.message),
+            *stalled(failure.reason, failure.message),
+        ),
+        requeue_after=_AT_ONCE,
+    )
+
+
+def _succeeded(status: RunStatus, result: Result, now: datetime) -> Step:
+    message = _summary(result)
+    return Step(
+        status=_final(status, Phase.SUCCEEDED, result, now, None),
+        findings=(
+            holds(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, message),
+            *settled(Reason.RUN_SUCCEEDED, message),
+        ),
+        requeue_after=_AT_ONCE,
+    )
+
+
+def _unknown(status: RunStatus, failure: Failure, now: datetime) -> Step:
+    message = f"{failure.message.rstrip('. ')}. {Reason.RESULT_UNKNOWN.remedy}"
+    return Step(
+        status=_final(status, Phase.UNKNOWN, failure.result, now, failure),
+        findings=(
+            unknown(ConditionType.SUCCEEDED, Reason.RESULT_UNKNOWN, message),
+            *stalled(Reason.RESULT_UNKNOWN, message),
+        ),
+        requeue_after=_AT_ONCE,
+    )
+
+
+def _exhausted(run: PaimonRun, status: RunStatus, failure: Failure, now: datetime) -> Step:
+    """No attempt is left. A write of which one attempt may have committed unseen is unknown, not failed."""
+    tried = len(status.attempts)
+    times = "1 attempt" if tried == 1 else f"{tried} attempts"
+    unseen = any(attempt.reason == Reason.RESULT_MISSING for attempt in status.attempts)
+    if run.spec.type is RunType.WRITE and unseen:
+        message = f"whether the write was committed is not known after {times}: {failure.message}"
+        lost = Failure(failure_class=FailureClass.RESULT_UNKNOWN, reason=Reason.RESULT_UNKNOWN, message=message)
+        return _unknown(status, lost, now)
+    last = Failure(
+        failure_class=failure.failure_class,
+        reason=failure.reason,
+        message=f"{times} failed, the last one: {failure.message}",
+        field=failure.field,
+        result=failure.result,
+    )
+    return failed(status, last, now)
+
+
+def _retry(run: PaimonRun, status: RunStatus, failure: Failure, now: datetime) -> Step:
+    number = status.attempts[-1].number
+    delay = RETRIED[failure.failure_class].delay(number, run.metadata.uid)
+    next_try = to_the_second(now + delay)
+    message = f"attempt {number} failed: {failure.message}"
+    return Step(
+        status=status.model_copy(update={"phase": Phase.PENDING, "next_try": next_try}),
+        findings=under_way(Reason.BACKING_OFF, message),
+        requeue_after=next_try - now,
+    )
+
+
+def _final(status: RunStatus, phase: Phase, result: Result | None, now: datetime, failure: Failure | None) -> RunStatus:
+    """The status that never changes again."""
+    update: dict[str, Any] = {
+        "phase": phase,
+        "completion_time": to_the_second(now),
+        "next_try": None,
+        "cost": attempts.cost(status.attempts),
+        **({} if result is None else _told_by(result)),
+    }
+    if failure is not None:
+        update["failure_class"] = failure.failure_class
+        update["field"] = failure.field[:_FIELD_LENGTH] if failure.field else None
+    return status.model_copy(update=update)
+
+
+def _told_by(result: Result) -> dict[str, Any]:
+    return {
+        "seen_snapshot": result.seen_snapshot,
+        "outside_commit": result.outside_commit,
+        "before": result.before,
+        "after": _after(result),
+        "created": result.created,
+        "differences": tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES]),
+        "write": result.write,
+        "expired": result.expired,
+        "dropped": result.dropped,
+    }
+
+
+def _after(result: Result) -> Measure | None:
+    """What the result says of the table afterwards, in one place: `after` where it is given, else `table`."""
+    facts: dict[str, Any] = {}
+    if result.table is not None:
+        facts = result.table.model_dump(exclude_none=True)
+        if "size_bytes" in facts:
+            facts["bytes"] = facts.pop("size_bytes")
+    if result.after is not None:
+        facts |= result.after.model_dump(exclude_none=True)
+    return Measure(**facts) if facts else None
+
+
+def _summary(result: Result) -> str:
+    """What was done, in a sentence for `kubectl get`."""
+    match result.operation:
+        case RunType.PROVISION:
+            return "the table was made" if result.created else "the table was verified"
+        case RunType.WRITE:
+            return _write_summary(result)
+        case RunType.COMPACT:
+            return f"compacted from {_files(result.before)} to {_files(result.after)}"
+        case RunType.EXPIRE_SNAPSHOTS:
+            return f"{result.expired or 0} snapshots expired"
+        case RunType.DROP:
+            return "the table was dropped" if result.dropped else "the table was gone already"
+
+
+def _write_summary(result: Result) -> str:
+    if result.write is None or result.write.skipped:
+        return "there was nothing to load"
+    found = " by an earlier attempt" if result.write.already_committed else ""
+    return f"{result.write.rows or 0} rows of {result.write.files or 0} files were loaded{found}"
+
+
+def _files(measure: Measure | None) -> str:
+    return "an unknown number of files" if measure is None or measure.files is None else f"{measure.files} files"

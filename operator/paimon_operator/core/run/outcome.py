@@ -1,0 +1,174 @@
+"""What the end of a driver Pod means: the result, or the class of the failure and what is told about it.
+
+Order of trust: the result document of this very run, the exit code of the contract, then what Kubernetes says about the
+container and the Pod. Nothing is ever success without a result that says so.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from paimon_operator.api.contract import ErrorClass, ExitCode, Result, read_result
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.run.pod import PodObserved, Terminated
+from paimon_operator.core.spec.paimon_options import field_of_option
+from paimon_operator.errors import ContractError
+
+JVM_OUT_OF_MEMORY: Final = 3
+"""-XX:+ExitOnOutOfMemoryError; spark-submit passes it through."""
+TOO_MANY_EXECUTORS_FAILED: Final = 11
+"""Spark's own way out of a run whose executors end again and again."""
+SIGKILLED: Final = 137
+TAIL_LENGTH: Final = 500
+"""Characters of a log's end that go into a message."""
+_FREE_OPTION: Final = re.compile(r"spec\.options\[(.+)\]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Success:
+    """The driver says that it did what it was asked to."""
+
+    result: Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """The attempt failed, or what it did is not known."""
+
+    failure_class: FailureClass
+    reason: Reason
+    message: str
+    """What is wrong and what to do, in a sentence or two."""
+    field: str | None = None
+    """Field to edit, of the table's manifest or of its catalog's."""
+    result: Result | None = None
+    """The driver's own account, where it left one."""
+
+
+_BY_EXIT_CODE: Final = {
+    ExitCode.CONFLICT: (FailureClass.CONFLICT, Reason.COMMIT_CONFLICT),
+    ExitCode.SPEC: (FailureClass.SPEC, Reason.INVALID_SPEC),
+    ExitCode.SURROUNDINGS: (FailureClass.SURROUNDINGS, Reason.DRIVER_FAILED),
+    ExitCode.INFRASTRUCTURE: (FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED),
+    ExitCode.RESULT_UNKNOWN: (FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN),
+}
+
+
+def classify(pod: PodObserved, run: str) -> Success | Failure:
+    """What the end of this Pod means for `run`. A Pod of whose end nothing was said is a ValueError."""
+    if not pod.spoken:
+        raise ValueError(f"pod {pod.name} has not ended")
+    result, why_none = _result(pod.terminated, run)
+    code = None if pod.terminated is None else pod.terminated.exit_code
+    if result is not None and result.ok and code not in _BY_EXIT_CODE:
+        # A JVM that crashes while it shuts down does not undo the commit that the result speaks of.
+        return Success(result=result)
+    if code in _BY_EXIT_CODE:
+        return _reported(ExitCode(code), result, pod.terminated)
+    if code == ExitCode.OK:
+        return _without_success(result, why_none)
+    return _killed(pod)
+
+
+def lost(pod: str) -> Failure:
+    """The Pod is gone (404) and nobody read its result."""
+    return _infrastructure(Reason.POD_LOST, f"pod {pod} vanished before its result was read")
+
+
+def given_up(pod: str) -> Failure:
+    """Its kubelet's own deadline is over, and its node never said how it ended."""
+    return _infrastructure(Reason.POD_LOST, f"the node of pod {pod} never said how it ended")
+
+
+def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str]:
+    """The result, or None and why there is none."""
+    if terminated is None or not terminated.message.strip():
+        return None, "it left no result"
+    try:
+        result = read_result(terminated.message)
+    except ContractError as error:
+        return None, f"its result cannot be read ({error})"
+    if result.run != run:
+        return None, f"its result is that of another run, {result.run}"
+    return result, ""
+
+
+def _reported(code: ExitCode, result: Result | None, terminated: Terminated | None) -> Failure:
+    """An exit code of the contract: the code decides the class, the result has the words."""
+    failure_class, reason = _BY_EXIT_CODE[code]
+    if result is not None and result.error is not None:
+        field = _field(result.error.field)
+        where = f"{field}: " if field and failure_class is FailureClass.SPEC else ""
+        return Failure(
+            failure_class=failure_class,
+            reason=known_reason(result.error.reason, reason),
+            message=where + _sentences(result.error.message, result.error.remedy),
+            field=field,
+            result=result,
+        )
+    tail = _tail(terminated)
+    return Failure(failure_class=failure_class, reason=reason, message=f"the driver ended with exit code {code}{tail}")
+
+
+def _field(told: str | None) -> str | None:
+    """The driver knows Paimon's options only; some of them come from fields of their own."""
+    option = _FREE_OPTION.fullmatch(told or "")
+    return field_of_option(option[1]) if option else told
+
+
+def _without_success(result: Result | None, why_none: str) -> Failure:
+    """Exit code 0, and yet no result that says ok."""
+    if result is None or result.error is None:
+        return _infrastructure(Reason.RESULT_MISSING, f"the driver ended with exit code 0, but {why_none}")
+    # Not what our driver does; its own account is then more cautious than its exit code.
+    return _reported(ErrorClass(result.error.error_class).exit_code, result, None)
+
+
+def _killed(pod: PodObserved) -> Failure:
+    """The container did not end by itself, or ended in a way that the contract does not know."""
+    if pod.reason == "DeadlineExceeded":
+        message = "the pod was stopped at its activeDeadlineSeconds"
+        return Failure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
+    if pod.reason == "Evicted" or pod.disruption is not None:
+        why = pod.message or pod.disruption or "no reason given"
+        return _infrastructure(Reason.EVICTED, f"the pod was pushed off its node: {why}")
+    ended = pod.terminated
+    if ended is None or ended.reason == "ContainerStatusUnknown":
+        otherwise = "it was deleted before a node took it" if pod.node is None else "its node does not say why"
+        why = " ".join(part for part in (pod.reason, pod.message) if part) or otherwise
+        return _infrastructure(Reason.POD_LOST, f"the pod failed without a word from its container: {why}")
+    if pod.deleting:
+        return _infrastructure(Reason.POD_LOST, f"the pod was deleted while it ran (exit code {ended.exit_code})")
+    if ended.reason == "OOMKilled" or ended.exit_code in (SIGKILLED, JVM_OUT_OF_MEMORY):
+        what = ended.reason if ended.reason == "OOMKilled" else f"exit code {ended.exit_code}"
+        message = f"the driver ran out of memory ({what})"
+        return Failure(failure_class=FailureClass.OUT_OF_MEMORY, reason=Reason.OUT_OF_MEMORY, message=message)
+    reason, what = Reason.DRIVER_FAILED, f"the driver ended with exit code {ended.exit_code}"
+    if ended.exit_code == TOO_MANY_EXECUTORS_FAILED:
+        reason, what = Reason.NO_EXECUTORS, "too many executors failed"
+    return _infrastructure(reason, what + _tail(ended))
+
+
+def _infrastructure(reason: Reason, message: str) -> Failure:
+    return Failure(failure_class=FailureClass.INFRASTRUCTURE, reason=reason, message=message)
+
+
+def known_reason(word: str | None, otherwise: Reason) -> Reason:
+    """The reason of this word, `otherwise` when the closed list has none: a newer Spark image may know more reasons."""
+    return next((reason for reason in Reason if reason == word), otherwise)
+
+
+def _sentences(message: str, remedy: str) -> str:
+    return f"{message.rstrip('. ')}. {remedy[:1].upper()}{remedy[1:]}" if remedy else message
+
+
+def _tail(terminated: Terminated | None) -> str:
+    """The end of the log (FallbackToLogsOnError), as the end of a sentence; empty when there is none."""
+    lines = [] if terminated is None else [line.strip() for line in terminated.message.splitlines()]
+    text = " | ".join([line for line in lines if line][-3:])
+    if not text:
+        return ""
+    return f"; its log ends: {text if len(text) <= TAIL_LENGTH else '…' + text[-TAIL_LENGTH:]}"

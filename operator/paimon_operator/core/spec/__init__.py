@@ -1,0 +1,1 @@
+"""The meaning of a manifest: effective settings, Paimon options, types, the desired table."""

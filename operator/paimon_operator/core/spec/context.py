@@ -1,0 +1,74 @@
+"""One look at one table, with everything resolved that a decision needs: catalog, engine, what holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.compaction import CompactionMode
+from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
+from paimon_operator.api.table.status import Effective, EffectiveCompaction
+from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.engines import Engine
+from paimon_operator.core.spec.desired_table import desired_table, fingerprint
+from paimon_operator.core.spec.effective import effective
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """A table together with its catalog and engine, at one moment."""
+
+    table: PaimonTable
+    catalog: PaimonCatalog
+    engine: Engine
+    holds: Effective
+    now: datetime
+
+    @classmethod
+    def at(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> Look:
+        """The look at `now`. Raises KeyError for an engine that the operator has not: check the catalog first."""
+        engine = operator.engines[operator.engine_of(catalog)]
+        holds = effective(table, catalog, engine, operator.defaults)
+        return cls(table=table, catalog=catalog, engine=engine, holds=holds, now=now)
+
+    @property
+    def spec(self) -> PaimonTableSpec:
+        """What the manifest says."""
+        return self.table.spec
+
+    @property
+    def zone(self) -> str:
+        """Name of the time zone that schedules are read in."""
+        return self.holds.time_zone or "UTC"
+
+    @property
+    def compaction(self) -> EffectiveCompaction:
+        """Who compacts, and when."""
+        if self.holds.compaction is None:
+            raise ValueError("effective() always fills compaction")
+        return self.holds.compaction
+
+    @cached_property
+    def wanted_hash(self) -> str:
+        """Hash of the table that the manifest wants. Raises TypeTextError: check the rules first."""
+        return fingerprint(desired_table(self.spec, self.holds))
+
+    @property
+    def dedicated(self) -> bool:
+        """Whether the operator compacts."""
+        return self.compaction.mode is CompactionMode.DEDICATED
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no look was ever stored: what the manifest asks for, it has always asked for, and no tick passed.
+
+        A table that had to wait for its catalog first was looked at, but its schedules were not.
+        """
+        return self.table.status.effective is None
+
+    @property
+    def created(self) -> datetime:
+        """When the object was made: before the first run, schedules count from here."""
+        return self.table.metadata.creation_timestamp or self.now

@@ -1,0 +1,49 @@
+"""The table as the manifest wants it in Paimon, and a hash that tells whether an edit wants another one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+from paimon_operator.api.contract import JobColumn, ProvisionJob
+from paimon_operator.api.table.spec import PaimonTableSpec
+from paimon_operator.api.table.status import Effective
+from paimon_operator.core.spec import data_types
+from paimon_operator.core.spec.paimon_options import table_options
+
+HASH_LENGTH: Final = 16
+
+
+def desired_table(spec: PaimonTableSpec, holds: Effective) -> ProvisionJob:
+    """The whole table. Raises TypeTextError for a type that cannot be read."""
+    schema = spec.table_schema
+    columns = (
+        JobColumn(name=c.name, type=_stored_type(c.type, c.name in schema.primary_keys), comment=c.comment)
+        for c in schema.columns
+    )
+    return ProvisionJob(
+        columns=tuple(columns),
+        primary_keys=schema.primary_keys,
+        partition_keys=schema.partition_keys,
+        comment=schema.comment or "",
+        options=table_options(spec, holds),
+        adoption=spec.adoption_policy,
+    )
+
+
+def fingerprint(table: ProvisionJob) -> str:
+    """Hash of the wanted table. How to adopt it is no part of it, and neither are sizes, schedules or writes."""
+    return digest(table.model_dump(mode="json", exclude={"adoption"}))
+
+
+def digest(document: Any) -> str:
+    """Hash of a JSON document: equal for equal documents, however their keys are ordered."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
+
+
+def _stored_type(text: str, is_key: bool) -> str:
+    """The type as Paimon will store it: primary key columns are NOT NULL by themselves."""
+    written = data_types.canonical(text)
+    return written + data_types.NOT_NULL if is_key and not written.endswith(data_types.NOT_NULL) else written

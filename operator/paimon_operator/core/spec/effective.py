@@ -1,0 +1,121 @@
+"""What holds for a table once catalog and operator defaults are counted in, and where each block came from.
+
+A table's block replaces the catalog's whole; of `retention` and `spark` each member is such a block. Operator defaults
+then fill what the block left open. Rule: the API page, "Conventions".
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+from paimon_operator.api.catalog.spec import PaimonCatalog, TableDefaults
+from paimon_operator.api.compaction import Compaction, CompactionMode, ScheduledCompaction
+from paimon_operator.api.policies import RunPolicy
+from paimon_operator.api.retention import SnapshotRetention
+from paimon_operator.api.spark import Driver, Executor, SparkMode
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import (
+    Effective,
+    EffectiveCompaction,
+    EffectiveDriver,
+    EffectiveExecutor,
+    EffectiveMode,
+    EffectiveRetention,
+    EffectiveRunPolicy,
+    EffectiveSnapshotRetention,
+    Origin,
+)
+from paimon_operator.core.config import Defaults
+from paimon_operator.core.engines import Engine
+
+BlockT = TypeVar("BlockT")
+
+WRITE_ONLY_MODES: Final = (CompactionMode.DEDICATED, CompactionMode.EXTERNAL)
+"""Modes in which writers neither compact nor expire."""
+
+
+def effective(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> Effective:
+    """The whole of `status.effective`."""
+    compaction = _compaction(table, catalog, engine, defaults)
+    return Effective(
+        engine=engine.id,
+        time_zone=table.spec.time_zone or catalog.spec.time_zone or defaults.time_zone,
+        compaction=compaction,
+        retention=_retention(table, catalog, compaction.mode, defaults),
+        driver=driver(table, catalog, defaults),
+        mode=(where := mode(table, catalog, defaults)),
+        executor=None if where.mode is SparkMode.LOCAL else executor(table, catalog, defaults),
+        run_policy=run_policy(table, catalog, defaults),
+    )
+
+
+def driver(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveDriver:
+    """Size of the next driver Pod."""
+    of_table = table.spec.spark.driver if table.spec.spark else None
+    of_catalog = catalog.spec.spark.driver if catalog and catalog.spec.spark else None
+    block, source = _nearest(of_table, of_catalog, Driver())
+    return EffectiveDriver(
+        cores=block.cores or defaults.driver.cores, memory=block.memory or defaults.driver.memory, source=source
+    )
+
+
+def executor(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveExecutor:
+    """Number and size of the next executor Pods."""
+    of_table = table.spec.spark.executor if table.spec.spark else None
+    of_catalog = catalog.spec.spark.executor if catalog and catalog.spec.spark else None
+    block, source = _nearest(of_table, of_catalog, Executor())
+    filled = defaults.executor.model_dump() | block.model_dump(exclude_none=True)
+    return EffectiveExecutor(**filled, source=source)
+
+
+def mode(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveMode:
+    """Where the work is done."""
+    of_table = table.spec.spark.mode if table.spec.spark else None
+    of_catalog = catalog.spec.spark.mode if catalog and catalog.spec.spark else None
+    found, source = _nearest(of_table, of_catalog, defaults.mode)
+    return EffectiveMode(mode=found, source=source)
+
+
+def run_policy(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveRunPolicy:
+    """Deadline, retries and history of the table's runs."""
+    block, source = _nearest(table.spec.run_policy, _defaults_of(catalog).run_policy, RunPolicy())
+    filled = defaults.run_policy.model_dump() | block.model_dump(exclude_none=True)
+    return EffectiveRunPolicy(**filled, source=source)
+
+
+def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> EffectiveCompaction:
+    inherited = _defaults_of(catalog).compaction
+    block, source = _nearest(table.spec.compaction, inherited, Compaction(mode=CompactionMode.INLINE))
+    minor, full = block.minor, block.full
+    if block.mode is CompactionMode.DEDICATED and minor is None and full is None:
+        full = ScheduledCompaction(schedule=defaults.full_compaction)
+        if engine.has_minor_compaction:
+            minor = ScheduledCompaction(schedule=defaults.minor_compaction)
+    return EffectiveCompaction(
+        mode=block.mode, minor=minor, full=full, partition_idle_time=block.partition_idle_time, source=source
+    )
+
+
+def _retention(
+    table: PaimonTable, catalog: PaimonCatalog, mode: CompactionMode, defaults: Defaults
+) -> EffectiveRetention | None:
+    of_table = table.spec.retention.snapshots if table.spec.retention else None
+    inherited = _defaults_of(catalog).retention
+    block, source = _nearest(of_table, inherited.snapshots if inherited else None, SnapshotRetention())
+    schedule = block.schedule or (defaults.expiry if mode is CompactionMode.DEDICATED else None)
+    if source is Origin.DEFAULT and schedule is None:
+        return None
+    filled = block.model_dump() | {"schedule": schedule}
+    return EffectiveRetention(snapshots=EffectiveSnapshotRetention(**filled, source=source))
+
+
+def _defaults_of(catalog: PaimonCatalog | None) -> TableDefaults:
+    return (catalog.spec.table_defaults if catalog else None) or TableDefaults()
+
+
+def _nearest(of_table: BlockT | None, of_catalog: BlockT | None, default: BlockT) -> tuple[BlockT, Origin]:
+    if of_table is not None:
+        return of_table, Origin.TABLE
+    if of_catalog is not None:
+        return of_catalog, Origin.CATALOG
+    return default, Origin.DEFAULT

@@ -1,0 +1,33 @@
+"""Names and locations: the table's name in Paimon, and one text for one place."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from paimon_operator.api.table.spec import PaimonTable
+
+_SAME_SCHEME: Final = {"s3a": "s3", "s3n": "s3"}
+
+
+_USUAL_PORT: Final = {"hdfs": 8020}
+"""With and without it a URI means the same server."""
+
+
+def table_name(table: PaimonTable) -> str:
+    """The table's name in Paimon: spec.table, or the object's name with `-` as `_`."""
+    return table.spec.table or table.metadata.name.replace("-", "_")
+
+
+def normalised(uri: str) -> str:
+    """One text for one place: scheme and bucket or server in lower case, single slashes, none at the end."""
+    parts = urlsplit(uri)
+    scheme = _SAME_SCHEME.get(parts.scheme.lower(), parts.scheme.lower())
+    server = parts.netloc.lower().removesuffix(f":{_USUAL_PORT.get(scheme, '')}")
+    path = "/".join(segment for segment in parts.path.split("/") if segment not in ("", "."))
+    return f"{scheme}://{server}/{path}"
+
+
+def inside(uri: str, directory: str) -> bool:
+    """Whether `uri` is `directory` or lies below it."""
+    return f"{normalised(uri)}/".startswith(f"{normalised(directory).rstrip('/')}/")

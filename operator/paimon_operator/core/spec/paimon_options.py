@@ -1,0 +1,197 @@
+"""The table options of Paimon that a manifest asks for: every typed field's own, and the free ones as they stand.
+
+Only what differs from Paimon's own default is written, so that a table made by hand and a table made by the operator
+are the same table. The sole exception is `bucket`, whose default has changed between versions of Paimon.
+The owner's mark (`paimon-operator.owner`) is the Spark side's: it is no wish of the manifest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from paimon_operator.api.retention import SnapshotRetention
+from paimon_operator.api.table.columns import Aggregate, Column
+from paimon_operator.api.table.options import OPTION_FIELDS
+from paimon_operator.api.table.spec import (
+    BucketType,
+    ChangelogProducerType,
+    MergeEngineType,
+    PaimonTableSpec,
+    SortOrder,
+)
+from paimon_operator.api.table.status import Effective
+from paimon_operator.api.units import paimon_duration
+from paimon_operator.core.engines import Option, ValueKind
+from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
+
+AUTOMATIC_BUCKETS: Final = "-1"
+"""Dynamic with a primary key, unaware without."""
+
+MERGE_ENGINES: Final = {
+    MergeEngineType.DEDUPLICATE: "deduplicate",
+    MergeEngineType.PARTIAL_UPDATE: "partial-update",
+    MergeEngineType.AGGREGATION: "aggregation",
+    MergeEngineType.FIRST_ROW: "first-row",
+}
+CHANGELOG_PRODUCERS: Final = {
+    ChangelogProducerType.NONE: "none",
+    ChangelogProducerType.INPUT: "input",
+    ChangelogProducerType.LOOKUP: "lookup",
+    ChangelogProducerType.FULL_COMPACTION: "full-compaction",
+}
+TRUE: Final = "true"
+
+_AGGREGATE_FIELDS: Final = {
+    "aggregate-function": "function",
+    "ignore-retract": "ignoreRetract",
+    "list-agg-delimiter": "delimiter",
+    "distinct": "distinct",
+    "nested-key": "nestedKey",
+    "count-limit": "countLimit",
+}
+"""Last part of a column's option -> the member of `aggregate` that makes it."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What a kind of value looks like, and what to call it."""
+
+    name: str
+    reads: Callable[[str], bool]
+
+
+_DURATION = re.compile(r"[0-9]{1,19} ?(|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?|ms|milli(s|seconds?)?)")
+_SIZE = re.compile(r"[0-9]{1,19} ?(|b|bytes|kb?|kibibytes|mb?|mebibytes|gb?|gibibytes|tb?|tebibytes)")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+
+
+def _whole(bound: int) -> Callable[[str], bool]:
+    return lambda text: _WHOLE.fullmatch(text) is not None and -bound <= int(text) < bound
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: pattern.fullmatch(text) is not None
+
+
+_FORMS: Final = {
+    ValueKind.BOOLEAN: _Form("true or false", ("true", "false").__contains__),
+    ValueKind.INTEGER: _Form("a whole number of 32 bits", _whole(2**31)),
+    ValueKind.LONG: _Form("a whole number of 64 bits", _whole(2**63)),
+    ValueKind.FLOAT: _Form("a number", _matches(_NUMBER)),
+    ValueKind.DOUBLE: _Form("a number", _matches(_NUMBER)),
+    ValueKind.DURATION: _Form("a duration like '15 min'", _matches(_DURATION)),
+    ValueKind.SIZE: _Form("a size like '128 mb'", _matches(_SIZE)),
+}
+
+
+def table_options(spec: PaimonTableSpec, holds: Effective) -> dict[str, str]:
+    """All options that the table is to have, by key in alphabetical order."""
+    wanted = dict(spec.options)
+    for part in (_buckets, _merging, _changelog):
+        wanted.update(part(spec))
+    wanted.update(_columns(spec))
+    wanted.update(_maintenance(holds))
+    return dict(sorted(wanted.items()))
+
+
+def field_of_option(key: str) -> str:
+    """The field of the manifest that makes this option of Paimon's."""
+    family, _, rest = key.partition(".")
+    names, _, last = rest.rpartition(".")
+    if family == "fields" and last == "sequence-group":
+        return "spec.mergeEngine.partialUpdate.sequenceGroups"
+    if family == "fields" and last in _AGGREGATE_FIELDS:
+        return f"spec.schema.columns[{names}].aggregate.{_AGGREGATE_FIELDS[last]}"
+    return OPTION_FIELDS.get(key, f"spec.options[{key}]")
+
+
+def retention_options(block: SnapshotRetention | None) -> dict[str, str]:
+    """Snapshot retention as table options, so that writers and the operator go by the same rule."""
+    if block is None:
+        return {}
+    texts = {
+        "snapshot.time-retained": paimon_duration(block.time_retained) if block.time_retained else None,
+        "snapshot.num-retained.min": block.num_retained_min,
+        "snapshot.num-retained.max": block.num_retained_max,
+    }
+    return {key: str(value) for key, value in texts.items() if value is not None}
+
+
+def value_problem(option: Option, text: str) -> str | None:
+    """What is wrong with the value of an option, as a clause that begins with the value; None when nothing is.
+
+    Paimon itself stores any text and fails when it first reads it.
+    """
+    if option.kind is ValueKind.ENUM:
+        # As Paimon reads enums: by their text, in any case.
+        known = text.lower() in {value.lower() for value in option.values}
+        return None if known else f"{text!r} is none of {', '.join(option.values)}"
+    form = _FORMS.get(option.kind)
+    if form is None or form.reads(text.strip().lower()):
+        return None
+    return f"{text!r} is not {form.name}"
+
+
+def _buckets(spec: PaimonTableSpec) -> Mapping[str, str]:
+    bucket = spec.bucket
+    if bucket is None or bucket.type is not BucketType.FIXED or bucket.fixed is None:
+        return {"bucket": AUTOMATIC_BUCKETS}
+    keys = {"bucket-key": ",".join(bucket.fixed.keys)} if bucket.fixed.keys else {}
+    return {"bucket": str(bucket.fixed.count), **keys}
+
+
+def _merging(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
+    engine, sequence = spec.merge_engine, spec.sequence
+    if engine is not None and engine.type is not MergeEngineType.DEDUPLICATE:
+        yield "merge-engine", MERGE_ENGINES[engine.type]
+    if engine is not None and engine.ignore_delete:
+        yield "ignore-delete", TRUE
+    if engine is not None and engine.partial_update is not None:
+        for group in engine.partial_update.sequence_groups:
+            yield f"fields.{','.join(group.sequence_fields)}.sequence-group", ",".join(group.columns)
+    if sequence is not None:
+        yield "sequence.field", ",".join(sequence.fields)
+    if sequence is not None and sequence.sort_order is SortOrder.DESCENDING:
+        yield "sequence.field.sort-order", "descending"
+
+
+def _changelog(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
+    producer = spec.changelog_producer
+    if producer is None or producer.type is ChangelogProducerType.NONE:
+        return
+    yield "changelog-producer", CHANGELOG_PRODUCERS[producer.type]
+    if producer.row_deduplicate:
+        yield "changelog-producer.row-deduplicate", TRUE
+    if producer.full_compaction is not None and producer.full_compaction.delta_commits is not None:
+        yield "full-compaction.delta-commits", str(producer.full_compaction.delta_commits)
+
+
+def _columns(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
+    for column in spec.table_schema.columns:
+        if column.aggregate is not None:
+            yield from _aggregate(column, column.aggregate)
+
+
+def _aggregate(column: Column, aggregate: Aggregate) -> Iterator[tuple[str, str]]:
+    prefix = f"fields.{column.name}"
+    yield f"{prefix}.aggregate-function", aggregate.function.value
+    if aggregate.ignore_retract:
+        yield f"{prefix}.ignore-retract", TRUE
+    if aggregate.delimiter is not None:
+        yield f"{prefix}.list-agg-delimiter", aggregate.delimiter
+    if aggregate.distinct:
+        yield f"{prefix}.distinct", TRUE
+    if aggregate.nested_key:
+        yield f"{prefix}.nested-key", ",".join(aggregate.nested_key)
+    if aggregate.count_limit is not None:
+        yield f"{prefix}.count-limit", str(aggregate.count_limit)
+
+
+def _maintenance(holds: Effective) -> dict[str, str]:
+    write_only = holds.compaction is not None and holds.compaction.mode in WRITE_ONLY_MODES
+    snapshots = holds.retention.snapshots if holds.retention else None
+    return ({"write-only": TRUE} if write_only else {}) | retention_options(snapshots)

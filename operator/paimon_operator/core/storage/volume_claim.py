@@ -1,0 +1,11 @@
+"""A PersistentVolumeClaim: a directory of the Pod, and no options at all."""
+
+from __future__ import annotations
+
+from paimon_operator.api.catalog.storage import CLAIM_PATH, Claim
+from paimon_operator.core.storage.access import Access, Mount, Source
+
+
+def access(claim: Claim) -> Access:
+    """The claim as a directory that the Spark Pods write to."""
+    return Access(mounts=(Mount(volume="warehouse", source=Source.CLAIM, name=claim.name, path=CLAIM_PATH),))

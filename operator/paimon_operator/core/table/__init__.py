@@ -1,0 +1,1 @@
+"""The table controller: which run a table needs next, and its conditions."""

@@ -1,0 +1,220 @@
+"""The table's active run: started by a name in the status, followed until its result is here, then folded into it.
+
+While `status.activeRun` stands no other run of the table may have a Pod. It is cleared only by a result, or when a live
+LIST shows that a run whose UID had been recorded is gone; a result that is unknown keeps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
+from paimon_operator.api.policies import RunPolicy
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
+from paimon_operator.api.run.status import FailureClass, Measure, RunStatus, RunTrigger, RunType
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import ActiveRun, Health, TableFacts, TableStatus
+from paimon_operator.api.units import readable_size
+from paimon_operator.core import naming
+from paimon_operator.core.commits import foreign_commits
+from paimon_operator.core.decision import Create, EventNote
+from paimon_operator.core.operations import OPERATIONS
+from paimon_operator.core.operations.base import Ended, Work, cancelled, ended_by, why
+from paimon_operator.core.operations.schema import drop
+from paimon_operator.core.operations.schema.provision import DOUBTFUL, doubted
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.spec.identity import table_name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """Where the active run stands."""
+
+    status: TableStatus
+    """With the run's UID, or with its result and without the run."""
+    run: PaimonRun | None = None
+    """The active run, as long as it goes on and exists."""
+    missing: bool = False
+    """It is named and does not exist yet: create it."""
+    taken: bool = False
+    """It is named and cannot be made: a run that is not ours has its name."""
+    events: tuple[EventNote, ...] = ()
+
+
+def follow(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> Followed:
+    """Looks the active run up among `runs`, which come from a live LIST."""
+    status, active = table.status, table.status.active_run
+    if active is None:
+        return Followed(status=status)
+    run = next((each for each in runs if _is(each, active, table)), None)
+    if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
+        taken = any(each.metadata.name == active.name for each in runs)
+        return Followed(status=status, missing=not taken, taken=taken)
+    ended = cancelled(active, now, unknown=_was_unknown(status)) if run is None else ended_by(active, run, now)
+    if ended is not None:
+        return Followed(status=folded(table, ended), events=(_end_note(ended),))
+    named = active.model_copy(update={"uid": run.metadata.uid if run else active.uid})
+    return Followed(status=status.model_copy(update={"active_run": named}), run=run)
+
+
+def folded(table: PaimonTable, ended: Ended) -> TableStatus:
+    """The status with the result of its active run, and without the run."""
+    status = _measured(table, ended).model_copy(update={"active_run": None})
+    key = table.metadata.uid
+    if ended.active.type is RunType.DROP:
+        return drop.ended(status, ended, key)
+    status = OPERATIONS[ended.active.type].ended(status, ended, key)
+    status = foreign_commits.noted(status, ended.result, table.spec.external_writers)
+    return doubted(status) if ended.reason in DOUBTFUL else status
+
+
+def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) -> TableStatus:
+    """The status without its active run, which was named and never made, so it never had a Pod.
+
+    A tick was answered by the name alone: it is asked for again, as after a failure of the surroundings.
+    """
+    active = table.status.active_run
+    if active is None or active.due_time is None:
+        return table.status.model_copy(update={"active_run": None})
+    ended = Ended(
+        active=active,
+        at=now,
+        result=RunStatus(),
+        failure_class=FailureClass.SURROUNDINGS,
+        reason=reason,
+        message=f"it was never made: {why_not}",
+    )
+    return folded(table, ended)
+
+
+def begun(table: PaimonTable, work: Work) -> ActiveRun:
+    """What the status says about `work` before its run exists."""
+    if work.run is not None:
+        return ActiveRun(
+            name=work.run.metadata.name,
+            uid=work.run.metadata.uid,
+            type=work.type_,
+            subject=work.subject,
+            partial=work.partial or None,
+            trigger=work.trigger,
+        )
+    return ActiveRun(
+        name=_name(table, work),
+        type=work.type_,
+        subject=work.subject,
+        trigger=work.trigger,
+        due_time=work.due_time,
+        spec_hash=work.spec_hash,
+    )
+
+
+def _name(table: PaimonTable, work: Work) -> str:
+    return naming.run_name(
+        table=table.metadata.name,
+        table_uid=table.metadata.uid,
+        action=work.type_,
+        subject=work.subject or "",
+        # All that it starts from: there and back again, or removed and put back, must not find the old run's result.
+        trigger=f"{work.identity}@{table.metadata.generation}>{work.after or ''}",
+    )
+
+
+def creation(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> Create:
+    """The PaimonRun that `active` names: the same body for the same name, however often it is asked for."""
+    trigger: dict[str, Any] = {"type": active.trigger.value, "message": why(active)}
+    if active.due_time is not None:
+        trigger["dueTime"] = rfc3339(active.due_time)
+    if active.spec_hash is not None:
+        trigger["specHash"] = active.spec_hash
+    spec: dict[str, Any] = {"tableRef": {"name": table.metadata.name}, "type": active.type.value, "trigger": trigger}
+    if active.type is RunType.WRITE:
+        spec["write"] = {"name": active.subject}
+    if active.type is RunType.COMPACT:
+        spec["compact"] = {"strategy": active.subject}
+    limits = {"activeDeadline": policy.active_deadline, "backoffLimit": policy.backoff_limit}
+    spec |= {field: value for field, value in limits.items() if value is not None}
+    metadata = {
+        "name": active.name,
+        "namespace": table.metadata.namespace,
+        "labels": naming.run_labels(table.metadata.name),
+        "finalizers": [naming.FINALIZER],
+        "ownerReferences": [naming.owner_reference(Kind.TABLE, table.metadata.name, table.metadata.uid)],
+    }
+    body = {"apiVersion": naming.API_VERSION, "kind": Kind.RUN.value, "metadata": metadata, "spec": spec}
+    return Create(kind=Kind.RUN, body=body, owner_uid=table.metadata.uid)
+
+
+def start_note(active: ActiveRun) -> EventNote:
+    """The Event of a start."""
+    return EventNote(type_="Normal", reason=Reason.STARTED, note=f"{_action(active)}: {why(active)}, run {active.name}")
+
+
+def _end_note(ended: Ended) -> EventNote:
+    note = f"{_action(ended.active)}: {ended.message} (run {ended.active.name})"
+    return EventNote(type_="Normal" if ended.succeeded else "Warning", reason=ended.reason, note=note)
+
+
+def _action(active: ActiveRun) -> str:
+    return f"{active.type} {active.subject}" if active.subject else active.type.value
+
+
+def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
+    """Whether `run` is the one that `active` names.
+
+    Names can be worked out by anyone. Before the UID is known a run is therefore taken for ours only when this table
+    controls it and it asks for exactly what the status says; a stranger's run would be launched in our name otherwise.
+    """
+    if run.metadata.name != active.name:
+        return False
+    if active.uid is not None:
+        return active.uid == run.metadata.uid
+    return run.metadata.controller_uid == table.metadata.uid and _asks_for(run.spec, active)
+
+
+def _was_unknown(status: TableStatus) -> bool:
+    """Whether the active run, when it was last seen, had ended without anyone knowing how."""
+    told = find(status.conditions, ConditionType.STALLED)
+    return told is not None and (told.status, told.reason) == (ConditionStatus.TRUE, Reason.RESULT_UNKNOWN)
+
+
+def _asks_for(spec: PaimonRunSpec, active: ActiveRun) -> bool:
+    subject = spec.write.name if spec.write else spec.compact.strategy.value if spec.compact else None
+    if spec.trigger is None or (spec.type, subject) != (active.type, active.subject):
+        return False
+    asked = (spec.trigger.type, spec.trigger.due_time, spec.trigger.spec_hash)
+    return asked == (active.trigger, active.due_time, active.spec_hash)
+
+
+def _measured(table: PaimonTable, ended: Ended) -> TableStatus:
+    """Facts about the table, where the run brought some."""
+    measure = ended.result.after
+    if measure is None or ended.active.type is RunType.DROP:
+        return table.status
+    facts, health = _facts(table, measure), _health(measure, ended.at)
+    return table.status.model_copy(update={"table": facts, "health": health})
+
+
+def _facts(table: PaimonTable, measure: Measure) -> TableFacts:
+    return TableFacts(
+        identifier=f"{table.spec.database}.{table_name(table)}",
+        schema_id=measure.schema_id,
+        snapshot_id=measure.snapshot_id,
+        bucket_mode=measure.bucket_mode,
+        files=measure.files,
+        rows=measure.rows,
+        size_bytes=measure.bytes,
+        size=None if measure.bytes is None else readable_size(measure.bytes),
+    )
+
+
+def _health(measure: Measure, at: datetime) -> Health:
+    return Health(
+        sorted_runs_max=measure.sorted_runs_max,
+        small_files=measure.small_files,
+        oldest_snapshot=measure.oldest_snapshot,
+        observed_at=at,
+    )

@@ -1,0 +1,165 @@
+"""What happens when a table's object is deleted: the Pod ends first, then the data goes or stays, then the object.
+
+| deletionPolicy | was ever Ready | skip-drop | namespace terminating | then |
+|---|---|---|---|---|
+| any    | any | any | yes | as Retain: nothing can be created any more; the log says that the data stays |
+| Retain | any | any | no  | active run cancelled and gone, then released; storage is never touched |
+| Delete | no  | any | no  | as Retain: a table that was never this object's is never dropped |
+| Delete | yes | yes | no  | as Retain: the annotation is the way out |
+| Delete | yes | no  | no  | active run cancelled and gone, then dropped, tried without limit, then released |
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.conditions import ConditionStatus, ConditionType
+from paimon_operator.api.policies import DeletionPolicy
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunType
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.conditions import Finding, fails, reconciling, replaced, stalled, told_once, transitions
+from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.operations.schema import drop
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.spec.capabilities import ever_ready
+from paimon_operator.core.spec.effective import run_policy
+from paimon_operator.core.spec.identity import table_name
+from paimon_operator.core.table import active_run
+from paimon_operator.core.table.active_run import Followed
+from paimon_operator.core.table.observed import TableObserved, Wanted
+from paimon_operator.core.table.table_conditions import Obstacle, held_up, refused_creation, taken_name
+from paimon_operator.core.validation.catalog import catalog_problems, told
+
+SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
+"""Annotation that lets the object go without dropping its table, when set to `true`."""
+LOOK_AGAIN: Final = timedelta(minutes=1)
+_WAYS_OUT: Final = f"To let the object go and keep the data, set deletionPolicy to Retain or annotate {SKIP_DROP}=true."
+
+
+def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
+    """The next step of a deletion; the finalizer goes in the last one."""
+    table = wanted.table
+    if FINALIZER not in table.metadata.finalizers:
+        return Decision(status=None)
+    followed = active_run.follow(table, observed.runs, now)
+    terminating, run = observed.namespace_terminating, followed.run
+    drops = must_drop(table, observed) and not terminating
+    if run is not None and not (drops and run.spec.type is RunType.DROP):
+        return _cancelling(table, followed.status, run, observed.refusal, now)
+    if terminating:
+        return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
+    if not drops:
+        return _released(_kept(table))
+    return _dropping(wanted, observed, followed, now)
+
+
+def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
+    """Whether the data goes with the object."""
+    mine = ever_ready(table.status) and observed.claimant is None
+    skipped = table.metadata.annotations.get(SKIP_DROP) == "true"
+    return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
+
+
+def _cancelling(
+    table: PaimonTable, status: TableStatus, run: PaimonRun, refusal: Refusal | None, now: datetime
+) -> Decision[TableStatus]:
+    """The run's own finalizer holds it until its Pod is gone; then the LIST no longer has it."""
+    name, asked = run.metadata.name, run.metadata.deletion_timestamp is not None
+    actions = () if asked else (Delete(kind=Kind.RUN, name=name, uid=run.metadata.uid),)
+    findings = reconciling(Reason.WAITING_FOR_POD, f"run {name} is being stopped")
+    if refusal is not None and not asked:
+        message = f"run {name} cannot be deleted, and it is being tried again: {refusal.message}"
+        findings = stalled(refusal.reason, message)
+    elif (held := held_up(run)) is not None:
+        findings = stalled(held.reason, held.message)
+    return _decided(table, status, findings, now, actions=actions)
+
+
+def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: datetime) -> Decision[TableStatus]:
+    table, status, events = wanted.table, followed.status, followed.events
+    named = status.active_run
+    if drop.memory(status).done:
+        return _released("its table was dropped", followed.events)
+    blocked = _no_catalog(wanted, observed)
+    if named is None or named.type is not RunType.DROP:
+        work = None if blocked else drop.due(status, now)
+        if work is None:
+            return _failing(table, status, blocked, followed.events, now)
+        named = active_run.begun(table, work)
+        events = (*events, active_run.start_note(named))
+    elif followed.taken:
+        taken = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
+        return _decided(table, status, taken, now, events=events)
+    policy = run_policy(table, observed.catalog, wanted.operator.defaults)
+    actions = (active_run.creation(table, named, policy),) if followed.run is None else ()
+    refusal = observed.refusal if followed.missing and named == status.active_run else None
+    held = refused_creation(named, refusal) if refusal is not None else held_up(followed.run)
+    status = status.model_copy(update={"active_run": named})
+    return _decided(table, status, _drop_under_way(status, held), now, actions=actions, events=events)
+
+
+def _drop_under_way(status: TableStatus, held: Obstacle | None) -> tuple[Finding, ...]:
+    failure = drop.memory(status).failure
+    if held is not None:
+        return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
+    if failure is not None:
+        return stalled(Reason.DROP_FAILING, f"{failure.message} {_WAYS_OUT}")
+    return reconciling(Reason.DROPPING, Reason.DROPPING.means)
+
+
+def _failing(
+    table: PaimonTable, status: TableStatus, blocked: str | None, events: tuple[EventNote, ...], now: datetime
+) -> Decision[TableStatus]:
+    failure = drop.memory(status).failure
+    why, later = blocked or "", LOOK_AGAIN
+    if failure is not None and failure.next_try is not None and not blocked:
+        why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."
+        later = max(failure.next_try - now, timedelta(0))
+    status = status.model_copy(update={"active_run": None})
+    findings = stalled(Reason.DROP_FAILING, f"{why} {_WAYS_OUT}")
+    return _decided(table, status, findings, now, events=events, requeue_after=later)
+
+
+def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
+    """Why nothing can reach the storage: without a catalog nobody knows where it is."""
+    name = wanted.table.spec.catalog_ref.name
+    if observed.catalog is None:
+        return f"there is no PaimonCatalog {name!r}, so the table cannot be reached."
+    problems = tuple(catalog_problems(observed.catalog, wanted.operator))
+    return f"PaimonCatalog {name}: {told(problems)}" if problems else None
+
+
+def _released(why: str, events: tuple[EventNote, ...] = ()) -> Decision[TableStatus]:
+    return Decision(status=None, finalizer="remove", events=events, log=(f"the object is let go: {why}",))
+
+
+def _kept(table: PaimonTable) -> str:
+    return f"the data of {table.spec.database}.{table_name(table)} stays"
+
+
+def _decided(
+    table: PaimonTable,
+    status: TableStatus,
+    progress: tuple[Finding, ...],
+    now: datetime,
+    *,
+    actions: tuple[Action, ...] = (),
+    events: tuple[EventNote, ...] = (),
+    requeue_after: timedelta = LOOK_AGAIN,
+) -> Decision[TableStatus]:
+    generation, before = table.metadata.generation, table.status.conditions
+    told = next(finding for finding in progress if finding.status is ConditionStatus.TRUE)
+    findings = (fails(ConditionType.READY, Reason.DELETING, told.message), *progress)
+    conditions = replaced(before, findings, generation=generation, now=now)
+    return Decision(
+        status=status.model_copy(update={"observed_generation": generation, "conditions": conditions}),
+        actions=actions,
+        events=told_once((*events, *transitions(before, conditions))),
+        requeue_after=requeue_after,
+    )

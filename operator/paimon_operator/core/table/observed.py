@@ -1,0 +1,36 @@
+"""What the table controller observes before it decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.commits.table_claims import Claim
+from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.decision import Refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One table's manifest, and what holds for every table."""
+
+    table: PaimonTable
+    operator: OperatorFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableObserved:
+    """What was seen of the world around one table."""
+
+    catalog: PaimonCatalog | None = None
+    """The catalog it refers to; None when there is none of that name."""
+    claimant: Claim | None = None
+    """The other object that holds the physical table; None when this one may have it."""
+    runs: tuple[PaimonRun, ...] = ()
+    """All runs of this table, from a live LIST: a run that is not here does not exist."""
+    refusal: Refusal | None = None
+    """Why the run that the status names could not be made, or deleted, the last time (403, 422, a taken name)."""
+    namespace_terminating: bool = False
+    """Nothing can be created in the namespace any more."""

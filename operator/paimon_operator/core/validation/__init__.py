@@ -1,0 +1,1 @@
+"""Rules that a manifest must satisfy, beyond what the API server checks."""

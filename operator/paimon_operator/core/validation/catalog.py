@@ -1,0 +1,116 @@
+"""Rules that a catalog's manifest must satisfy; its tables are Stalled until it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core import schedule
+from paimon_operator.core.config import Accounts, OperatorFacts
+from paimon_operator.core.storage import metastore_type
+from paimon_operator.core.validation.metastore import default_database_of
+from paimon_operator.core.validation.spark_conf import spark_problems
+from paimon_operator.core.validation.table import location_problems
+from paimon_operator.errors import SpecError
+
+
+def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    """What is wrong with the catalog's manifest; its tables are Stalled until it is mended."""
+    yield from _engine_problems(catalog, operator)
+    yield from _storage_problems(catalog, operator)
+    yield from location_problems(catalog)
+    yield from default_database_of(catalog)
+    yield from _schedule_problems(catalog, operator.defaults.time_zone)
+    yield from _account_problems(catalog, operator.accounts)
+    yield from spark_problems(catalog)
+
+
+def told(problems: tuple[SpecError, ...]) -> str:
+    """The first problem, and how many more there are."""
+    more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}"
+
+
+def reason_of(error: SpecError) -> Reason:
+    """The error's reason, as a member of the closed list."""
+    return next((reason for reason in Reason if reason == error.reason), Reason.INVALID_SPEC)
+
+
+def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    name = operator.engine_of(catalog)
+    usable = [each for each in operator.engines if each not in operator.unavailable_engines]
+    if name not in operator.engines or name in operator.unavailable_engines:
+        why = operator.unavailable_engines.get(name, "the operator has no such engine")
+        yield SpecError(
+            "spec.engine",
+            f"{name!r} cannot be used: {why}",
+            f"Use one of: {', '.join(usable)}.",
+            reason=Reason.UNKNOWN_ENGINE,
+        )
+        return
+    metastore = metastore_type(catalog)
+    if metastore not in operator.engines[name].metastores:
+        yield SpecError(
+            "spec.metastore.type",
+            f"the engine {name} does not work with {metastore}",
+            f"Use one of: {', '.join(sorted(operator.engines[name].metastores))}.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
+
+
+def _storage_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    if catalog.spec.storage.claim is not None and not operator.claims_allowed:
+        yield SpecError(
+            "spec.storage.claim",
+            "this operator allows no warehouse on a PersistentVolumeClaim",
+            "Use S3 or HDFS, or ask the administrator of the operator to set spark.allowClaims in the chart's values.",
+            reason=Reason.STORAGE_NOT_ALLOWED,
+        )
+
+
+def _account_problems(catalog: PaimonCatalog, accounts: Accounts) -> Iterator[SpecError]:
+    """A driver of another account could make any Pod: the chart's admission policy holds accounts by their names."""
+    spark = catalog.spec.spark
+    prefix = accounts.driver_prefix
+    if spark is None:
+        return
+    if (name := spark.driver_service_account_name) is not None and not name.startswith(prefix):
+        yield SpecError(
+            "spec.spark.driverServiceAccountName",
+            f"{name!r} is no name of an account that may make executors",
+            f"Name the account {prefix}<something>, or leave the field out.",
+        )
+    if (name := spark.service_account_name) is not None and f"{name}-".startswith(prefix):
+        yield SpecError(
+            "spec.spark.serviceAccountName",
+            f"{name!r} is the name of an account that makes executors, and executors must have no right",
+            f"Name another account here; {prefix}<something> belongs into spec.spark.driverServiceAccountName.",
+        )
+
+
+def _schedule_problems(catalog: PaimonCatalog, default_zone: str) -> Iterator[SpecError]:
+    try:
+        schedule.time_zone(catalog.spec.time_zone or default_zone)
+    except schedule.ScheduleError as error:
+        yield SpecError("spec.timeZone", str(error), "Use an IANA name like Europe/Berlin, or UTC.")
+    for path, expression in _default_schedules(catalog):
+        try:
+            schedule.parse(expression, "UTC")
+        except schedule.ScheduleError as error:
+            yield SpecError(
+                path, str(error), "Write minute, hour, day of month, month and day of week, like '0 3 * * *'."
+            )
+
+
+def _default_schedules(catalog: PaimonCatalog) -> Iterator[tuple[str, str]]:
+    defaults, path = catalog.spec.table_defaults, "spec.tableDefaults"
+    if defaults is None:
+        return
+    if defaults.compaction and defaults.compaction.minor:
+        yield f"{path}.compaction.minor.schedule", defaults.compaction.minor.schedule
+    if defaults.compaction and defaults.compaction.full:
+        yield f"{path}.compaction.full.schedule", defaults.compaction.full.schedule
+    snapshots = defaults.retention.snapshots if defaults.retention else None
+    if snapshots and snapshots.schedule:
+        yield f"{path}.retention.snapshots.schedule", snapshots.schedule

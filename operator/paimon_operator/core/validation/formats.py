@@ -1,0 +1,119 @@
+"""Rules about how files are written: formats, compressions, statistics.
+
+To Paimon these options are any text until the first file is written, so a bad one would fail the first write. What each
+engine can really do is in its data, found out by writing (`spark_apps/format_probe.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from paimon_operator.core.engines import Engine
+from paimon_operator.core.spec.context import Look
+from paimon_operator.errors import SpecError
+
+Options = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A sort of files: the options of its format and of its compression, each followed by what it falls back to."""
+
+    formats: tuple[str, ...]
+    compressions: tuple[str, ...]
+
+
+_KINDS: Final = (
+    _Files(("file.format",), ("file.compression",)),
+    _Files(("changelog-file.format", "file.format"), ("changelog-file.compression", "file.compression")),
+    _Files(("manifest.format",), ("manifest.compression",)),
+)
+_SPILLED: Final = ("spill-compression", "lookup.cache-spill-compression")
+_STATS_MODES: Final = ("metadata.stats-mode", "changelog-file.stats-mode")
+_PER_LEVEL: Final = ".per.level"
+_LEVEL: Final = re.compile(r"\s*([0-9]{1,9})\s*:(.*)", re.DOTALL)
+_AVRO: Final = "avro"
+"""Avro looks its codecs up as they are spelled; to everything else PARQUET and ZSTD are as good as parquet and zstd."""
+_NUMBER: Final = re.compile(r"\([0-9]{1,9}\)")
+
+
+def formats_of(look: Look) -> Iterator[SpecError]:
+    """`spec.options`, and the options of each write over them."""
+    yield from _problems(look.engine, look.spec.options, look.spec.options, "spec.options")
+    for index, write in enumerate(look.spec.writes):
+        merged = {**look.spec.options, **write.options}
+        yield from _problems(look.engine, merged, write.options, f"spec.writes[{index}].options")
+
+
+def _problems(engine: Engine, options: Options, given: Options, path: str) -> Iterator[SpecError]:
+    """What is wrong with `options` by the fault of those that are `given` at `path`."""
+    for files in _KINDS:
+        yield from _of_files(engine, options, given, path, files)
+    for level, key, word in _levels(given, "file.format"):
+        yield from _unknown(word, engine.file_formats, f"{path}[{key}]", f"level {level}: ")
+    for level, key, word in _levels(given, "file.compression"):
+        written = _format_of_level(engine, options, level).lower()
+        yield from _unknown(word, engine.file_formats.get(written, ()), f"{path}[{key}]", f"level {level}: ", written)
+    for key in _SPILLED:
+        if key in given:
+            yield from _unknown(given[key], engine.block_compressions, f"{path}[{key}]")
+    for key in _STATS_MODES:
+        if key in given and _NUMBER.sub("(16)", given[key].lower()) not in engine.stats_modes:
+            yield _error(f"{path}[{key}]", repr(given[key]), engine.stats_modes)
+
+
+def _of_files(engine: Engine, options: Options, given: Options, path: str, files: _Files) -> Iterator[SpecError]:
+    """One error at most: a compression is looked at once its format is a good one."""
+    format_key, spelled = _effective(engine, options, files.formats)
+    written = spelled.lower()
+    compression_key, compression = _effective(engine, options, files.compressions)
+    own = {files.formats[0], files.compressions[0]}
+    if not own & given.keys():
+        return
+    if written not in engine.file_formats:
+        if format_key in own & given.keys():
+            yield _error(f"{path}[{format_key}]", repr(spelled), engine.file_formats)
+    elif not _is_one_of(compression, engine.file_formats[written], written):
+        key = files.compressions[0] if files.compressions[0] in given else files.formats[0]
+        what = repr(compression) if key == compression_key else f"with {compression_key} {compression!r}"
+        yield _error(f"{path}[{key}]", what, engine.file_formats[written], written)
+
+
+def _effective(engine: Engine, options: Options, keys: tuple[str, ...]) -> tuple[str, str]:
+    """The first option of `keys` that says something, and what it says; the last one's default when none does."""
+    for key in keys:
+        if key in options:
+            return key, options[key]
+    option = engine.options.get(keys[-1])
+    return keys[-1], (option.default if option else None) or ""
+
+
+def _format_of_level(engine: Engine, options: Options, level: str) -> str:
+    own = [word for each, _, word in _levels(options, "file.format") if each == level]
+    return own[-1] if own else _effective(engine, options, ("file.format",))[1]
+
+
+def _levels(options: Options, key: str) -> Iterator[tuple[str, str, str]]:
+    """Level, option and word of `<key>.per.level`: `0:avro,5:parquet`. What has another form is left to Paimon."""
+    whole = key + _PER_LEVEL
+    for part in options.get(whole, "").split(","):
+        if found := _LEVEL.fullmatch(part):
+            yield found[1], whole, found[2].strip()
+
+
+def _unknown(word: str, known: Iterable[str], place: str, where: str = "", of: str = "") -> Iterator[SpecError]:
+    if not _is_one_of(word, known, of):
+        yield _error(place, where + repr(word), known, of)
+
+
+def _is_one_of(word: str, known: Iterable[str], of: str) -> bool:
+    return (word if of == _AVRO else word.lower()) in known
+
+
+def _error(place: str, what: str, known: Iterable[str], of: str = "") -> SpecError:
+    problem = f"{what} cannot be written" + (f" in the format {of}" if of else "")
+    words = ", ".join(sorted(known)) or "nothing that this engine can write"
+    return SpecError(place, problem, f"Use one of: {words}.")

@@ -1,0 +1,79 @@
+"""Rules about Paimon options: the free ones a user wrote, and whether the engine knows those of the typed fields.
+
+Paimon stores unknown keys and unreadable values without a word; the engine's data is what finds them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.options import (
+    OPTION_FIELDS,
+    RESERVED_OPTIONS,
+    RESERVED_PREFIXES,
+    RESERVED_WORDS,
+    allowed_in_table,
+    allowed_in_write,
+)
+from paimon_operator.core.engines import Engine
+from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.paimon_options import table_options, value_problem
+from paimon_operator.errors import SpecError
+
+_WITH_A_PLACE: Final = re.compile(RESERVED_WORDS)
+COLUMN_PREFIX: Final = "fields."
+"""Options of single columns carry the column's name; no list of keys can name them."""
+
+
+def free_options_of(look: Look) -> Iterator[SpecError]:
+    """`spec.options` and the options of each write."""
+    yield from _free(look.engine, look.spec.options, "spec.options", allowed_in_table)
+    for index, write in enumerate(look.spec.writes):
+        yield from _free(look.engine, write.options, f"spec.writes[{index}].options", allowed_in_write)
+
+
+def typed_options_of(look: Look) -> Iterator[SpecError]:
+    """Typed fields that the engine has no option for, or not with this value."""
+    for key, value in table_options(look.spec, look.holds).items():
+        field = OPTION_FIELDS.get(key)
+        if field is None or key.startswith(COLUMN_PREFIX):
+            continue
+        option = look.engine.options.get(key)
+        problem = f"no option {key}" if option is None else value_problem(option, value)
+        if problem:
+            lacks = f"the engine {look.engine.id} has " if option is None else f"for the engine {look.engine.id} "
+            yield SpecError(
+                field,
+                lacks + problem,
+                f"Remove {field.removeprefix('spec.')}, or use a catalog with a newer engine.",
+                reason=Reason.UNSUPPORTED_BY_ENGINE,
+            )
+
+
+def _free(engine: Engine, options: Mapping[str, str], path: str, allowed: Callable[[str], bool]) -> Iterator[SpecError]:
+    for key, value in options.items():
+        place = f"{path}[{key}]"
+        if key in OPTION_FIELDS:
+            yield SpecError(place, f"{key} has a field of its own", f"Set {OPTION_FIELDS[key]} instead.")
+        elif key in RESERVED_OPTIONS or key.startswith(RESERVED_PREFIXES):
+            yield SpecError(place, f"{key} belongs to columns, reads, the storage or the operator", "Remove it.")
+        elif _WITH_A_PLACE.search(key):
+            yield SpecError(place, f"{key} names a place, code or another table", "Remove it.")
+        elif (option := engine.options.get(key)) is None:
+            yield _unknown(engine, key, place)
+        elif not allowed(key):
+            yield SpecError(
+                place, f"{key} is none of the options that may be set here", "Remove it; see docs/tables.md."
+            )
+        elif problem := value_problem(option, value):
+            yield SpecError(place, problem, f"Write a value of Paimon's kind {option.kind}.")
+
+
+def _unknown(engine: Engine, key: str, place: str) -> SpecError:
+    nearest = engine.nearest_option(key)
+    remedy = f"Did you mean {nearest}? Otherwise remove it." if nearest else "Remove it."
+    problem = f"Paimon {engine.paimon} ({engine.id}) knows no option {key!r}"
+    return SpecError(place, problem, remedy, reason=Reason.UNKNOWN_OPTION)

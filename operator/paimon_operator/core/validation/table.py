@@ -1,0 +1,207 @@
+"""Every rule about a table's manifest, checked again before anything is started.
+
+The CRD refuses most of these at `kubectl apply`; they are here too because a CRD can be older than the operator, and
+because types, engines, time zones and locations are known here only. Sources: the API page, the engines' data, and
+Paimon's own validation (`SchemaValidation`), together with what Paimon leaves unchecked until the first write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.policies import ExternalWriters
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.spec import BucketType
+from paimon_operator.api.table.writes import WriteMode
+from paimon_operator.core import schedule
+from paimon_operator.core.spec import identity
+from paimon_operator.core.spec.capabilities import may_be_active
+from paimon_operator.core.spec.context import Look
+from paimon_operator.core.validation.columns import columns_of, keys_of
+from paimon_operator.core.validation.formats import formats_of
+from paimon_operator.core.validation.merging import changelog_of, merging_of
+from paimon_operator.core.validation.metastore import names_of
+from paimon_operator.core.validation.options import free_options_of, typed_options_of
+from paimon_operator.errors import SpecError
+
+SYSTEM_DATABASE: Final = "sys"
+"""Paimon's database of catalog-wide system tables."""
+DEFAULT_NUM_RETAINED_MIN: Final = 10
+"""Paimon's default of snapshot.num-retained.min."""
+
+
+def broken_rules(look: Look) -> tuple[SpecError, ...]:
+    """Every rule that the manifest breaks, the ones that others follow from first. Empty: nothing is wrong."""
+    return tuple(error for rule in RULES for error in rule(look))
+
+
+def place_of(look: Look) -> Iterator[SpecError]:
+    """Database and table: what the catalog allows, and what Paimon keeps for itself."""
+    database, allowed = look.spec.database, allowed_databases(look.catalog)
+    if database not in allowed:
+        yield SpecError(
+            "spec.database",
+            f"PaimonCatalog {look.catalog.metadata.name} does not allow the database {database!r}",
+            f"Use one of: {', '.join(allowed)}; or have it added to the catalog's allowedDatabases.",
+            reason=Reason.DATABASE_NOT_ALLOWED,
+        )
+    if database.lower() == SYSTEM_DATABASE:
+        yield SpecError("spec.database", "Paimon keeps the database 'sys' for itself", "Use another database.")
+
+
+def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
+    """Databases that the catalog's tables may use; the namespace's name when it lists none."""
+    return catalog.spec.allowed_databases or (catalog.metadata.namespace,)
+
+
+def buckets_of(look: Look) -> Iterator[SpecError]:
+    """How rows are divided: the type of bucket fits the keys, and bucket keys are columns that may be."""
+    bucket, keyed = look.spec.bucket, bool(look.spec.table_schema.primary_keys)
+    if look.spec.external_writers is ExternalWriters.ACTIVE and not may_be_active(look.spec):
+        yield SpecError(
+            "spec.externalWriters",
+            "buckets that grow with the keys allow one writer only",
+            "Use bucket.type Fixed, or set externalWriters to None or Paused.",
+        )
+    if bucket is None:
+        return
+    if bucket.type is BucketType.DYNAMIC and not keyed:
+        yield SpecError("spec.bucket.type", "Dynamic needs a primary key", "Use Unaware or Fixed, or set primaryKeys.")
+    if bucket.type is BucketType.UNAWARE and keyed:
+        yield SpecError("spec.bucket.type", "Unaware has no place for a primary key", "Use Dynamic or Fixed.")
+    if bucket.type is BucketType.FIXED:
+        yield from _fixed_buckets(look)
+
+
+def _fixed_buckets(look: Look) -> Iterator[SpecError]:
+    fixed = look.spec.bucket.fixed if look.spec.bucket else None
+    schema = look.spec.table_schema
+    if fixed is None:
+        yield SpecError("spec.bucket.fixed", "type is Fixed and no count is given", "Set fixed.count.")
+        return
+    path = "spec.bucket.fixed.keys"
+    if not fixed.keys and not schema.primary_keys:
+        yield SpecError(
+            path, "a table without primary key needs bucket keys", "Name the columns whose hash picks the bucket."
+        )
+    yield from keys_of(look, fixed.keys, path, "bucket key")
+    for key in fixed.keys:
+        if key in schema.partition_keys:
+            yield SpecError(path, f"{key!r} is a partition key, the same for all rows of a partition", "Leave it out.")
+        elif schema.primary_keys and key not in schema.primary_keys:
+            yield SpecError(path, f"{key!r} is not part of the primary key", "Use columns of the primary key only.")
+
+
+def maintenance_of(look: Look) -> Iterator[SpecError]:
+    """Compaction and retention as they hold, wherever they came from."""
+    compaction = look.compaction
+    if compaction.minor is not None and not look.engine.has_minor_compaction:
+        yield SpecError(
+            "spec.compaction.minor",
+            f"the engine {look.engine.id} has no minor compaction",
+            "Remove minor, or use a catalog with a newer engine.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
+    if compaction.partition_idle_time and not look.spec.table_schema.partition_keys:
+        yield SpecError(
+            "spec.compaction.partitionIdleTime", "the table has no partitions", "Remove it, or set partitionKeys."
+        )
+    yield from _snapshots_of(look)
+
+
+def _snapshots_of(look: Look) -> Iterator[SpecError]:
+    snapshots = look.holds.retention.snapshots if look.holds.retention else None
+    if snapshots is None or snapshots.num_retained_max is None:
+        return
+    smallest = snapshots.num_retained_min or DEFAULT_NUM_RETAINED_MIN
+    if smallest > snapshots.num_retained_max:
+        given = "numRetainedMin" if snapshots.num_retained_min else "Paimon's default of numRetainedMin"
+        yield SpecError(
+            "spec.retention.snapshots.numRetainedMin",
+            f"{given} ({smallest}) is larger than numRetainedMax ({snapshots.num_retained_max})",
+            "Set numRetainedMin to at most numRetainedMax.",
+        )
+
+
+def writes_of(look: Look) -> Iterator[SpecError]:
+    """Each write: its place is known, its mode fits the table, its name is its own."""
+    locations = [location.name for location in look.catalog.spec.locations]
+    keyed, names = bool(look.spec.table_schema.primary_keys), set()
+    for index, write in enumerate(look.spec.writes):
+        path = f"spec.writes[{index}]"
+        if write.name in names:
+            yield SpecError(f"{path}.name", f"two writes are called {write.name!r}", "Give each its own name.")
+        names.add(write.name)
+        if write.source.files.location not in locations:
+            yield SpecError(
+                f"{path}.from.files.location",
+                f"PaimonCatalog {look.catalog.metadata.name} has no location {write.source.files.location!r}",
+                f"Use one of: {', '.join(locations) or 'none yet'}; or have it added to the catalog's locations.",
+                reason=Reason.LOCATION_NOT_FOUND,
+            )
+        if write.mode is WriteMode.UPSERT and not keyed:
+            yield SpecError(f"{path}.mode", "Upsert needs a primary key", "Use Append, or set primaryKeys.")
+        if write.mode is WriteMode.APPEND and keyed:
+            yield SpecError(
+                f"{path}.mode", "rows of a table with a primary key merge, they are not appended", "Use Upsert."
+            )
+
+
+def schedules_of(look: Look) -> Iterator[SpecError]:
+    """The time zone, and each schedule in it."""
+    try:
+        schedule.time_zone(look.zone)
+    except schedule.ScheduleError as error:
+        yield SpecError("spec.timeZone", str(error), "Use an IANA name like Europe/Berlin, or UTC.")
+        return
+    for path, expression in _schedules(look):
+        try:
+            schedule.parse(expression, look.zone)
+        except schedule.ScheduleError as error:
+            yield SpecError(
+                path, str(error), "Write minute, hour, day of month, month and day of week, like '0 3 * * *'."
+            )
+
+
+def _schedules(look: Look) -> Iterator[tuple[str, str]]:
+    compaction, retention = look.compaction, look.holds.retention
+    if compaction.minor is not None:
+        yield "spec.compaction.minor.schedule", compaction.minor.schedule
+    if compaction.full is not None:
+        yield "spec.compaction.full.schedule", compaction.full.schedule
+    if retention is not None and retention.snapshots is not None and retention.snapshots.schedule:
+        yield "spec.retention.snapshots.schedule", retention.snapshots.schedule
+    for index, write in enumerate(look.spec.writes):
+        if write.trigger.schedule is not None:
+            yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
+
+
+def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
+    """Locations of a catalog that lie inside its warehouse or around it, where its own files would be read as input."""
+    for index, location in enumerate(catalog.spec.locations):
+        if identity.inside(location.uri, catalog.spec.warehouse) or identity.inside(
+            catalog.spec.warehouse, location.uri
+        ):
+            yield SpecError(
+                f"spec.locations[{index}].uri",
+                f"{location.uri} and the warehouse {catalog.spec.warehouse} lie inside one another",
+                "Put input files beside the warehouse, best into a bucket of their own.",
+            )
+
+
+RULES: Final[tuple[Callable[[Look], Iterator[SpecError]], ...]] = (
+    place_of,
+    names_of,
+    columns_of,
+    buckets_of,
+    merging_of,
+    changelog_of,
+    typed_options_of,
+    free_options_of,
+    formats_of,
+    maintenance_of,
+    writes_of,
+    schedules_of,
+)

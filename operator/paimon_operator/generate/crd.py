@@ -1,0 +1,193 @@
+"""The three CustomResourceDefinitions, made from the models.
+
+`python -m paimon_operator.generate.crd DIRECTORY` writes them; a test compares with what is committed.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import yaml
+from pydantic import BaseModel
+
+from paimon_operator.api.base import GROUP, LABEL, VERSION, ApiModel, Json
+from paimon_operator.api.catalog.spec import CatalogStatus, PaimonCatalog, PaimonCatalogSpec
+from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
+from paimon_operator.api.run.status import RunStatus
+from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.generate.structural import structural
+
+
+@dataclass(frozen=True)
+class PrinterColumn:
+    """A column of `kubectl get`; `wide` ones only with `-o wide`."""
+
+    name: str
+    path: str
+    type: str = "string"
+    wide: bool = False
+
+    def to_json(self) -> Json:
+        """As it stands in a CRD."""
+        column: Json = {"name": self.name, "type": self.type, "jsonPath": self.path}
+        return column | {"priority": 1} if self.wide else column
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One kind, and what the API server has to know about it beside its schema."""
+
+    kind: str
+    plural: str
+    short_name: str
+    model: type[ApiModel]
+    spec: type[BaseModel]
+    status: type[BaseModel]
+    name_length: int
+    columns: tuple[PrinterColumn, ...]
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file in `crds/`."""
+        return f"{GROUP}_{self.plural}.yaml"
+
+
+def _condition(name: str, type_: str, part: str = "status", *, wide: bool = False) -> PrinterColumn:
+    return PrinterColumn(name, f'.status.conditions[?(@.type=="{type_}")].{part}', wide=wide)
+
+
+_AGE: Final = PrinterColumn("Age", ".metadata.creationTimestamp", "date")
+
+RESOURCES: Final = (
+    Resource(
+        kind="PaimonCatalog",
+        plural="paimoncatalogs",
+        short_name="pcat",
+        model=PaimonCatalog,
+        spec=PaimonCatalogSpec,
+        status=CatalogStatus,
+        name_length=48,
+        columns=(
+            _condition("Ready", "Ready"),
+            _condition("Reason", "Ready", "reason"),
+            PrinterColumn("Engine", ".status.engine.name"),
+            _condition("Safe", "CommitSafe"),
+            PrinterColumn("Suspended", ".spec.suspend", "boolean"),
+            PrinterColumn("Tables", ".status.tables", "integer"),
+            _AGE,
+        ),
+    ),
+    Resource(
+        kind="PaimonTable",
+        plural="paimontables",
+        short_name="pt",
+        model=PaimonTable,
+        spec=PaimonTableSpec,
+        status=TableStatus,
+        name_length=48,
+        columns=(
+            _condition("Ready", "Ready"),
+            _condition("Reason", "Ready", "reason"),
+            PrinterColumn("Table", ".status.table.identifier"),
+            _condition("Healthy", "Healthy"),
+            PrinterColumn("SortedRuns", ".status.health.sortedRunsMax", "integer"),
+            PrinterColumn("Compacted", ".status.compaction.lastTime", "date"),
+            PrinterColumn("Catalog", ".spec.catalogRef.name", wide=True),
+            PrinterColumn("Rows", ".status.table.rows", "integer", wide=True),
+            PrinterColumn("Size", ".status.table.size", wide=True),
+            PrinterColumn("Snapshot", ".status.table.snapshotId", "integer", wide=True),
+            _condition("Message", "Ready", "message", wide=True),
+            _AGE,
+        ),
+    ),
+    Resource(
+        kind="PaimonRun",
+        plural="paimonruns",
+        short_name="prun",
+        model=PaimonRun,
+        spec=PaimonRunSpec,
+        status=RunStatus,
+        name_length=60,
+        columns=(
+            PrinterColumn("Table", ".spec.tableRef.name"),
+            PrinterColumn("Type", ".spec.type"),
+            _condition("Succeeded", "Succeeded"),
+            _condition("Reason", "Succeeded", "reason"),
+            PrinterColumn("Trigger", ".status.reason.trigger"),
+            _AGE,
+        ),
+    ),
+)
+
+
+def definition(resource: Resource) -> Json:
+    """The CustomResourceDefinition of a kind."""
+    version = {
+        "name": VERSION,
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [column.to_json() for column in resource.columns],
+        "schema": {"openAPIV3Schema": _schema(resource)},
+    }
+    names = {
+        "kind": resource.kind,
+        "listKind": f"{resource.kind}List",
+        "plural": resource.plural,
+        "singular": resource.kind.lower(),
+        "shortNames": [resource.short_name],
+        "categories": ["paimon"],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{resource.plural}.{GROUP}"},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+def _schema(resource: Resource) -> Json:
+    spec = structural(resource.spec, by_users=True)
+    # Status has no defaults of its own but this one: kstatus calls an object without conditions done, unless the
+    # observed generation says that nobody has looked at it yet.
+    status = structural(resource.status, by_users=False) | {"default": {"observedGeneration": -1}}
+    extra = resource.model.model_config.get("json_schema_extra")
+    name = {"type": "string", "pattern": LABEL, "maxLength": resource.name_length}
+    return {
+        "type": "object",
+        "description": " ".join((resource.model.__doc__ or "").split()),
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object", "properties": {"name": name}},
+            "spec": spec,
+            "status": status,
+        },
+    } | (extra if isinstance(extra, dict) else {})
+
+
+def text(resource: Resource) -> str:
+    """The CustomResourceDefinition as YAML."""
+    head = "# Generated from operator/paimon_operator/api by `make generate`; do not edit.\n"
+    return head + yaml.dump(definition(resource), Dumper=_PlainDumper, sort_keys=False, width=110)
+
+
+class _PlainDumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002  (YAML anchors are legal and unreadable)
+        return True
+
+
+def write(directory: Path) -> None:
+    """Write the definitions of all kinds into a directory, which is made if need be."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for resource in RESOURCES:
+        (directory / resource.file_name).write_text(text(resource))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""Checks an installation: the rights that the operator needs and has."""

@@ -1,0 +1,1 @@
+"""The Paimon catalog as a driver uses it: session, ownership, snapshots, metastores."""

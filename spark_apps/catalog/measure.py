@@ -1,0 +1,84 @@
+"""What a table is like now: from its metadata, and from $files once it has a snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.contract import Measure, ResultTable
+
+if TYPE_CHECKING:
+    from spark_apps.catalog.session import Session
+
+BUCKET_MODES = {
+    "HASH_FIXED": "Fixed",
+    "HASH_DYNAMIC": "Dynamic",
+    "KEY_DYNAMIC": "Dynamic",
+    "CROSS_PARTITION": "Dynamic",
+    "BUCKET_UNAWARE": "Unaware",
+    "POSTPONE_MODE": "Postpone",
+}
+"""Paimon's bucket modes -> the words of spec.bucket.type."""
+
+SMALL_FILE_SHARE = 0.7
+"""A file below this share of target-file-size counts as small, as in Paimon's append compaction."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One look at the table, in the two forms that a result has."""
+
+    table: ResultTable
+
+    @property
+    def measure(self) -> Measure:
+        """The same for `before` and `after`."""
+        table = self.table
+        return Measure(table.files, table.size_bytes, table.rows, table.sorted_runs_max, table.snapshot_id)
+
+
+def measure_table(session: Session, table: Any) -> Measured:
+    """Looks at `table` (Java FileStoreTable). Spark SQL starts only if there is a snapshot."""
+    mode = str(table.bucketMode().toString())
+    schema_id, bucket_mode = int(table.schema().id()), BUCKET_MODES.get(mode, mode)
+    snapshots = table.snapshotManager()
+    latest = snapshots.latestSnapshotId()
+    if latest is None:
+        return Measured(ResultTable(schema_id, bucket_mode))
+    earliest = snapshots.earliestSnapshot()
+    oldest = datetime.fromtimestamp(earliest.timeMillis() / 1000, UTC).isoformat(timespec="seconds")
+    counted = _count_files(session, _small_below(table))
+    return Measured(
+        ResultTable(
+            schema_id, bucket_mode, **counted, snapshot_id=latest, oldest_snapshot=oldest.replace("+00:00", "Z")
+        )
+    )
+
+
+def _small_below(table: Any) -> int:
+    """Bytes below which a file is small."""
+    has_primary_key = bool(table.schema().primaryKeys())
+    return int(table.coreOptions().targetFileSize(has_primary_key) * SMALL_FILE_SHARE)
+
+
+def _count_files(session: Session, small_below: int) -> dict[str, int]:
+    """Every level-0 file is a sorted run, and so is every level above that holds a file."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    files = session.dataframe("files")  # starts Spark SQL, without which no column can be named
+    size = F.col("file_size_in_bytes")
+    buckets = files.groupBy("partition", "bucket").agg(
+        F.count("*").alias("files"),
+        F.sum("record_count").alias("rows"),
+        F.sum(size).alias("size_bytes"),
+        F.sum((size < small_below).cast("int")).alias("small_files"),
+        F.sum((F.col("level") == 0).cast("int")).alias("young"),
+        F.count_distinct(F.when(F.col("level") > 0, F.col("level"))).alias("levels"),
+    )
+    row = buckets.agg(
+        *(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("files", "rows", "size_bytes", "small_files")),
+        F.coalesce(F.max(F.col("young") + F.col("levels")), F.lit(0)).alias("sorted_runs_max"),
+    ).first()
+    assert row is not None  # noqa: S101  (an aggregate without groups has exactly one row)
+    return {name: int(value) for name, value in row.asDict().items()}

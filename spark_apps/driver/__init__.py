@@ -1,0 +1,1 @@
+"""Entry point of every driver and its report."""

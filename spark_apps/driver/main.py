@@ -1,0 +1,80 @@
+"""The entry of every driver: reads the job, does its operation, and reports: `main.py /etc/paimon-run/job.json`.
+
+The report is one JSON document, written to the file named by TERMINATION_LOG and printed as the last line of the log.
+The exit code says the class of the failure (contract.EXIT_CODES); a JVM out of memory ends the process by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from spark_apps.catalog import foreign_commits
+from spark_apps.catalog.metastores import metastore
+from spark_apps.catalog.session import Session
+from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
+from spark_apps.driver.report import document_of, text_of
+from spark_apps.failures.classify import RunError, classify
+from spark_apps.progress import JVM_READY, tell
+from spark_apps.storage.s3 import storage_of
+
+
+def perform(job: Job) -> tuple[dict[str, Any], int]:
+    """Does the job; returns the result document and the exit code. Raises nothing but what ends a process."""
+    started = time.monotonic()
+    outcome, seen, failure, ready = Outcome(), Seen(), None, started
+    session: Session | None = None
+    try:
+        session = Session(job)
+        session.open()  # (its start-up is a number of its own)
+        ready = time.monotonic()
+        tell(JVM_READY)
+        metastore.clear(job, session)
+        seen = foreign_commits.look(job, session)
+        operation = importlib.import_module(f"spark_apps.operations.{MEMBERS[job.operation]}")
+        outcome = operation.run(job, session)
+    except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
+        traceback.print_exc()
+        failure = classify(error, storage_of(job, session.engine) if session else None)
+    finally:
+        _close(session)
+    elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
+    told = {**to_json(seen), **to_json(outcome)}
+    return document_of(job, told, failure, elapsed), failure.exit_code if failure else 0
+
+
+def _close(session: Session | None) -> None:
+    """By now it is decided what has happened; an error in clearing up must not change the report."""
+    try:
+        if session is not None:
+            session.close()
+    except Exception:  # noqa: BLE001
+        traceback.print_exc()
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the job in the file named by the one argument and returns the exit code."""
+    try:
+        job = read_job(Path(arguments[0]).read_text(encoding="utf-8"))
+    except (IndexError, OSError, JobError) as error:
+        sys.stderr.write(f"cannot read the job: {error}\n")
+        return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code
+    document, code = perform(job)
+    text = text_of(document)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+    Path(os.environ.get("TERMINATION_LOG", "/dev/termination-log")).write_text(text, encoding="utf-8")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,103 @@
+"""Mode Cluster: Spark's settings for a driver that makes executor Pods, and the wait for the first of them.
+
+From the environment: KUBERNETES_SERVICE_HOST and _PORT, POD_IP, POD_NAME, EXECUTOR_IMAGE, EXECUTOR_PULL_POLICY,
+EXECUTOR_TEMPLATE (the Pod to complete), API_ACCESS (a directory with `token` and `ca.crt`), SHARED_SECRETS.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.executors.diagnostics import why_none
+from spark_apps.executors.shared_secret import shared_secret
+from spark_apps.failures.classify import RunError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from spark_apps.contract import Job, JobExecutors
+
+DRIVER_PORT, BLOCK_PORT = "7078", "7079"
+"""Fixed, so that a NetworkPolicy can name them."""
+KUBERNETES = "spark.kubernetes"
+FAILURES_COUNT_FOR = "10m"
+"""Spark gives up, with exit code 11, after twice as many lost executors as it was asked for (three at least): counted
+over the whole of a long run, nodes that come and go would end it."""
+_POLL_SECONDS = 0.2
+
+
+def host() -> str:
+    """The Pod's address as a host: an IPv6 address needs brackets."""
+    address = os.environ["POD_IP"]
+    return f"[{address}]" if ":" in address else address
+
+
+def options(job: Job, executors: JobExecutors) -> dict[str, str]:
+    """Spark's settings. With these a driver needs rights on Pods and on nothing else."""
+    access, pod = os.environ["API_ACCESS"], os.environ["POD_NAME"]
+    return {
+        "spark.app.id": pod,
+        "spark.driver.host": host(),
+        "spark.driver.bindAddress": os.environ["POD_IP"],
+        "spark.driver.port": DRIVER_PORT,
+        "spark.blockManager.port": BLOCK_PORT,
+        f"{KUBERNETES}.namespace": job.run.namespace,
+        f"{KUBERNETES}.driver.pod.name": pod,
+        f"{KUBERNETES}.authenticate.oauthTokenFile": f"{access}/token",
+        f"{KUBERNETES}.authenticate.caCertFile": f"{access}/ca.crt",
+        f"{KUBERNETES}.authenticate.executor.serviceAccountName": executors.service_account,
+        f"{KUBERNETES}.container.image": os.environ["EXECUTOR_IMAGE"],
+        f"{KUBERNETES}.container.image.pullPolicy": os.environ["EXECUTOR_PULL_POLICY"],
+        f"{KUBERNETES}.executor.podTemplateFile": os.environ["EXECUTOR_TEMPLATE"],
+        f"{KUBERNETES}.executor.podTemplateContainerName": "executor",
+        f"{KUBERNETES}.executor.podNamePrefix": pod,
+        f"{KUBERNETES}.executor.request.cores": f"{executors.cpu_millis}m",
+        f"{KUBERNETES}.executor.disableConfigMap": "true",
+        f"{KUBERNETES}.driver.service.deleteOnTermination": "false",
+        f"{KUBERNETES}.driver.ownPersistentVolumeClaim": "false",
+        f"{KUBERNETES}.driver.reusePersistentVolumeClaim": "false",
+        "spark.executor.instances": str(executors.instances),
+        "spark.executor.cores": str(executors.cores),
+        "spark.executor.memory": f"{executors.heap_mib}m",
+        "spark.executor.memoryOverhead": f"{executors.overhead_mib}m",
+        "spark.executor.failuresValidityInterval": FAILURES_COUNT_FOR,
+        **_secured(pod),
+    }
+
+
+def _secured(application: str) -> dict[str, str]:
+    """Who talks to the driver proves that it belongs to this run, and nobody can listen."""
+    given = {
+        "spark.authenticate": "true",
+        "spark.network.crypto.enabled": "true",
+        "spark.network.crypto.authEngineVersion": "2",
+        "spark.io.encryption.enabled": "true",
+    }
+    secret = shared_secret(application)
+    if secret is None:
+        return given
+    file = Path(os.environ.get("TMPDIR", "/tmp")) / "executors.secret"  # noqa: S108 - the Pod's own
+    file.touch(mode=0o600)
+    file.write_bytes(secret)
+    # Spark puts no secret into a Pod that is said to have it in a file. Ours has it in its environment, by then.
+    files = (f"spark.authenticate.secret.{side}.file" for side in ("driver", "executor"))
+    return given | dict.fromkeys(files, str(file))
+
+
+def await_first(spark: SparkSession, job: Job, executors: JobExecutors) -> None:
+    """Returns once an executor has come. Raises RunError when none has in time, with what the Pods say."""
+    context: Any = spark.sparkContext._jsc.sc()
+    deadline = time.monotonic() + executors.timeout_seconds
+    while context.getExecutorMemoryStatus().size() < 2:  # noqa: PLR2004 - the driver is one of them
+        if time.monotonic() >= deadline:
+            raise RunError(
+                "Infrastructure",
+                "NoExecutors",
+                f"no executor within {executors.timeout_seconds} s: {why_none(job.run.namespace)}",
+                "free or add nodes, or correct what is told, or use spark.mode Local",
+                field="spec.spark",
+            )
+        time.sleep(_POLL_SECONDS)  # Spark tells nobody that an executor has come

@@ -1,0 +1,1 @@
+"""Errors and their classification by type and message patterns."""

@@ -1,0 +1,47 @@
+"""What the failures of a Hive metastore look like. Its client hides most causes: words of its own are all there is."""
+
+from __future__ import annotations
+
+from spark_apps.failures.patterns import sign
+
+_URI = "spec.metastore.hive.uri"
+
+HIVE_SIGNS = (
+    sign(
+        r"Failed to create the desired metastore client|Could not connect to meta store|"
+        r"TTransportException|TApplicationException",
+        "Infrastructure",
+        "MetastoreUnreachable",
+        "The Hive metastore does not answer, or cannot",
+        "check the uri, the server and the network; a server that wants Kerberos or TLS does not answer either",
+        of_storage=False,
+        field=_URI,
+    ),
+    sign(
+        r"AlreadyExistsException: Table ",
+        "Surroundings",
+        "Conflict",
+        "The metastore lists something else under the table's name",
+        "use another table name, or remove what is there",
+        of_storage=False,
+        field="spec.table",
+    ),
+    sign(
+        r"api\.MetaException: .{0,300}(Unable to create|Permission denied|AccessControlException|AccessDenied)",
+        "Surroundings",
+        "AccessDenied",
+        "The metastore's server cannot make a directory in its own warehouse",
+        "see the server's metastore.warehouse.dir, its rights, and its log",
+        of_storage=False,
+        field=_URI,
+    ),
+    sign(
+        r"api\.MetaException: ",
+        "Infrastructure",
+        "MetastoreUnreachable",
+        "The Hive metastore cannot do it",
+        "see the server's log: it is an error of its own, of its database or of its own warehouse",
+        of_storage=False,
+        field=_URI,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Loading of input files: selection, casts, ledger, recovery."""

@@ -1,0 +1,131 @@
+"""Which input files there are: found below a location, each with what tells whether it was replaced."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from spark_apps.failures.classify import RunError, caused_by, input_failure, spec_failure
+
+if TYPE_CHECKING:
+    from spark_apps.catalog.session import Session
+    from spark_apps.contract import WriteJob
+
+RowsT = TypeVar("RowsT")
+
+
+@dataclass(frozen=True, order=True)
+class InputFile:
+    """A file; `version` is its ETag on S3, elsewhere its modification time in milliseconds.
+
+    `modified` is that time everywhere. It tells how old a version is, not which one it is, so it stands in no ledger.
+    """
+
+    path: str
+    size: int
+    version: str
+    modified: int = dataclasses.field(default=0, compare=False)
+
+
+def find_files(write: WriteJob, session: Session) -> list[InputFile]:
+    """All files below the write's path, by path; names with a leading _ or . are not input, as everywhere in Hadoop.
+
+    On S3 an empty folder does not exist, so a write that loads new files from time to time takes a missing folder for
+    an empty one; whatever else is missing is a failure.
+    """
+    base = input_uri(write)
+    path = session.jvm.org.apache.hadoop.fs.Path(base)
+    try:
+        file_system = path.getFileSystem(session.hadoop_configuration)
+        root = file_system.getFileStatus(path).getPath()
+        statuses = list(_each(file_system.listFiles(path, True)))
+    except Exception as error:
+        if caused_by(error, "FileNotFoundException"):
+            if write.select == "New" and not write.once and _is_folder(write.path):
+                return []
+            raise RunError(
+                "Surroundings",
+                "InputNotFound",
+                f"{base} does not exist",
+                "put the files there, or correct the path",
+                field=path_field(write),
+            ) from error
+        raise
+    on_s3 = root.toUri().getScheme() in ("s3", "s3a")  # asked once: every call into the JVM counts in a large folder
+    found = (_input_file(status, on_s3) for status in statuses)
+    above = root.toString()
+    return sorted(each for each in found if not _hidden(each.path.removeprefix(above)))
+
+
+LOOKS = 3
+"""How often files are read anew because one of them was replaced meanwhile."""
+
+
+def read_unchanged(
+    listed: Callable[[], list[InputFile]],
+    chosen: Callable[[list[InputFile]], list[InputFile]],
+    read: Callable[[list[InputFile]], RowsT],
+    *,
+    field: str,
+) -> tuple[list[InputFile], RowsT | None]:
+    """The chosen files and what `read` makes of them, once a second listing has found the same versions of them.
+
+    Spark opens a file several times, and says nothing of versions: a file that was replaced in between would go into
+    the ledger as the old one. Files that only came along are for the next run. None when there is nothing to read.
+    Raises RunError, which names `field`, when files keep changing.
+    """
+    found = listed()
+    for _ in range(LOOKS):
+        files = chosen(found)
+        if not files:
+            return [], None
+        rows = read(files)
+        found = listed()
+        if set(files) <= set(found):
+            return files, rows
+    raise input_failure(
+        "InputMalformed",
+        f"{files[0].path} or another input file is replaced again and again while it is read",
+        "write files elsewhere and move them to where they are loaded from",
+        field=field,
+    )
+
+
+def path_field(write: WriteJob) -> str:
+    """The field of the manifest that says which files the write loads."""
+    return f"spec.writes[{write.name}].from.files.path"
+
+
+def input_uri(write: WriteJob) -> str:
+    """The location with the path below it. Raises RunError (Spec) when the path leads out of the location."""
+    parts = [part for part in write.path.split("/") if part]
+    if ".." in parts or "\\" in write.path or ":" in write.path:
+        raise spec_failure(
+            "InvalidSpec",
+            f"path {write.path!r} leads out of its location",
+            "name a folder or file below the location, without ..",
+            field=path_field(write),
+        )
+    return "/".join([write.location.rstrip("/"), *parts])
+
+
+def _input_file(status: Any, on_s3: bool) -> InputFile:
+    # Some servers leave the ETag out of listings; without a version a replaced file would never be new.
+    modified = int(status.getModificationTime())
+    version = (status.getEtag() if on_s3 else None) or str(modified)
+    return InputFile(status.getPath().toString(), int(status.getLen()), version, modified)
+
+
+def _each(iterator: Any) -> Iterator[Any]:
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def _is_folder(path: str) -> bool:
+    return not path or path.endswith("/")
+
+
+def _hidden(below_root: str) -> bool:
+    return any(part.startswith(("_", ".")) for part in below_root.split("/") if part)

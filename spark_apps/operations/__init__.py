@@ -1,0 +1,1 @@
+"""One module per operation, with a function `run(job, session)`."""

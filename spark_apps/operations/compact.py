@@ -1,0 +1,68 @@
+"""Compacts the table by Paimon's own procedure, and measures before and after, since the procedure reports nothing.
+
+The commit of a compaction would expire snapshots by the way, even when there is nothing to compact; the session
+forbids it (session.py), because expiry is a run of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.catalog.measure import measure_table
+from spark_apps.contract import Outcome
+from spark_apps.failures.classify import spec_failure
+from spark_apps.sql.identifiers import call, qualified
+from spark_apps.sql.partitions import partition_filter
+
+if TYPE_CHECKING:
+    from spark_apps.catalog.session import Session
+    from spark_apps.contract import CompactJob, Job
+    from spark_apps.sql.identifiers import SqlValue
+
+OPTIONS = "compaction.min.file-num=2"
+"""Without it a call never merges fewer than five small files of an append table."""
+
+
+def run(job: Job, session: Session) -> Outcome:
+    """Compacts. Succeeds without a snapshot when there is nothing to compact."""
+    compact = job.compact
+    assert compact is not None  # noqa: S101  (contract.read_job saw to it)
+    table = session.table()
+    arguments = _arguments(job, compact, table, session)
+    _refuse_cross_partition(job, table)
+    before = measure_table(session, table)
+    if before.table.snapshot_id is None:
+        return Outcome(table=before.table, before=before.measure, after=before.measure)
+    session.spark.sql(call("compact", arguments)).collect()
+    after = measure_table(session, session.table())
+    return Outcome(table=after.table, before=before.measure, after=after.measure)
+
+
+def _arguments(job: Job, compact: CompactJob, table: Any, session: Session) -> dict[str, SqlValue | None]:
+    """Full is what the procedure does when it is not told, so only Minor needs an engine that can be told."""
+    has_strategy = session.engine.takes("compact", "compact_strategy")
+    if compact.strategy == "Minor" and not has_strategy:
+        raise spec_failure(
+            "UnsupportedByEngine",
+            f"engine {session.engine.id} has no minor compaction",
+            "use full compaction, or an engine that has it",
+            field="spec.compaction.minor",
+        )
+    return {
+        "table": qualified(job.table.database, job.table.name),
+        "compact_strategy": compact.strategy.lower() if has_strategy else None,
+        "where": partition_filter(table, compact.partitions) if compact.partitions else None,
+        "partition_idle_time": compact.partition_idle_time,
+        "options": OPTIONS,
+    }
+
+
+def _refuse_cross_partition(job: Job, table: Any) -> None:
+    mode = str(table.bucketMode().toString())
+    if mode in ("KEY_DYNAMIC", "CROSS_PARTITION"):
+        raise spec_failure(
+            "InvalidSpec",
+            f"Paimon cannot compact {job.table}: its primary key lacks a partition key and its bucket is Dynamic",
+            "set compaction.mode to Inline, or make the table anew with a Fixed bucket",
+            field="spec.compaction.mode",
+        )

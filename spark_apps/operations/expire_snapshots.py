@@ -1,0 +1,82 @@
+"""Expires snapshots by the retention that the job states, until none is left to expire.
+
+Paimon's Java interface is the same in all engines and takes the whole retention, that of changelogs included, which
+the procedure of the same name ignores. Its result is computed against the clock of this moment.
+
+What expires may be the only witness of a write's commit, so the table's ledgers are settled first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.catalog.measure import measure_table
+from spark_apps.contract import Outcome
+from spark_apps.failures.classify import RunError, root_message, spec_failure
+from spark_apps.loading.recovery import settle_all
+from spark_apps.schema.isolate import blamed
+
+if TYPE_CHECKING:
+    from spark_apps.catalog.session import Session
+    from spark_apps.contract import ExpireSnapshotsJob, Job
+
+PER_CALL = 1000
+"""Snapshots per call: the paths of all their files are held in memory at once."""
+
+FIELDS = {
+    "time_retained": "spec.retention.snapshots.timeRetained",
+    "num_retained_min": "spec.retention.snapshots.numRetainedMin",
+    "num_retained_max": "spec.retention.snapshots.numRetainedMax",
+}
+"""Member of the job -> the field that it comes from."""
+
+
+def run(job: Job, session: Session) -> Outcome:
+    """Expires all that may go. Snapshots that a tag or a consumer holds stay."""
+    expire = job.expire_snapshots
+    assert expire is not None  # noqa: S101  (contract.read_job saw to it)
+    table = session.table()
+    retention = _checked(expire, table, session)
+    settle_all(job, session, table)
+    expired = 0
+    while count := int(table.newExpireSnapshots().config(retention).expire()):
+        expired += count
+    return Outcome(expired=expired, table=measure_table(session, session.table()).table)
+
+
+def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
+    """Paimon's ExpireConfig (Java). Raises RunError (Spec) naming the field that Paimon refuses."""
+
+    def read(asked: ExpireSnapshotsJob) -> Any:
+        return table.copy(session.java_map(_retention(asked, table))).coreOptions().expireConfig()
+
+    try:
+        return read(expire)
+    except RunError:
+        raise
+    except Exception as error:
+        given = (name for name in FIELDS if getattr(expire, name) is not None)
+        without = ((FIELDS[name], dataclasses.replace(expire, **{name: None})) for name in given)
+        field = blamed(without, (), read) or "spec.retention.snapshots"
+        said = f"Paimon refuses the retention: {root_message(error)}"
+        raise spec_failure("InvalidSpec", said, "correct the retention", field=field) from error
+
+
+def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
+    """Table options for this run. What the job leaves open stays as the table has it."""
+    minimum, maximum = expire.num_retained_min, expire.num_retained_max
+    if minimum is not None and minimum < 1:
+        # Paimon would delete files of snapshots that it goes on listing (apache/paimon#10088)
+        raise spec_failure(
+            "InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field=FIELDS["num_retained_min"]
+        )
+    if maximum is not None and minimum is None:
+        minimum = min(maximum, int(table.coreOptions().snapshotNumRetainMin()))
+    given = {
+        "snapshot.time-retained": expire.time_retained,
+        "snapshot.num-retained.min": minimum,
+        "snapshot.num-retained.max": maximum,
+        "snapshot.expire.limit": PER_CALL,
+    }
+    return {key: str(value) for key, value in given.items() if value is not None}

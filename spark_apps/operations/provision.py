@@ -1,0 +1,222 @@
+"""Makes the table, or verifies the one that is there and adopts it. Needs no Spark SQL unless there is data to measure.
+
+Nothing is written when nothing differs: every ALTER makes a schema file, even one that changes nothing. Only options
+that Paimon lets change without changing answers are altered (Engine.changeable), and the comments.
+
+What leaves the manifest is taken back if the manifest had brought it; two options of the table remember that. What an
+adopted table had before, and no manifest ever named, is somebody else's and stays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.catalog import unregistered
+from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.metastores import hive, metastore
+from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of
+from spark_apps.contract import Outcome
+from spark_apps.failures.classify import RunError, root_message, spec_failure
+from spark_apps.schema.column_types import parse_type
+from spark_apps.schema.differences import differences
+from spark_apps.schema.isolate import blamed
+
+if TYPE_CHECKING:
+    from spark_apps.catalog.session import Session
+    from spark_apps.contract import Job, ProvisionJob
+
+MANAGED_OPTION = "paimon-operator.options"
+"""Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
+
+COMMENTED_OPTION = "paimon-operator.comments"
+"""The same for comments: the columns that have theirs from the manifest, and OF_TABLE."""
+
+OF_TABLE = "<table>"
+"""Stands for the table's own comment; no column can be called so."""
+
+ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
+
+
+def run(job: Job, session: Session) -> Outcome:
+    """Leaves the table as the job says, or raises RunError and leaves it as it was."""
+    provision = job.provision
+    assert provision is not None  # noqa: S101  (contract.read_job saw to it)
+    wanted = _wanted_schema(provision, session)
+    table = session.find_table() or unregistered.own_table(job, session)
+    if table is None:
+        _refuse_foreign_files(job, session)
+        _create(job, session, wanted)
+        return Outcome(created=True, table=measure_table(session, session.table()).table)
+    _refuse_foreign_owner(job, table)
+    _refuse_unadopted(job, provision, table)
+    _refuse_differences(job, session, table, wanted)
+    altered = _alter(job, session, table, provision)
+    return Outcome(created=False, differences=altered, table=measure_table(session, session.table()).table)
+
+
+def desired_options(job: Job, provision: ProvisionJob) -> dict[str, str]:
+    """All options the operator answers for, those that say so among them."""
+    lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
+    said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
+    return {**provision.options, OWNER_OPTION: job.owner, **said}
+
+
+def _comments(provision: ProvisionJob) -> dict[str, str]:
+    """The comments that the manifest has, by column; that of the table is OF_TABLE."""
+    given = {column.name: column.comment for column in provision.columns} | {OF_TABLE: provision.comment}
+    return {name: comment for name, comment in given.items() if comment}
+
+
+def _wanted_schema(provision: ProvisionJob, session: Session) -> Any:
+    types = [parse_type(each.type, session.jvm, f"spec.schema.columns[{each.name}].type") for each in provision.columns]
+    try:
+        return _schema(provision, types, session)
+    except Exception as error:
+        raise _refused(error, provision, session) from error
+
+
+def _schema(provision: ProvisionJob, types: list[Any], session: Session) -> Any:
+    builder = session.jvm.org.apache.paimon.schema.Schema.newBuilder()
+    for column, type_ in zip(provision.columns, types, strict=True):
+        builder.column(column.name, type_, column.comment or None)
+    builder.primaryKey(session.java_list(provision.primary_keys))
+    builder.partitionKeys(session.java_list(provision.partition_keys))
+    builder.options(session.java_map(desired_options(session.job, provision)))
+    builder.comment(provision.comment or None)
+    return builder.build()
+
+
+def _create(job: Job, session: Session, wanted: Any) -> None:
+    """Paimon's checks come first, so that a refused table leaves not even a database behind."""
+    assert job.provision is not None  # noqa: S101
+    try:
+        _validate(wanted, session)
+    except Exception as error:
+        raise _refused(error, job.provision, session) from error
+    session.catalog.createDatabase(job.table.database, True)
+    if hive.is_used(job):
+        hive.take_off_list(job, session)  # a table whose files are gone: here it is made anew
+        hive.refuse_database_of_elsewhere(job, session)
+    session.catalog.createTable(session.identifier, wanted, False)
+
+
+def _refuse_foreign_files(job: Job, session: Session) -> None:
+    """A filesystem catalog lists whatever lies there, so this is about a metastore only."""
+    if metastore.is_used(job) and unregistered.schema_of_files(job, session) is not None:
+        said = f"{own_location(job, session)} holds a table that the metastore does not list"
+        remedy = "have the metastore list it (CALL sys.repair), remove it, or use another table name"
+        raise spec_failure("TableExists", said, remedy, field="spec.table")
+
+
+def _validate(wanted: Any, session: Session) -> None:
+    package, fields = session.jvm.org.apache.paimon.schema, wanted.fields()
+    highest = session.jvm.org.apache.paimon.types.RowType.currentHighestFieldId(fields)
+    keys = (wanted.partitionKeys(), wanted.primaryKeys())
+    checked = package.TableSchema(0, fields, highest, *keys, wanted.options(), wanted.comment())
+    package.SchemaValidation.validateTableSchema(checked)
+
+
+def _refused(error: Exception, provision: ProvisionJob, session: Session) -> RunError:
+    """Paimon's own words, and the part of the manifest without which it would take the table."""
+
+    def validate(without: ProvisionJob) -> None:
+        types = [parse_type(column.type, session.jvm, "") for column in without.columns]
+        _validate(_schema(without, types, session), session)
+
+    field = blamed(_with_one_part_less(provision), _growing(provision), validate)
+    said = f"Paimon refuses the table: {root_message(error)}"
+    return spec_failure("TableRefused", said, "correct the manifest", field=field)
+
+
+def _with_one_part_less(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
+    """Field -> the table without it, the fields that most often are the wrong ones first."""
+    for option in provision.options:
+        rest = {key: value for key, value in provision.options.items() if key != option}
+        yield f"spec.options[{option}]", dataclasses.replace(provision, options=rest)
+    yield "spec.schema.partitionKeys", dataclasses.replace(provision, partition_keys=())
+    yield "spec.schema.primaryKeys", dataclasses.replace(provision, primary_keys=())
+    for column in provision.columns:
+        others = tuple(each for each in provision.columns if each is not column)
+        yield f"spec.schema.columns[{column.name}]", dataclasses.replace(provision, columns=others)
+
+
+def _growing(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
+    """Field -> the table with what comes up to it: columns, keys, one option after the other."""
+    so_far = dataclasses.replace(provision, primary_keys=(), partition_keys=(), options={})
+    yield "spec.schema.columns", so_far
+    so_far = dataclasses.replace(so_far, primary_keys=provision.primary_keys)
+    yield "spec.schema.primaryKeys", so_far
+    so_far = dataclasses.replace(so_far, partition_keys=provision.partition_keys)
+    yield "spec.schema.partitionKeys", so_far
+    for option, value in provision.options.items():
+        so_far = dataclasses.replace(so_far, options={**so_far.options, option: value})
+        yield f"spec.options[{option}]", so_far
+
+
+def _refuse_foreign_owner(job: Job, table: Any) -> None:
+    owner = owner_of(table)
+    if owner is not None and owner != job.owner:
+        raise spec_failure(
+            "Conflict",
+            f"the table {job.table} is owned by {owner}",
+            f"delete one of the two objects, or remove the table option {OWNER_OPTION} if that owner is gone",
+            field="spec.table",
+        )
+
+
+def _refuse_unadopted(job: Job, provision: ProvisionJob, table: Any) -> None:
+    if provision.adoption == "Fail" and owner_of(table) != job.owner:
+        raise spec_failure(
+            "TableExists",
+            f"the table {job.table} exists already and adoptionPolicy is Fail",
+            "set adoptionPolicy to AdoptIfIdentical, or use another table name",
+            field="spec.adoptionPolicy",
+        )
+
+
+def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any) -> None:
+    found = differences(table.schema(), wanted, session.engine)
+    if found:
+        said = "; ".join(each.sentence for each in found)
+        remedy = "make the manifest equal to the table, or use another table name"
+        raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field=found[0].field)
+
+
+def _alter(job: Job, session: Session, table: Any, provision: ProvisionJob) -> tuple[str, ...]:
+    """Brings options and comments to what the job says, in one ALTER, or in none."""
+    steps = [*_option_steps(job, session, table, provision), *_comment_steps(session, table, provision)]
+    if steps:
+        session.catalog.alterTable(session.identifier, session.java_list(change for change, _ in steps), False)
+    return tuple(said for _, said in steps)
+
+
+def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionJob) -> Iterator[tuple[Any, str]]:
+    change = session.jvm.org.apache.paimon.schema.SchemaChange
+    has, wants = dict(table.schema().options()), desired_options(job, provision)
+    for name, value in sorted(wants.items()):
+        if has.get(name, session.engine.option_defaults.get(name)) != value:
+            yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"
+    managed = {*_names(has, MANAGED_OPTION), MANAGED_OPTION, COMMENTED_OPTION} - ASSIGNED_BY_PAIMON
+    for name in sorted(managed & has.keys() - wants.keys()):
+        yield change.removeOption(name), f"option {name}: {has[name]} -> unset"
+
+
+def _comment_steps(session: Session, table: Any, provision: ProvisionJob) -> Iterator[tuple[Any, str]]:
+    change, schema = session.jvm.org.apache.paimon.schema.SchemaChange, table.schema()
+    has = {field.name(): field.description() for field in schema.fields()} | {OF_TABLE: schema.comment()}
+    wants = _comments(provision)
+    left = _names(dict(schema.options()), COMMENTED_OPTION) - wants.keys()
+    for name, comment in has.items():
+        wanted = wants.get(name, None if name in left else comment)
+        if (comment or None) == (wanted or None):
+            continue
+        if name == OF_TABLE:
+            yield change.updateComment(wanted), "comment of the table"
+        else:
+            yield change.updateColumnComment(name, wanted), f"comment of column {name}"
+
+
+def _names(options: dict[str, str], key: str) -> set[str]:
+    return set(options.get(key, "").split(",")) - {""}

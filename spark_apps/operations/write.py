@@ -1,0 +1,98 @@
+"""Loads files into the table, each exactly once, in one commit.
+
+Order: settle what earlier attempts left open, choose the files, record them in the ledger, commit, mark the record.
+A process that dies anywhere in between leaves either nothing, or a record whose commit Paimon can be asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.snapshots import find_commit, latest_snapshot
+from spark_apps.contract import Outcome, WriteResult
+from spark_apps.failures.classify import INPUT_MALFORMED, classify, input_failure
+from spark_apps.loading.ambiguous_loads import commit_unknown, refuse_doubtful
+from spark_apps.loading.expire_after_write import expire_after_write
+from spark_apps.loading.input_files import InputFile, find_files, input_uri, path_field, read_unchanged
+from spark_apps.loading.ledger import Entry, Ledger
+from spark_apps.loading.load_result import Loaded, loaded_with
+from spark_apps.loading.read_inputs import read_files
+from spark_apps.loading.recovery import open_ledger, settle
+from spark_apps.sql.identifiers import CATALOG, qualified
+
+if TYPE_CHECKING:
+    from spark_apps.catalog.session import Session
+    from spark_apps.contract import Job, WriteJob
+
+
+def run(job: Job, session: Session) -> Outcome:
+    """Loads what is to be loaded now, or reports the commit that an earlier attempt of this run has made."""
+    write = job.write
+    assert write is not None  # noqa: S101  (contract.read_job saw to it)
+    table = session.table()
+    ledger = open_ledger(session, write.ledger, table)
+    unknown = settle(ledger, table)
+    own = _own_commit(ledger, table, job)
+    if own is None and unknown:
+        raise commit_unknown(ledger, unknown[0])
+    if own is None and write.once and write.hash in ledger.loaded_hashes():
+        result = WriteResult(already_committed=True)
+    else:
+        loaded = own or _load(job, write, session, ledger, table)
+        if loaded is None:
+            return Outcome(write=WriteResult(skipped=True))  # nothing to measure, so Spark SQL need not even start
+        # Asked of a repeated attempt too: the first may have died before it could tell.
+        refuse_doubtful(loaded, write, session, table)
+        result = replace(loaded.result, already_committed=own is not None)
+    table = session.table()
+    expire_after_write(job, session, table)
+    return Outcome(write=result, table=measure_table(session, table).table)
+
+
+def _own_commit(ledger: Ledger, table: Any, job: Job) -> Loaded | None:
+    """What an earlier attempt of this run has loaded."""
+    entry = next((each for each in ledger.committed_entries if each.commit_user == job.commit_user), None)
+    return None if entry is None else loaded_with(entry, ledger, table)
+
+
+def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> Loaded | None:
+    already = ledger.loaded() if write.select == "New" else set()
+
+    def chosen(found: list[InputFile]) -> list[InputFile]:
+        if write.once and not found:
+            # The folder is there and its files are on their way: ticked off now, they would never be loaded.
+            told = f"{input_uri(write)} holds no file yet"
+            raise input_failure("InputNotFound", told, "put the files there", field=path_field(write))
+        return [file for file in found if file not in already]
+
+    # Read before the ledger: a wrong column leaves no entry.
+    listed = functools.partial(find_files, write, session)
+    files, rows = read_unchanged(
+        listed, chosen, lambda files: read_files(write, files, session), field=path_field(write)
+    )
+    if not files:
+        return None
+    entry = ledger.begin(job, latest_snapshot(table), files)
+    _append(job, session, ledger, entry, rows)
+    loaded = loaded_with(entry, ledger, session.table())
+    ledger.mark_committed(entry, loaded.commits)
+    ledger.fold(keep=entry)
+    return loaded
+
+
+def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any) -> None:
+    """Commits. A writer may have committed its rows and fail after that, so an error is not believed unasked."""
+    try:
+        rows.writeTo(qualified(CATALOG, job.table.database, job.table.name)).append()
+    except Exception as error:
+        commit = find_commit(session.table(), entry.commit_user, entry.snapshot_before).commit
+        if commit is not None:
+            sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; what failed came after: {error}\n")
+            return
+        if classify(error).reason == INPUT_MALFORMED:  # the input is wrong: nothing can be on its way any more
+            ledger.mark_abandoned(entry)
+        raise

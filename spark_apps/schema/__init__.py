@@ -1,0 +1,1 @@
+"""Column types and the differences between two tables."""

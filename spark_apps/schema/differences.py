@@ -1,0 +1,76 @@
+"""What of a table differs from the manifest and cannot be altered, each with the field of the manifest that says it.
+
+An option's field is named by its key, `spec.options[bucket]`; the operator knows which typed field sets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paimon_engines.engine import Engine
+
+COLUMNS = "spec.schema.columns"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The field to edit, and one short sentence."""
+
+    field: str
+    sentence: str
+
+
+def differences(schema: Any, wanted: Any, engine: Engine) -> list[Difference]:
+    """Keys, columns and frozen options of `schema` (Java TableSchema) that are not as in `wanted` (Java Schema).
+
+    Keys come first: a column of the primary key is NOT NULL by that alone.
+    """
+    found = []
+    for what, field, has, wants in (
+        ("primary key", "spec.schema.primaryKeys", schema.primaryKeys(), wanted.primaryKeys()),
+        ("partition keys", "spec.schema.partitionKeys", schema.partitionKeys(), wanted.partitionKeys()),
+    ):
+        if list(has) != list(wants):
+            found.append(Difference(field, f"{what}: table has {_listed(has)}, manifest has {_listed(wants)}"))
+    found += _columns(schema.fields(), wanted.fields())
+    return [*found, *_options(dict(schema.options()), dict(wanted.options()), engine)]
+
+
+def _columns(has: Any, wants: Any) -> list[Difference]:
+    table = {field.name(): field.type().asSQLString() for field in has}
+    manifest = {field.name(): field.type().asSQLString() for field in wants}
+    found = [Difference(COLUMNS, f"column {name}: only the table has it") for name in table if name not in manifest]
+    found += [
+        Difference(f"{COLUMNS}[{name}]", f"column {name}: only the manifest has it")
+        for name in manifest
+        if name not in table
+    ]
+    found += [
+        Difference(f"{COLUMNS}[{name}].type", f"column {name}: table has {table[name]}, manifest has {manifest[name]}")
+        for name in manifest
+        if name in table and table[name] != manifest[name]
+    ]
+    if not found and list(table) != list(manifest):
+        sentence = f"column order: table has {_listed(table)}, manifest has {_listed(manifest)}"
+        found.append(Difference(COLUMNS, sentence))
+    return found
+
+
+def _options(has: dict[str, str], wants: dict[str, str], engine: Engine) -> Iterator[Difference]:
+    defaults = engine.option_defaults
+    for name in sorted(name for name in has.keys() | wants.keys() if not engine.changeable(name)):
+        table, manifest = (options.get(name, defaults.get(name)) for options in (has, wants))
+        if table != manifest:
+            sentence = f"option {name}: table has {_said(table)}, manifest has {_said(manifest)}"
+            yield Difference(f"spec.options[{name}]", sentence)
+
+
+def _said(value: str | None) -> str:
+    return "unset" if value is None else value
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,1 @@
+"""SQL text: quoted identifiers and partition predicates."""

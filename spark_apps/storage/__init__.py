@@ -1,0 +1,1 @@
+"""Access to S3, HDFS and volumes."""

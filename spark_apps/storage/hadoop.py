@@ -1,0 +1,88 @@
+"""The Hadoop cluster that holds the warehouse: its configuration files, and the login that it may ask for.
+
+From the environment: HADOOP_CONF_DIR (core-site.xml and hdfs-site.xml), KRB5PRINCIPAL and KRB5KEYTAB (Hadoop's own
+names), KRB5_CONFIG (entrypoint.sh gives it to Java). The directory is not on the class path, because the class-data
+archive fits only the very class path it was made with.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from spark_apps.failures.classify import RunError, root_message
+
+FILES = ("core-site.xml", "hdfs-site.xml")
+
+BOUNDED = {
+    "ipc.client.connect.timeout": "10000",
+    "ipc.client.connect.max.retries": "5",
+    "ipc.client.connect.max.retries.on.timeouts": "2",  # Hadoop's 45 are a quarter of an hour
+    "ipc.client.rpc-timeout.ms": "45000",
+    "dfs.client.failover.max.attempts": "8",
+    "dfs.client.socket-timeout": "20000",
+}
+"""A server that does not answer is given up within about a minute. The cluster's own files go before."""
+
+NOT_HERE = frozenset({"io.compression.codecs"})
+"""It names classes of a cluster's own, which this image lacks; reading any file would fail for them."""
+
+CATALOG_OPTIONS = {"security.kerberos.login.use-ticket-cache": "false"}
+"""Or Paimon would log in again with every file system it opens; a login that was replaced is never renewed."""
+
+
+def options(jvm: Any) -> dict[str, str]:
+    """What the cluster's configuration files say, over what bounds the waiting; nothing for a job without HDFS."""
+    directory = os.environ.get("HADOOP_CONF_DIR")
+    return {**BOUNDED, **(_read(jvm, Path(directory)) if directory else {})}
+
+
+def log_in(jvm: Any, configuration: Any) -> None:
+    """Logs the process in from its keytab, when the catalog names one; Hadoop then renews the login by itself."""
+    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    if not principal or not keytab:
+        return
+    # Spark sets Hadoop's security from a configuration of its own when this is first asked for: later, that would undo
+    # the login.
+    jvm.org.apache.spark.deploy.SparkHadoopUtil.get()
+    user = jvm.org.apache.hadoop.security.UserGroupInformation
+    user.setConfiguration(configuration)
+    user.loginUserFromKeytab(principal, keytab)
+
+
+def for_executors(warehouse: str) -> dict[str, str]:
+    """Spark's settings by which the driver gets executors the cluster's own tokens, in time and again before they end.
+
+    An executor logs in nowhere: it is the user that its driver is, or what the tokens say.
+    """
+    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    if not principal or not keytab:
+        return {}
+    return {
+        "spark.kerberos.principal": principal,
+        "spark.kerberos.keytab": keytab,
+        "spark.kerberos.access.hadoopFileSystems": warehouse,
+    }
+
+
+def _read(jvm: Any, directory: Path) -> dict[str, str]:
+    configuration = jvm.org.apache.hadoop.conf.Configuration(False)
+    for name in FILES:
+        if (file := directory / name).exists():
+            configuration.addResource(jvm.org.apache.hadoop.fs.Path(file.as_uri()))
+    try:
+        entries = configuration.iterator()
+    except Exception as error:
+        raise RunError(
+            "Surroundings",
+            "StorageUnreachable",
+            f"core-site.xml or hdfs-site.xml of the catalog's ConfigMap cannot be read: {root_message(error)}",
+            "correct the file",
+            field="spec.storage.hdfs.configMapRef",
+        ) from error
+    found = {}
+    while entries.hasNext():
+        entry = entries.next()
+        found[entry.getKey()] = entry.getValue()
+    return {key: value for key, value in found.items() if key not in NOT_HERE}

@@ -1,0 +1,132 @@
+"""What is said of an HDFS that fails: where it is, and which field of the catalog to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from spark_apps.failures.patterns import Sign, sign
+
+SCHEME = "hdfs"
+_HDFS = "spec.storage.hdfs"
+_KERBEROS, _KEYTAB = f"{_HDFS}.kerberos", f"{_HDFS}.kerberos.keytabSecretRef"
+_KRB5, _SITES = f"{_HDFS}.kerberos.krb5ConfigMapRef", f"{_HDFS}.configMapRef"
+
+SIGNS = (
+    sign(
+        r"SIMPLE authentication is not enabled|Client cannot authenticate via",
+        "Surroundings",
+        "CredentialsRefused",
+        "This HDFS wants a Kerberos ticket",
+        "name principal, keytab and krb5.conf in the catalog",
+        field=_KERBEROS,
+    ),
+    sign(
+        r"Failed to specify server's Kerberos principal|Server has invalid Kerberos principal|"
+        r"Server not found in Kerberos database",
+        "Surroundings",
+        "CredentialsRefused",
+        "The NameNode's own principal is not known",
+        "set dfs.namenode.kerberos.principal in the hdfs-site.xml of the catalog's ConfigMap as the cluster has it",
+        field=_SITES,
+    ),
+    sign(
+        r"Cannot locate KDC|Cannot locate default realm|Can't get Kerberos realm|Cannot find KDC|No KDC found",
+        "Surroundings",
+        "CredentialsRefused",
+        "The krb5.conf does not tell where the realm's KDC is",
+        "correct the krb5.conf in the catalog's ConfigMap",
+        field=_KRB5,
+    ),
+    sign(
+        r"(?s)(LoginException|KrbException|krb5).*"
+        r"(Connection refused|timed out|ICMP Port Unreachable|NoRouteToHost|UnknownHost|Network is unreachable)",
+        "Infrastructure",
+        "StorageUnreachable",
+        "The KDC does not answer",
+        "check the KDC in the krb5.conf of the catalog's ConfigMap, and the network",
+        field=_KRB5,
+    ),
+    sign(
+        r"Clock skew too great",
+        "Surroundings",
+        "CredentialsRefused",
+        "The clocks of the node and of the KDC differ too much",
+        "set the clocks",
+        field=_KERBEROS,
+    ),
+    sign(
+        r"LoginException|KerberosAuthException|KrbException|GSSException|GSS initiate failed|"
+        r"Client not found in Kerberos database",
+        "Surroundings",
+        "CredentialsRefused",
+        "The Kerberos login is refused",
+        "put a keytab of the catalog's principal, with its current keys, into the catalog's Secret as keytab",
+        field=_KEYTAB,
+    ),
+    sign(
+        r"SafeModeException|Name node is in safe mode",
+        "Infrastructure",
+        "StorageUnreachable",
+        "The NameNode is in safe mode and lets nothing be written",
+        "wait until it has left safe mode, or see why it does not",
+    ),
+    sign(
+        r"QuotaExceeded",
+        "Infrastructure",
+        "DiskFull",
+        "The quota of a directory is used up",
+        "raise the quota, or delete what is not needed",
+    ),
+    sign(
+        r"BlockMissingException|Could not obtain block|could only be written to|Unable to create new block|"
+        r"All datanodes .{0,200} are bad|Failed to replace a bad datanode",
+        "Infrastructure",
+        "StorageUnreachable",
+        "No DataNode serves the files",
+        "see whether the DataNodes run and have room, and whether pods reach them",
+    ),
+    sign(
+        r"Permission denied|AccessControlException",
+        "Surroundings",
+        "AccessDenied",
+        "HDFS does not permit this to the user",
+        "give the user the right to read and write there, or name another user",
+    ),
+    sign(
+        r"Operation category \w+ is not supported in state standby",
+        "Infrastructure",
+        "StorageUnreachable",
+        "Only a NameNode on standby answers",
+        "name the nameservice in the warehouse and describe it in hdfs-site.xml, or see why no NameNode is active",
+        field=_SITES,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Hdfs:
+    """The HDFS of one job's warehouse."""
+
+    where: str
+    """In words: the server or nameservice, and with Kerberos who asks it."""
+    secure: bool
+    signs: ClassVar[tuple[Sign, ...]] = SIGNS
+
+    @classmethod
+    def of(cls, warehouse: str, hadoop: Mapping[str, str], environment: Mapping[str, str]) -> Hdfs:
+        """The one that the URI of the warehouse names."""
+        server = urlsplit(warehouse).netloc
+        where = f"NameNode {server}" if ":" in server else f"HDFS {server}"
+        secure = hadoop.get("hadoop.security.authentication") == "kerberos"
+        principal = environment.get("KRB5PRINCIPAL")
+        return cls(f"{where}, as {principal}" if secure and principal else where, secure)
+
+    def field(self, reason: str, said: str) -> str | None:
+        """The field to look at after a failure for `reason`."""
+        del said
+        if reason == "AccessDenied":
+            return f"{_KERBEROS}.principal" if self.secure else f"{_HDFS}.user"
+        return "spec.warehouse" if reason == "StorageUnreachable" else None

@@ -1,0 +1,200 @@
+"""What is said about a catalog, and when it may go."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.catalog.spec import CatalogStatus, PaimonCatalog
+from paimon_operator.api.conditions import ConditionType, find
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
+from paimon_operator.core.decision import Decision
+from paimon_operator.core.naming import FINALIZER
+from tests.support import builders
+
+
+def catalog(*, guarded: bool = True, deleted: bool = False, **spec: Any) -> PaimonCatalog:
+    update = {
+        "finalizers": (FINALIZER,) if guarded else (),
+        "deletion_timestamp": builders.NOW if deleted else None,
+    }
+    built = builders.catalog(**spec)
+    return built.model_copy(update={"metadata": built.metadata.model_copy(update=update)})
+
+
+def decide(seen: PaimonCatalog, **observed: Any) -> Decision[CatalogStatus]:
+    operator = builders.operator_facts(unavailable_engines={"paimon-0.9": "it has no image here"})
+    return plan_catalog(seen, CatalogObserved(**observed), operator, builders.NOW)
+
+
+def says(decision: Decision[CatalogStatus], type_: str) -> tuple[str, str] | None:
+    assert decision.status is not None
+    condition = find(decision.status.conditions, ConditionType(type_))
+    return (condition.status.value, condition.reason) if condition else None
+
+
+def test_a_finalizer_comes_first() -> None:
+    assert decide(catalog(guarded=False)).finalizer == "add"
+
+
+def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:
+    assert says(decide(catalog()), "Ready") == ("Unknown", Reason.STORAGE_NOT_TRIED)
+    assert says(decide(catalog(), reached=True), "Ready") == ("True", Reason.STORAGE_REACHED)
+
+
+def unreached(table: str, minute: int = 0, reason: str = "StorageUnreachable") -> dict[str, Any]:
+    """A table whose run has failed, as the API server stores it."""
+    failure = {"run": "r", "reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
+    return builders.table_manifest(table) | {"status": {"provision": {"failure": failure}}}
+
+
+def look(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
+    """The catalog with what is decided about it beside these tables; status and message of its Ready."""
+    decision = plan_catalog(seen, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
+    assert decision.status is not None
+    ready = find(decision.status.conditions, ConditionType.READY)
+    assert ready is not None
+    return seen.model_copy(update={"status": decision.status}), f"{ready.status.value} {ready.reason}", ready.message
+
+
+def test_while_no_run_reached_the_storage_the_newest_that_failed_to_is_told() -> None:
+    _, ready, message = look(catalog(), unreached("a", 1), unreached("b", 3, "CredentialsRefused"), unreached("c", 2))
+    assert ready == "Unknown CredentialsRefused"
+    assert "PaimonTable b could not: CredentialsRefused. Correct the Secret" in message
+
+
+def test_a_run_that_failed_for_another_reason_says_nothing_about_the_storage() -> None:
+    _, ready, message = look(catalog(), unreached("a", 1, "TableDiffers"))
+    assert (ready, message) == ("Unknown StorageNotTried", Reason.STORAGE_NOT_TRIED.means)
+
+
+def test_a_catalog_that_was_reached_stays_ready_and_tells_of_a_table_that_cannot_reach_it_now() -> None:
+    failure = {"run": "r", "reason": "StorageUnreachable", "time": "2026-11-21T08:00:00Z"}
+    status = {"provision": {"lastTime": "2026-11-20T08:00:00Z"}, "writes": [{"name": "w", "failure": failure}]}
+    seen, ready, message = look(catalog(), builders.table_manifest("a") | {"status": status})
+    assert ready == "True StorageReached"
+    assert "PaimonTable a could not: StorageUnreachable" in message
+    mended = builders.table_manifest("a") | {"status": {"provision": status["provision"]}}
+    assert look(seen, mended)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
+
+
+def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None:
+    seen, _, first = look(catalog(), *(unreached(f"t{n}", n % 50) for n in range(1000)))
+    for minute in range(50, 60):
+        again = [unreached(f"t{n}", minute if n % 7 == minute % 7 else n % 50) for n in range(1000)]
+        seen, _, message = look(seen, *again)
+        assert message == first
+    told = first.partition("PaimonTable ")[2].partition(" ")[0]
+    _, _, message = look(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != told))
+    assert message != first, "the table that was told of has recovered"
+    assert len(message) < 400
+
+
+def test_it_tells_its_engine_and_counts_its_tables() -> None:
+    status = decide(catalog(), tables=12).status
+    assert status is not None
+    assert status.to_json()["engine"] == {"name": "paimon-1.4", "paimon": "1.4.2", "spark": "3.5"}
+    assert status.tables == 12
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "reason", "words"),
+    [
+        ("an engine that is unknown", {"engine": "paimon-7.3"}, Reason.UNKNOWN_ENGINE, "Use one of: paimon-1.4."),
+        ("an engine that is not here", {"engine": "paimon-0.9"}, Reason.UNKNOWN_ENGINE, "no image"),
+        ("a location in the warehouse", {"locations": [{"name": "a", "uri": "s3://lake/warehouse/in/"}]}, Reason.INVALID_SPEC, "spec.locations[0].uri"),
+        ("a location around the warehouse", {"locations": [{"name": "a", "uri": "s3://lake/"}]}, Reason.INVALID_SPEC, "inside one another"),
+        ("a zone that is none", {"timeZone": "Mars/Base"}, Reason.INVALID_SPEC, "spec.timeZone"),
+        ("a default at no time", {"tableDefaults": {"compaction": {"mode": "Dedicated", "full": {"schedule": "61 * * * *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.compaction.full.schedule"),
+        ("a minor default at no time", {"tableDefaults": {"compaction": {"mode": "Dedicated", "minor": {"schedule": "61 * * * *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.compaction.minor.schedule"),
+        ("an expiry at no time", {"tableDefaults": {"retention": {"snapshots": {"schedule": "0 0 31 2 *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.retention.snapshots.schedule"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_it_is_stalled(sentence: str, spec: dict[str, Any], reason: Reason, words: str) -> None:
+    decision = decide(catalog(**spec))
+    assert says(decision, "Stalled") == ("True", reason), sentence
+    assert decision.status is not None
+    condition = find(decision.status.conditions, ConditionType.STALLED)
+    assert condition is not None
+    assert words in condition.message
+
+
+def test_outside_writers_make_it_unsafe() -> None:
+    assert says(decide(catalog()), "CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
+    assert says(decide(catalog(), announced=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+
+
+def test_a_commit_that_nobody_announced_is_unsafe_even_on_hdfs_where_buckets_grow_with_the_keys() -> None:
+    commit = {"snapshotId": 7, "commitUser": "x", "kind": "APPEND", "time": "2026-11-20T12:00:00Z"}
+    found = {"outsideWriters": {"stated": "None", "seenSnapshot": 7, "commit": commit}}
+
+    def safe(**spec: Any) -> tuple[str, str] | None:
+        plain = {"metadata": {"name": "t"}, "spec": builders.table(**spec).spec.to_json(), "status": found}
+        on_hdfs = {"hdfs": {"configMapRef": {"name": "hadoop-conf"}, "user": "paimon"}}
+        seen = catalog(warehouse="hdfs://nn:8020/lake", storage=on_hdfs, locations=[])
+        observed = CatalogObserved.of([plain])
+        return says(plan_catalog(seen, observed, builders.operator_facts(), builders.NOW), "CommitSafe")
+
+    assert safe(bucket={"type": "Fixed", "fixed": {"count": 2}}) == ("True", "AtomicRename")
+    assert safe() == ("False", "CommitUnsafe")
+
+
+def test_suspension_is_said_while_it_lasts_and_once_it_ended() -> None:
+    decision = decide(catalog(suspend=True))
+    assert says(decision, "Suspended") == ("True", Reason.SUSPENDED)
+    resumed = catalog().model_copy(update={"status": decision.status})
+    assert says(decide(resumed), "Suspended") == ("False", Reason.NOT_SUSPENDED)
+    assert says(decide(catalog()), "Suspended") is None
+
+
+@pytest.mark.parametrize(
+    ("tables", "terminating", "finalizer"), [(0, False, "remove"), (2, False, "keep"), (2, True, "remove")]
+)
+def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, terminating: bool, finalizer: str) -> None:
+    decision = decide(catalog(deleted=True), tables=tables, namespace_terminating=terminating)
+    assert decision.finalizer == finalizer
+    if finalizer == "keep":
+        assert says(decision, "Stalled") == ("True", Reason.CATALOG_IN_USE)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a"], "1 PaimonTable still refers to this catalog (a): Delete the tables."),
+        (["c", "a", "b"], "3 PaimonTables still refer to this catalog (a, b, c): Delete the tables."),
+        (
+            ["e", "d", "c", "b", "a"],
+            "5 PaimonTables still refer to this catalog (a, b, c, and 2 more): Delete the tables.",
+        ),
+    ],
+)
+def test_what_still_uses_a_deleted_catalog_is_named_in_condition_and_event(names: list[str], words: str) -> None:
+    observed = CatalogObserved.of(builders.table_manifest(name) for name in names)
+    decision = plan_catalog(catalog(deleted=True), observed, builders.operator_facts(), builders.NOW)
+    assert decision.status is not None
+    assert {c.message for c in decision.status.conditions if c.type in ("Ready", "Stalled")} == {words}
+    assert [note.note for note in decision.events] == [words]
+
+
+def test_a_deleted_catalog_without_our_finalizer_is_let_be() -> None:
+    assert decide(catalog(guarded=False, deleted=True)).finalizer == "keep"
+
+
+def test_the_same_look_says_the_same() -> None:
+    seen = catalog()
+    first = decide(seen, tables=3)
+    assert decide(seen.model_copy(update={"status": first.status}), tables=3) == Decision(status=first.status)
+
+
+def test_what_is_observed_is_counted_from_plain_objects() -> None:
+    tables: list[dict[str, Any]] = [
+        builders.table_manifest("a", externalWriters="Active"),
+        builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},
+        builders.table_manifest("c") | {"status": {"provision": {"failure": {}}}},
+    ]
+    expected = CatalogObserved(tables=3, reached=True, announced=1, first_names=("a", "b", "c"))
+    assert CatalogObserved.of(tables) == expected

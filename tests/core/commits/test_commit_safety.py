@@ -1,0 +1,175 @@
+"""CommitSafe of every combination: storage, metastore, the locks that the engine knows, and who else commits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.catalog.metastore import MetastoreType
+from paimon_operator.api.catalog.storage import SCHEMES
+from paimon_operator.api.conditions import ConditionStatus, ConditionType
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
+from paimon_operator.core.commits.commit_safety import Protection, commit_safe, protection, protection_of
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+FIXED = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
+LOCKS = frozenset({"PostgreSQL", "Hive"})
+NO_LOCK: frozenset[str] = frozenset()
+COMMIT = {"snapshotId": 813, "commitUser": "flink", "kind": "APPEND", "time": "2026-11-21T08:00:00Z"}
+S3 = "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost"
+CLAIM = "on a volume a commit can replace another one, and the metastore Filesystem has no lock: commits can get lost"
+HDFS = "HDFS lets one of two commits win, and the other writer notices and commits again"
+LOCK = "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true"
+NOTHING = "nothing is known to hold two commits apart here: commits can get lost"
+ALONE = "Nobody but the operator commits, one run at a time."
+FOUND = (
+    "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user flink, not by the operator, while "
+    "externalWriters is {}: commits can get lost. Stop that writer, then set externalWriters to {}; or, if it has to "
+    "go on"
+)
+UNLOCKED = ", to Active, and the catalog's commitPolicy to AllowUnsafe."
+LOCKED = " and commits under the metastore's lock, to Active."
+
+# storage, metastore, locks of the engine: reason with writers that are announced, with found ones, and the sentence
+KEPT = [
+    ("s3", "Filesystem", NO_LOCK, "CommitUnsafe", "OutsideCommit", S3),
+    ("s3", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", S3),
+    ("s3", "Jdbc", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("s3", "Jdbc", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("s3", "Hive", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("s3", "Hive", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("claim", "Filesystem", NO_LOCK, "CommitUnsafe", "OutsideCommit", CLAIM),
+    ("claim", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", CLAIM),
+    ("claim", "Jdbc", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("claim", "Jdbc", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("claim", "Hive", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("claim", "Hive", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("hdfs", "Filesystem", NO_LOCK, "AtomicRename", "AtomicRename", HDFS),
+    ("hdfs", "Filesystem", LOCKS, "AtomicRename", "AtomicRename", HDFS),
+    ("hdfs", "Jdbc", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("hdfs", "Jdbc", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+    ("hdfs", "Hive", LOCKS, "CommitLock", "OutsideCommit", LOCK),
+    ("hdfs", "Hive", NO_LOCK, "CommitUnsafe", "OutsideCommit", NOTHING),
+]
+SAFE = {"SingleCommitter", "CommitLock", "AtomicRename"}
+
+
+def found_status(stated: str) -> TableStatus:
+    return TableStatus.model_validate({"outsideWriters": {"stated": stated, "seenSnapshot": 814, "commit": COMMIT}})
+
+
+def says(kept: Protection, writers: str, *, found: bool, **spec: Any) -> tuple[bool, str, str]:
+    """Whether commits are safe, the reason and the message."""
+    table = builders.table(**FIXED | {"externalWriters": writers} | spec)
+    finding = commit_safe(table.spec, found_status(writers) if found else TableStatus(), kept)
+    assert finding.type_ is ConditionType.COMMIT_SAFE
+    return finding.status is ConditionStatus.TRUE, finding.reason, finding.message
+
+
+def test_no_combination_is_left_out() -> None:
+    storages = {*SCHEMES, "hdfs"}
+    assert {(row[0], row[1], row[2]) for row in KEPT} == {
+        (storage, metastore, locks) for storage in storages for metastore in MetastoreType for locks in (LOCKS, NO_LOCK)
+    }
+
+
+@pytest.mark.parametrize("row", KEPT, ids=lambda row: f"{row[0]} {row[1]} {' '.join(sorted(row[2])) or 'without lock'}")
+def test_every_combination_has_its_verdict_and_its_sentence(
+    row: tuple[str, str, frozenset[str], str, str, str],
+) -> None:
+    storage, metastore, locks, announced, found, sentence = row
+    kept = protection(storage, MetastoreType(metastore), locks)
+    would = "would be safe" if announced in SAFE else "would not be safe"
+    lead = "Others commit to the table:" if announced in SAFE else "Others commit to the table, and"
+
+    for writers in ("None", "Paused"):
+        told = f"{ALONE} Others {would}: {sentence}."
+        assert says(kept, writers, found=False) == (True, "SingleCommitter", told)
+    for discovered in (False, True):  # Active accounts for every commit
+        told = f"{lead} {sentence}."
+        assert says(kept, "Active", found=discovered) == (announced in SAFE, announced, told)
+    for writers, other in (("None", "Paused"), ("Paused", "None")):
+        way_out = FOUND.format(writers, other) + (LOCKED if announced == "CommitLock" else UNLOCKED)
+        told = f"Others commit to the table: {sentence}." if found in SAFE else way_out
+        assert says(kept, writers, found=True) == (found in SAFE, found, told)
+
+
+def test_where_buckets_grow_with_the_keys_a_foreign_commit_is_unsafe_even_on_hdfs() -> None:
+    kept = protection("hdfs", MetastoreType.FILESYSTEM, NO_LOCK)
+    safe, reason, message = says(kept, "None", found=True, bucket=None)
+    assert (safe, reason) == (False, "OutsideCommit")
+    assert message.endswith("Stop that writer, then set externalWriters to Paused.")
+
+
+JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "pg"}}}
+HIVE = {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}
+CLAIMED = {"storage": {"claim": {"name": "disk"}}, "warehouse": "file:///data/lake", "locations": []}
+CATALOGS: list[tuple[dict[str, Any], str]] = [
+    ({}, S3),
+    ({"metastore": None}, S3),
+    ({"metastore": JDBC}, LOCK),
+    ({"metastore": JDBC, "engine": "paimon-0.9"}, NOTHING),
+    ({"metastore": HIVE}, LOCK),
+    ({"metastore": HIVE, "engine": "paimon-0.9"}, LOCK),
+    ({"storage": {"hdfs": {}}, "warehouse": "hdfs://namenode:8020/lake", "locations": []}, HDFS),
+    (CLAIMED, CLAIM),
+    (CLAIMED | {"metastore": JDBC}, LOCK),
+]
+
+
+@pytest.mark.parametrize(("spec", "sentence"), CATALOGS)
+def test_what_protects_a_catalog_is_read_from_its_manifest_and_its_engine(spec: dict[str, Any], sentence: str) -> None:
+    catalog = builders.catalog(**spec)
+    engine = builders.operator_facts().engines[catalog.spec.engine or "paimon-1.4"]
+    assert protection_of(catalog, engine).sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("metastore", "counts", "says", "message"),
+    [
+        (None, (0, 0), "True SingleCommitter", f"{ALONE} Others would not be safe: {S3}."),
+        (None, (2, 0), "False CommitUnsafe", f"2 tables have outside writers that nothing holds apart: {S3}"),
+        (None, (1, 1), "False CommitUnsafe", f"2 tables have outside writers that nothing holds apart: {S3}"),
+        (JDBC, (0, 0), "True SingleCommitter", f"{ALONE} Others would be safe: {LOCK}."),
+        (JDBC, (1, 0), "True CommitLock", f"1 table has outside writers: {LOCK}"),
+        (JDBC, (5, 1), "False CommitUnsafe", f"1 table has outside writers that nothing holds apart: {LOCK}"),
+    ],
+)
+def test_a_catalog_sums_its_tables_up(metastore: Any, counts: tuple[int, int], says: str, message: str) -> None:
+    catalog = builders.catalog(metastore=metastore)
+    guarded = catalog.metadata.model_copy(update={"finalizers": (builders.FINALIZER,)})
+    observed = CatalogObserved(tables=7, announced=counts[0], found=counts[1])
+    decision = plan_catalog(
+        catalog.model_copy(update={"metadata": guarded}), observed, builders.operator_facts(), builders.NOW
+    )
+    assert decision.status is not None
+    (condition,) = (each for each in decision.status.conditions if each.type == "CommitSafe")
+    assert (f"{condition.status.value} {condition.reason}", condition.message) == (says, message)
+
+
+@pytest.mark.parametrize(
+    ("metastore", "writers", "policy", "starts"),
+    [
+        (None, "None", "RequireSafe", True),
+        (None, "Paused", "RequireSafe", True),
+        (None, "Active", "RequireSafe", False),
+        (None, "Active", "AllowUnsafe", True),
+        (JDBC, "Active", "RequireSafe", True),
+    ],
+)
+def test_what_is_unsafe_does_not_start_unless_the_catalog_allows_it(
+    metastore: Any, writers: str, policy: str, starts: bool
+) -> None:
+    seen = TableWorld(
+        table=builders.table(**FIXED, externalWriters=writers),
+        catalog=builders.catalog(metastore=metastore, commitPolicy=policy),
+    )
+    seen.settle()
+    assert bool(seen.created) is starts
+    if not starts:
+        assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+        assert S3 in seen.condition("Stalled").message

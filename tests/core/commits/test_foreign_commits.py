@@ -1,0 +1,298 @@
+"""A commit of others that the manifest does not speak of counts as an active outside writer, until the user says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.core.catalog.plan import CatalogObserved
+from paimon_operator.core.launch.job import build_job
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+FIXED = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
+HOURLY = {"snapshots": {"numRetainedMin": 1, "schedule": "0 * * * *"}}
+FOREIGN = {
+    "snapshotId": 813,
+    "commitUser": "0b0a3c5e-7d8f-4a53-9d9b-2f3f0d6f3a11",
+    "kind": "APPEND",
+    "time": "2026-11-21T08:00:00Z",
+}
+
+
+class World(TableWorld):
+    """A table with hourly work that is Ready and was last seen at snapshot 812."""
+
+    def __init__(self, *, policy: str = "RequireSafe", **spec: Any) -> None:
+        super().__init__(
+            table=builders.table(**FIXED | {"retention": HOURLY} | spec),
+            catalog=builders.catalog(commitPolicy=policy),
+        )
+        self.settle()
+        self.finish(RunType.PROVISION, created=False, seenSnapshot=812)
+        self.work_off()
+
+    def at_work(self) -> World:
+        """The next scheduled run is under way."""
+        self.wait(hours=1)
+        self.settle()
+        assert self.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+        return self
+
+    def found(self, seen: int = 814, **commit: Any) -> World:
+        """A run found a commit of others."""
+        self.at_work().finish(seenSnapshot=seen, outsideCommit=FOREIGN | commit)
+        self.settle()
+        return self
+
+    @property
+    def since(self) -> int | None:
+        """What a run that is launched now is told to look after."""
+        assert self.catalog is not None
+        run = builders.run("any", table=self.table, type="ExpireSnapshots", compact=None)
+        return build_job(run, self.table, self.catalog, self.operator).since_snapshot
+
+    @property
+    def starts_work(self) -> bool:
+        """Whether the next tick is answered by a run."""
+        before = len(self.created)
+        self.wait(hours=1)
+        self.settle()
+        return len(self.created) > before
+
+
+def test_a_run_is_told_the_snapshot_at_which_the_run_before_began() -> None:
+    """Not the one that it left: a commit of others between the two would never be looked at."""
+    seen = World()
+    assert seen.since == 812
+    seen.at_work().finish(seenSnapshot=820, after={"snapshotId": 822})
+    seen.settle()
+    assert seen.since == 820
+
+
+def test_a_table_known_to_have_no_snapshot_is_looked_at_from_its_first_commit_on() -> None:
+    seen = TableWorld()
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=True, seenSnapshot=0)
+    seen.settle()
+    known = seen.table.status.outside_writers
+    assert known is not None
+    assert known.seen_snapshot == 0
+
+
+def test_commits_before_the_table_was_verified_under_this_object_are_nobodys_fault() -> None:
+    seen = TableWorld()
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, seenSnapshot=812, outsideCommit=FOREIGN)
+    seen.settle()
+    assert seen.says("CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
+    known = seen.table.status.outside_writers
+    assert known is not None
+    assert (known.seen_snapshot, known.commit) == (None, None)
+
+
+def test_a_commit_of_others_stops_what_commits_and_says_who_it_was_and_what_to_do() -> None:
+    seen = World().found()
+    assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    for type_ in ("CommitSafe", "Stalled"):
+        assert seen.condition(type_).message == (
+            "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user 0b0a3c5e-7d8f-4a53-9d9b-2f3f0d6f3a11, "
+            "not by the operator, while externalWriters is None: commits can get lost. Stop that writer, then set "
+            "externalWriters to Paused; or, if it has to go on, to Active, and the catalog's commitPolicy to "
+            "AllowUnsafe."
+        )
+    assert not seen.starts_work
+
+
+def test_it_is_told_by_one_event() -> None:
+    seen = World().at_work()
+    seen.decisions.clear()
+    seen.finish(seenSnapshot=814, outsideCommit=FOREIGN)
+    seen.settle()
+    seen.wait(minutes=10)
+    seen.settle()
+    notes = [event for decision in seen.decisions for event in decision.events if "813" in event.note]
+    assert [(note.type_, note.reason) for note in notes] == [("Warning", Reason.COMMIT_UNSAFE)]
+
+
+def test_a_run_that_fails_has_told_it_too() -> None:
+    seen = World().at_work()
+    seen.fail(FailureClass.CONFLICT, Reason.COMMIT_CONFLICT, seenSnapshot=814, outsideCommit=FOREIGN)
+    seen.settle()
+    assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
+
+
+def test_with_allow_unsafe_work_goes_on_and_the_first_commit_stays_told() -> None:
+    seen = World(policy="AllowUnsafe").found().found(seen=830, snapshotId=829)
+    assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
+    assert seen.condition("CommitSafe").message.startswith("snapshot 813 ")
+    assert seen.says("Stalled")[0] == "False"
+    assert (seen.since, seen.starts_work) == (830, True)
+
+
+def test_an_edit_of_anything_else_is_no_answer() -> None:
+    seen = World().found()
+    seen.edit(timeZone="Europe/Berlin")
+    seen.settle()
+    assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
+
+
+def test_once_the_user_says_that_others_are_paused_work_goes_on_and_the_same_commit_is_not_told_again() -> None:
+    seen = World().found()
+    seen.edit(externalWriters="Paused")
+    seen.settle()
+    assert seen.says("CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
+    assert seen.since is None, "all commits so far are accounted for, those after the last look too"
+    seen.at_work().finish(seenSnapshot=815)
+    seen.settle()
+    assert seen.since == 815
+
+
+def test_a_commit_while_others_are_said_to_pause_is_told_and_none_is_the_way_out() -> None:
+    seen = World(externalWriters="Paused").found()
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    assert "while externalWriters is Paused" in seen.condition("CommitSafe").message
+    assert "set externalWriters to None;" in seen.condition("CommitSafe").message
+    seen.edit(externalWriters=None)
+    seen.settle()
+    assert (seen.says("CommitSafe"), seen.since) == (("True", Reason.SINGLE_COMMITTER), None)
+
+
+def test_what_was_committed_while_others_were_announced_is_no_news_when_they_have_gone() -> None:
+    seen = World(policy="AllowUnsafe", externalWriters="Active")
+    assert seen.since is None, "nothing to look for"
+    seen.at_work().finish(seenSnapshot=900)
+    seen.settle()
+    seen.edit(externalWriters="None")
+    seen.settle()
+    assert (seen.says("CommitSafe"), seen.since) == (("True", Reason.SINGLE_COMMITTER), None)
+
+
+def test_a_run_that_was_under_way_during_the_edit_speaks_of_the_past() -> None:
+    seen = World().at_work()
+    seen.edit(externalWriters="Paused")
+    seen.settle()
+    assert seen.since is None
+    seen.finish(seenSnapshot=814, outsideCommit=FOREIGN)
+    seen.settle()
+    assert (seen.says("CommitSafe"), seen.since) == (("True", Reason.SINGLE_COMMITTER), None)
+
+
+def test_active_is_said_at_once_even_while_a_run_is_under_way() -> None:
+    seen = World().found()
+    seen.edit(externalWriters="Active")
+    seen.settle()
+    assert seen.says("CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+    known = seen.table.status.outside_writers
+    assert known is not None
+    assert known.commit is None
+
+
+def test_a_table_whose_buckets_allow_one_writer_is_not_told_to_announce_another() -> None:
+    seen = World(bucket=None).found()
+    assert seen.condition("CommitSafe").message.endswith("Stop that writer, then set externalWriters to Paused.")
+
+
+def test_the_table_is_verified_again_all_the_same_and_that_is_tried_again() -> None:
+    seen = World().found()
+    seen.edit(options={"write-buffer-size": "64 mb"})
+    seen.settle()
+    assert seen.active.spec.type is RunType.PROVISION
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+    decision = seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    assert decision.requeue_after is not None
+    seen.wait(minutes=20)
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=False)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+
+
+def test_a_suspended_table_is_not_even_verified() -> None:
+    seen = World().found()
+    before = len(seen.created)
+    seen.edit(options={"write-buffer-size": "64 mb"}, suspend=True)
+    seen.settle()
+    assert len(seen.created) == before
+
+
+def test_a_commit_without_a_commit_user_is_told_as_such() -> None:
+    assert "was made by somebody without a commit user" in World().found(commitUser="").condition("CommitSafe").message
+
+
+PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "outside", "counted"),
+    [
+        ("announced", {"externalWriters": "Active"}, {}, (1, 0, 0)),
+        ("found", FIXED, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
+        ("found without keys", {"schema": builders.EVENTS}, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
+        ("found where buckets grow with the keys", {}, {"stated": "None", "commit": FOREIGN}, (0, 0, 1)),
+        ("found though paused", FIXED | PAUSED, {"stated": "Paused", "commit": FOREIGN}, (0, 1, 0)),
+        (
+            "announced after it was found",
+            {"externalWriters": "Active"},
+            {"stated": "None", "commit": FOREIGN},
+            (1, 0, 0),
+        ),
+        ("answered by an edit", PAUSED, {"stated": "None", "commit": FOREIGN}, (0, 0, 0)),
+        ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0, 0)),
+    ],
+)
+def test_a_catalog_counts_tables_that_others_commit_to(
+    sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: tuple[int, int, int]
+) -> None:
+    table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
+    observed = CatalogObserved.of([table])
+    assert (observed.announced, observed.found, observed.unbearable) == counted, sentence
+
+
+def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:
+    """Two writers would put one key into two buckets."""
+    growing = {"bucket": {"type": "Dynamic"}}
+    seen = World(policy="AllowUnsafe", **growing).found()
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    assert not seen.starts_work
+    assert World(policy="AllowUnsafe").found().starts_work, "fixed buckets bear it, where losses may be risked"
+
+
+def test_a_verification_that_fails_again_and_again_changes_no_condition() -> None:
+    seen = World().found()
+    seen.edit(options={"file.compression": "zstd"})
+    told = set()
+    for _ in range(4):
+        seen.wait(minutes=20)
+        seen.settle()
+        seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+        for _ in range(3):
+            seen.look()
+            told.add((seen.says("Stalled"), seen.says("Reconciling")[0]))
+    assert told == {(("True", Reason.COMMIT_UNSAFE), "False")}
+
+
+@pytest.mark.parametrize("edit", [{"suspend": True}, {"externalWriters": "Active"}], ids=["suspended", "unsafe"])
+def test_a_run_that_was_only_named_is_not_made_after_an_edit_that_forbids_it(edit: dict[str, Any]) -> None:
+    """Its create was refused, or its answer lost; a name alone has done nothing yet."""
+    seen = World()
+    seen.wait(hours=1)
+    seen.carry_out(replace(seen.decide(), actions=()))
+    assert seen.table.status.active_run is not None
+    before = len(seen.created)
+    seen.edit(**edit)
+    seen.settle()
+    assert len(seen.created) == before
+    assert seen.table.status.active_run is None
+    seen.edit(suspend=False, externalWriters="None")
+    seen.wait(minutes=20)
+    seen.settle()
+    assert len(seen.created) == before + 1, "the tick is asked for again"

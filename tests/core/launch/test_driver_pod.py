@@ -1,0 +1,290 @@
+"""What is sent to the API server for a run, compared whole with golden files.
+
+After a change that is meant: `UPDATE_GOLDEN=1 pytest tests/core/test_render.py` writes them anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paimon_operator.api.contract import (
+    CompactJob,
+    Job,
+    JobCatalog,
+    JobColumn,
+    JobExecutors,
+    JobRun,
+    JobSpark,
+    JobTable,
+    ProvisionJob,
+)
+from paimon_operator.api.pod_overlay import PodOverlay
+from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, heap_mib
+from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
+from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
+from tests.support.builders import run, table
+
+GOLDEN = Path(__file__).parent / "golden"
+
+ORDERS = table()
+COMPACT = run("orders-compact-8f3a91c2", table=ORDERS, trigger={"type": "Schedule"})
+PROVISION = run("orders-provision-0c0ffee0", table=ORDERS, type="Provision", compact=None, trigger={"type": "Spec"})
+
+SECRET_KEYS = tuple(
+    Variable(name=key, secret_key=SecretKey(secret="lake-s3", key=key, optional=key == "AWS_SESSION_TOKEN"))
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+)
+MOUNTS = (
+    Mount(volume="warehouse", source=Source.CLAIM, name="lake-pvc", path="/data"),
+    Mount(volume="ca", source=Source.CONFIG_MAP, name="lake-ca", path="/etc/ca", items={"ca.crt": "ca.crt"}),
+    Mount(volume="maybe", source=Source.SECRET, name="lake-pg", path="/etc/pg", items={"u": "u"}, optional=True),
+    Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/keytab", items={"keytab": "keytab"}),
+)
+
+
+def job(of: PaimonRun, **operation: Any) -> Job:
+    return Job(
+        run=JobRun(name=of.metadata.name, uid=of.metadata.uid, namespace=of.metadata.namespace),
+        operation=of.spec.type,
+        engine="paimon-1.4",
+        catalog=JobCatalog(
+            warehouse="s3://lake/warehouse", metastore="filesystem", options={"s3.endpoint": "http://s3"}
+        ),
+        table=JobTable(database="shop", name="orders"),
+        owner="kube-system-uid/shop/orders",
+        commit_user=f"{of.metadata.name}-{of.metadata.uid}",
+        **operation,
+    )
+
+
+COMPACT_JOB = job(COMPACT, compact=CompactJob(strategy=CompactStrategy.FULL))
+PROVISION_JOB = job(
+    PROVISION,
+    provision=ProvisionJob(
+        columns=(JobColumn(name="order_id", type="BIGINT NOT NULL"), JobColumn(name="Größe", type="STRING")),
+        primary_keys=("order_id",),
+        options={"bucket": "4"},
+        adoption=AdoptionPolicy.ADOPT_IF_IDENTICAL,
+    ),
+)
+LAUNCH = Launch(
+    job=COMPACT_JOB,
+    image="paimon-spark:paimon-1.4",
+    cores=1,
+    cpu_request_millis=1000,
+    memory_mib=2048,
+    variables=SECRET_KEYS,
+)
+EVERYTHING = replace(
+    LAUNCH,
+    job=PROVISION_JOB,
+    image="registry.example/spark@sha256:0123",
+    pull_policy="Always",
+    service_account="lake-spark",
+    cores=4,
+    cpu_request_millis=2000,
+    memory_mib=9000,
+    scratch="100Gi",
+    variables=(*SECRET_KEYS, Variable(name="HADOOP_USER_NAME", value="paimon")),
+    mounts=MOUNTS,
+)
+
+OVERLAY = PodOverlay.model_validate(
+    {
+        "labels": {"team": "shop"},
+        "annotations": {"note": "long work"},
+        "nodeSelector": {"disk": "ssd"},
+        "tolerations": [{"key": "spark", "operator": "Exists", "effect": "NoSchedule"}],
+        "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
+        "priorityClassName": "batch",
+        "schedulerName": "queue",
+        "runtimeClassName": "sandbox",
+    }
+)
+EXECUTORS = Executors(
+    job=JobExecutors(
+        instances=2,
+        cores=2,
+        cpu_millis=2000,
+        heap_mib=3277,
+        overhead_mib=819,
+        service_account="paimon-spark",
+        timeout_seconds=300,
+    ),
+    driver_account="paimon-driver",
+)
+CLUSTER = replace(
+    LAUNCH,
+    job=COMPACT_JOB.model_copy(update={"spark": JobSpark(conf={"spark.speculation": "true"}, executors=EXECUTORS.job)}),
+    long_work=True,
+    executors=EXECUTORS,
+    overlay=OVERLAY,
+    mounts=(
+        Mount(volume="ca", source=Source.CONFIG_MAP, name="private-ca", path="/etc/paimon-storage/ca"),
+        Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/paimon-storage/keytab"),
+    ),
+)
+
+
+def a_pod(
+    launch: Launch = LAUNCH, of: PaimonRun = COMPACT, *, attempt: int = 1, memory_mib: int = 2048
+) -> dict[str, Any]:
+    return driver_pod(of, launch, attempt=attempt, memory_mib=memory_mib, deadline_s=4500, own_deadline_s=3900)
+
+
+def a_config_map(launch: Launch = LAUNCH, of: PaimonRun = COMPACT) -> dict[str, Any]:
+    return config_map(of, launch, deadline_s=4500)
+
+
+@pytest.mark.parametrize(
+    ("name", "rendered"),
+    [
+        ("pod-usual", a_pod()),
+        ("pod-third-attempt-with-more-memory", a_pod(attempt=3, memory_mib=4608)),
+        ("pod-everything-set", a_pod(EVERYTHING, PROVISION, memory_mib=9000)),
+        ("cluster-pod", a_pod(CLUSTER)),
+        ("cluster-executor", json.loads(config_map(COMPACT, CLUSTER, deadline_s=4500)["data"]["executor.json"])),
+        ("config-map-compact", a_config_map()),
+        ("config-map-provision", a_config_map(EVERYTHING, PROVISION)),
+    ],
+)
+def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict[str, Any]) -> None:
+    file = GOLDEN / f"{name}.yaml"
+    if os.environ.get("UPDATE_GOLDEN"):
+        file.write_text(yaml.safe_dump(rendered, sort_keys=False, width=10_000, allow_unicode=True), encoding="utf-8")
+    assert rendered == yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
+    stored = a_config_map(EVERYTHING, PROVISION)["data"]["job.json"]
+    assert Job.model_validate_json(stored) == PROVISION_JOB
+    assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
+
+
+def test_the_job_is_frozen() -> None:
+    assert a_config_map()["immutable"] is True
+
+
+def test_every_object_is_controlled_by_its_run() -> None:
+    for body in (a_pod(), a_config_map()):
+        (owner,) = body["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["uid"], owner["controller"]) == ("PaimonRun", COMPACT.metadata.uid, True)
+
+
+def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
+    def without_attempt(pod: dict[str, Any]) -> dict[str, Any]:
+        del pod["metadata"]["name"], pod["metadata"]["labels"]["paimon-operator.dev/attempt"]
+        container = pod["spec"]["containers"][0]
+        del container["resources"]
+        container["env"] = [each for each in container["env"] if each["name"] not in ("RUN_ATTEMPT", "DRIVER_HEAP")]
+        return pod
+
+    assert without_attempt(a_pod()) == without_attempt(a_pod(attempt=2, memory_mib=3072))
+
+
+def test_all_pods_of_a_table_have_one_host_name_where_a_hive_metastore_keeps_it_beside_locks() -> None:
+    def host(launch: Launch, of: PaimonRun, **attempt: int) -> str:
+        of_hive = launch.job.model_copy(update={"catalog": JobCatalog(warehouse="s3://lake/w", metastore="hive")})
+        return str(a_pod(replace(launch, job=of_hive), of, **attempt)["spec"]["hostname"])
+
+    assert host(LAUNCH, COMPACT) == host(LAUNCH, COMPACT, attempt=2) == host(EVERYTHING, PROVISION)
+    assert re.fullmatch("orders-[0-9a-f]{8}", host(LAUNCH, COMPACT))
+    assert "hostname" not in a_pod()["spec"]
+
+
+def test_the_service_accounts_token_is_not_mounted_whichever_account_it_is() -> None:
+    for launch in (LAUNCH, EVERYTHING):
+        assert a_pod(launch)["spec"]["automountServiceAccountToken"] is False
+
+
+def test_only_a_driver_of_executors_has_a_token_for_as_long_as_it_may_live() -> None:
+    spec = a_pod(CLUSTER)["spec"]
+    (projected,) = [volume["projected"] for volume in spec["volumes"] if "projected" in volume]
+    assert spec["automountServiceAccountToken"] is False
+    assert projected["sources"][0] == {"serviceAccountToken": {"path": "token", "expirationSeconds": 4500}}
+    assert not [volume for volume in a_pod()["spec"]["volumes"] if "projected" in volume]
+
+
+def test_the_config_map_says_what_executors_may_use_and_that_there_are_some() -> None:
+    body = config_map(COMPACT, CLUSTER, deadline_s=4500)
+    assert body["data"]["executors-may-use"] == (
+        "annotation/note configmap/private-ca deadline/4500 image/paimon-spark:paimon-1.4 "
+        "label/app.kubernetes.io/managed-by=paimon-operator label/paimon-operator.dev/role=executor "
+        "label/paimon-operator.dev/run=orders-compact-8f3a91c2 label/paimon-operator.dev/table=orders label/team=shop "
+        "priorityclass/batch runtimeclass/sandbox secret/lake-keytab secretkey/lake-s3/AWS_ACCESS_KEY_ID "
+        "secretkey/lake-s3/AWS_SECRET_ACCESS_KEY secretkey/lake-s3/AWS_SESSION_TOKEN serviceaccount/paimon-spark"
+    )
+    assert body["metadata"]["labels"]["paimon-operator.dev/role"] == "executor"
+    assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
+
+
+def test_a_key_of_an_overlay_cannot_slip_in_what_executors_may_use() -> None:
+    """A catalog may be given keys that no Pod can have: a space would make two words of one."""
+    overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})
+    words = config_map(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)["data"]["executors-may-use"].split()
+    assert "secret/lake-keytab" in words
+    assert "secret/bank" not in words
+
+
+def test_an_attempt_after_an_upgrade_makes_its_executors_from_its_own_image() -> None:
+    """Driver and executors must be of one Spark, so the policy takes the chart's images: the ConfigMap is frozen."""
+    pod = a_pod(replace(CLUSTER, image="paimon-spark:after"), attempt=2)
+    (container,) = pod["spec"]["containers"]
+    environment = {each["name"]: each.get("value") for each in container["env"]}
+    assert environment["EXECUTOR_IMAGE"] == container["image"] == "paimon-spark:after"
+
+
+def test_an_overlay_adds_and_never_replaces() -> None:
+    overlay = PodOverlay.model_validate({"labels": {"paimon-operator.dev/run": "another", "team": "shop"}})
+    labels = a_pod(replace(LAUNCH, overlay=overlay))["metadata"]["labels"]
+    assert labels == a_pod()["metadata"]["labels"] | {"team": "shop"}
+
+
+def test_executors_get_nothing_of_what_only_drivers_need() -> None:
+    """The metastore's password: they write files, and commit nothing."""
+    secret = SecretKey(secret="lake-pg", key="username")
+    login = Variable(name="METASTORE_USERNAME", secret_key=secret, driver_only=True)
+    password = Mount(volume="metastore", source=Source.SECRET, name="lake-pg", path="/etc/pg", driver_only=True)
+    launch = replace(CLUSTER, variables=(*CLUSTER.variables, login), mounts=(*CLUSTER.mounts, password))
+
+    assert "lake-pg" in str(a_pod(launch)["spec"]["volumes"])
+    assert "lake-pg" not in str(config_map(COMPACT, launch, deadline_s=4500))
+    environment = {each["name"]: each.get("value") for each in a_pod(launch)["spec"]["containers"][0]["env"]}
+    shared = environment["SHARED_SECRETS"]
+    assert "METASTORE" not in shared
+    assert "/etc/pg" not in shared
+
+
+@given(memory=st.integers(1024, 512 * 1024))
+def test_an_executor_s_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
+    beside = overhead_mib(memory)
+    assert beside >= max(384, int(memory * 0.2))
+    assert memory - beside >= 512
+
+
+def test_credentials_are_references_and_nothing_else() -> None:
+    environment = {each["name"]: each for each in a_pod()["spec"]["containers"][0]["env"]}
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        assert set(environment[name]) == {"name", "valueFrom"}
+        assert environment[name]["valueFrom"]["secretKeyRef"]["name"] == "lake-s3"
+
+
+@given(memory=st.integers(1024, 512 * 1024))
+def test_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
+    beside = memory - heap_mib(memory)
+    assert beside >= 512
+    assert beside >= int(memory * 0.35)
+    assert heap_mib(memory) >= 512

@@ -1,0 +1,247 @@
+"""The job document of each kind of run: whole documents, because the Spark side reads every field."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core import storage
+from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.operations.data.write import write_hash
+from paimon_operator.core.spec.context import Look
+from paimon_operator.core.storage.access import SecretKey
+from paimon_operator.errors import SpecError, SurroundingsError
+from tests.support import builders
+
+TABLE = builders.table(
+    "web-orders",
+    writes=[builders.write() | {"options": {"write-buffer-size": "64 mb"}}, builders.write("seed", schedule=None, path=None)],
+    compaction={"mode": "Dedicated", "partitionIdleTime": "10m"},
+    retention={"snapshots": {"timeRetained": "1d", "numRetainedMin": 10}},
+    schema={**builders.ORDERS, "comment": "all", "columns": [{"name": "dt", "type": "string"}, *builders.ORDERS["columns"]], "primaryKeys": ["dt", "order_id"], "partitionKeys": ["dt"]},
+)  # fmt: skip
+HEAD: dict[str, Any] = {
+    "version": 1,
+    "run": {"name": "r1", "uid": "uid-of-r1", "namespace": "shop"},
+    "engine": "paimon-1.4",
+    "catalog": {
+        "warehouse": "s3://lake/warehouse",
+        "metastore": "filesystem",
+        "options": {
+            "s3.endpoint": "http://s3.storage:7070",
+            "s3.endpoint.region": "us-east-1",
+            "s3.path.style.access": "true",
+        },
+    },
+    "hadoop": {
+        "fs.s3a.endpoint": "http://s3.storage:7070",
+        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.path.style.access": "true",
+    },
+    "table": {"database": "shop", "name": "web_orders"},
+    "owner": "kube-system-uid/shop/web-orders",
+    "commitUser": "r1-uid-of-r1",
+}
+
+
+def job(run: PaimonRun, table: PaimonTable = TABLE, catalog: PaimonCatalog | None = None) -> dict[str, Any]:
+    return build_job(run, table, catalog or builders.catalog(), builders.operator_facts()).to_json()
+
+
+def run(**spec: Any) -> PaimonRun:
+    return builders.run("r1", table=TABLE, **({"compact": None} | spec))
+
+
+def going(policy: str = "Delete", **spec: Any) -> PaimonTable:
+    """A table that is being deleted."""
+    deleted = {"deletionTimestamp": builders.NOW}
+    return builders.table("web-orders", metadata=deleted, deletionPolicy=policy, **spec)
+
+
+def test_provision() -> None:
+    document = job(run(type="Provision"))
+    assert document == HEAD | {
+        "operation": "Provision",
+        "provision": {
+            "columns": [
+                {"name": "dt", "type": "STRING NOT NULL"},
+                {"name": "order_id", "type": "BIGINT NOT NULL"},
+                {"name": "amount", "type": "DECIMAL(12,2)"},
+                {"name": "note", "type": "STRING"},
+            ],
+            "primaryKeys": ["dt", "order_id"],
+            "partitionKeys": ["dt"],
+            "comment": "all",
+            "options": {
+                "bucket": "-1",
+                "snapshot.num-retained.min": "10",
+                "snapshot.time-retained": "1 d",
+                "write-only": "true",
+            },
+            "adoption": "AdoptIfIdentical",
+        },
+    }
+
+
+def test_write() -> None:
+    document = job(run(type="Write", write={"name": "import"}))
+    assert document == HEAD | {
+        "operation": "Write",
+        "write": {
+            "name": "import",
+            "hash": write_hash(TABLE.spec.writes[0]),
+            "mode": "Upsert",
+            "format": "parquet",
+            "location": "s3://landing/",
+            "path": "orders/",
+            "select": "New",
+            "once": False,
+            "options": {"write-buffer-size": "64 mb"},
+            "ledger": "s3://lake/warehouse/.paimon-operator/shop.web_orders/import/",
+        },
+    }
+
+
+def test_a_write_once_without_a_path() -> None:
+    member = job(run(type="Write", write={"name": "seed"}))["write"]
+    assert (member["once"], member.get("path", ""), member["ledger"].endswith("/seed/")) == (True, "", True)
+
+
+def test_compact() -> None:
+    document = job(run(type="Compact", compact={"strategy": "Minor"}))
+    assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
+
+
+def test_a_compaction_of_some_partitions_waits_for_none_of_them_to_be_idle() -> None:
+    document = job(run(type="Compact", compact={"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}))
+    assert document["compact"] == {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
+
+
+@pytest.mark.parametrize(
+    ("table", "remedy"), [(TABLE, "The table's are dt."), (builders.table("web-orders"), "The table has none")]
+)
+def test_a_compaction_by_what_is_no_partition_key_is_refused(table: PaimonTable, remedy: str) -> None:
+    partitions = [*([{"dt": "a"}] if table is TABLE else []), {"note": "b"}]
+    with pytest.raises(SpecError, match=r"'note' is no partition key") as error:
+        job(run(type="Compact", compact={"strategy": "Full", "partitions": partitions}), table)
+    assert error.value.field == f"spec.compact.partitions[{len(partitions) - 1}]"
+    assert remedy in str(error.value)
+
+
+def test_expire_snapshots() -> None:
+    document = job(run(type="ExpireSnapshots"))
+    assert document["expireSnapshots"] == {"timeRetained": "1 d", "numRetainedMin": 10}
+
+
+def test_drop() -> None:
+    document = job(run(type="Drop"), going())
+    assert document == HEAD | {"operation": "Drop", "drop": {}}
+
+
+@pytest.mark.parametrize("table", [TABLE, going("Retain")], ids=["not deleted", "deleted, to be retained"])
+def test_nothing_is_dropped_that_its_manifest_does_not_ask_to_drop(table: PaimonTable) -> None:
+    with pytest.raises(SpecError, match="only while its PaimonTable is being deleted with deletionPolicy Delete"):
+        job(run(type="Drop"), table)
+
+
+def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
+    s3 = {"region": "eu-central-1", "credentialsSecretRef": {"name": "x"}}
+    document = job(run(type="ExpireSnapshots"), catalog=builders.catalog(storage={"s3": s3}))
+    assert document["catalog"]["options"] == {"s3.endpoint.region": "eu-central-1"}
+    assert document["hadoop"] == {"fs.s3a.endpoint.region": "eu-central-1"}
+
+
+JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "lake-pg"}}}
+
+
+def test_a_jdbc_metastore_is_an_address_in_the_job_and_its_secret_a_file_of_the_driver() -> None:
+    catalog = builders.catalog(metastore=JDBC)
+    document = job(run(type="Drop"), going(), catalog)
+    assert document["catalog"]["metastore"] == "jdbc"
+    assert document["catalog"]["options"] == HEAD["catalog"]["options"] | {"uri": "jdbc:postgresql://pg/lake"}
+    assert "lake-pg" not in str(document)
+
+    way = storage.access(catalog, builders.operator_facts().engines["paimon-1.4"])
+    (mount,) = way.mounts
+    assert (mount.name, mount.items) == ("lake-pg", {"username": "username", "password": "password"})
+    added = [each for each in way.variables if each.driver_only]
+    assert [each.value for each in added if each.name == "METASTORE_CREDENTIALS"] == [mount.path]
+    secret = SecretKey(secret="lake-pg", key="username")
+    assert [each.secret_key for each in added if each.secret_key] == [secret], (
+        "a missing Secret is told of variables only"
+    )
+    assert mount.driver_only
+
+
+def test_a_hive_metastore_is_an_address_in_the_job_and_nothing_else() -> None:
+    catalog = builders.catalog(metastore={"type": "Hive", "hive": {"uri": "thrift://hms:9083"}})
+    document = job(run(type="Drop"), going(), catalog)
+    assert document["catalog"]["metastore"] == "hive"
+    assert document["catalog"]["options"] == HEAD["catalog"]["options"] | {"uri": "thrift://hms:9083"}
+    engine = builders.operator_facts().engines["paimon-1.4"]
+    way, without = storage.access(catalog, engine), storage.access(builders.catalog(), engine)
+    assert (way.mounts, way.variables) == (without.mounts, without.variables)
+
+
+def test_no_word_of_the_secret_is_in_any_job() -> None:
+    documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots")]
+    assert "lake-s3" not in str(documents)
+    assert "AWS" not in str(documents)
+
+
+def test_the_secret_reaches_the_pod_by_its_keys_and_the_token_may_be_missing() -> None:
+    way = storage.access(builders.catalog(), builders.engines()["paimon-1.4"])
+    found = {each.name: each.secret_key for each in way.variables}
+    assert found == {
+        "AWS_ACCESS_KEY_ID": SecretKey(secret="lake-s3", key="AWS_ACCESS_KEY_ID"),
+        "AWS_SECRET_ACCESS_KEY": SecretKey(secret="lake-s3", key="AWS_SECRET_ACCESS_KEY"),
+        "AWS_SESSION_TOKEN": SecretKey(secret="lake-s3", key="AWS_SESSION_TOKEN", optional=True),
+    }
+
+
+def decided(**trigger: Any) -> dict[str, Any]:
+    return {"trigger": {"type": "Spec", **trigger}}
+
+
+def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
+    look = Look.at(TABLE, builders.catalog(), builders.operator_facts(), builders.NOW)
+    assert job(run(type="Provision", **decided(specHash=look.wanted_hash)))["provision"]
+
+
+@pytest.mark.parametrize(
+    "spec", [{"type": "Provision"}, {"type": "Write", "write": {"name": "seed"}}], ids=["the table", "a write's source"]
+)
+def test_a_run_whose_manifest_was_edited_in_between_is_not_launched(spec: dict[str, Any]) -> None:
+    with pytest.raises(SurroundingsError, match="edited after this run was decided"):
+        job(run(**spec, **decided(specHash="0123456789abcdef")))
+
+
+def test_a_write_that_was_removed_is_not_launched() -> None:
+    with pytest.raises(SpecError) as error:
+        job(run(type="Write", write={"name": "gone"}))
+    assert (error.value.field, error.value.reason) == ("spec.writes", Reason.WRITE_NOT_FOUND)
+
+
+def test_a_users_minor_compaction_on_an_engine_without_it_is_refused() -> None:
+    table = builders.table("web-orders")
+    with pytest.raises(SpecError, match=r"paimon-0\.9 has no minor compaction"):
+        job(run(type="Compact", compact={"strategy": "Minor"}), table, builders.catalog(engine="paimon-0.9"))
+
+
+def test_a_manifest_that_became_wrong_is_not_launched_but_can_still_be_dropped() -> None:
+    wrong = going(timeZone="Mars/Base")
+    with pytest.raises(SpecError, match="Mars/Base"):
+        job(run(type="Provision"), wrong)
+    assert job(run(type="Drop"), wrong)["drop"] == {}
+
+
+def test_a_wrong_catalog_launches_nothing() -> None:
+    with pytest.raises(SpecError, match=r"paimon-7\.3"):
+        job(run(type="Drop"), catalog=builders.catalog(engine="paimon-7.3"))

@@ -1,0 +1,268 @@
+"""Executors never outlive their driver, and no attempt begins beside those of an earlier one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.contract import JobExecutors
+from paimon_operator.api.pod_overlay import PodOverlay
+from paimon_operator.api.run.status import Phase, RunSpark
+from paimon_operator.api.spark import SparkMode
+from paimon_operator.core.launch.executor_pod import Executors
+from paimon_operator.core.run.pod import PodObserved, read_pod
+from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
+from tests.support import pods
+from tests.support.run_story import (
+    MINUTES,
+    NOT_THERE,
+    RUN_NAME,
+    Story,
+    at_work,
+    created,
+    deleted,
+    launched,
+    told,
+)
+
+DRIVER = f"{RUN_NAME}-1"
+LEFT = [f"uid-of-{DRIVER}-exec-{number}" for number in (1, 2)]
+ENDED: dict[str, Any] = {"phase": "Succeeded", "containerStatuses": []}
+GONE = ()
+
+
+def executors(*, of: str = DRIVER, **status: Any) -> tuple[PodObserved, ...]:
+    return tuple(read_pod(pods.executor(number, of=of, **status)) for number in (1, 2))
+
+
+def with_executors() -> Story:
+    story = Story()
+    story.execution = RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+    return at_work(launched(story))
+
+
+def killed(story: Story) -> Story:
+    """The driver is killed, which is stored, and its Pod let go."""
+    story.look(pods.ended(137, reason="Error"))
+    story.look(pods.ended(137, reason="Error"))
+    return story
+
+
+def test_the_mode_is_stored_before_the_first_pod_is_made() -> None:
+    assert with_executors().run.status.spark == RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+
+
+def an_account(name: str = "paimon-spark", *, driver: str = "paimon-driver") -> Executors:
+    sizes = {"instances": 2, "cores": 1, "cpu_millis": 1000, "heap_mib": 640, "overhead_mib": 384, "timeout_seconds": 9}
+    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account=driver)
+
+
+def a_variable(secret: str) -> tuple[Variable, ...]:
+    return (Variable(name="KEY", secret_key=SecretKey(secret=secret, key="KEY")),)
+
+
+def a_mount(secret: str) -> tuple[Mount, ...]:
+    return (Mount(volume="keys", source=Source.SECRET, name=secret, path="/etc/keys"),)
+
+
+PLAN = {"executors": an_account("paimon-spark"), "variables": a_variable("lake-s3"), "mounts": a_mount("lake-keys")}
+
+
+def failed_once(*, known: bool = True) -> Story:
+    """With executors; `known`: whether the operator that began it has written down what they were given."""
+    story = Story()
+    story.plan, story.execution = PLAN, RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+    at_work(launched(story))
+    assert story.run.status.spark is not None
+    assert story.run.status.spark.access_hash is not None
+    if not known:
+        older = story.run.status.model_copy(update={"spark": story.execution})
+        story.run = story.run.model_copy(update={"status": older})
+    return killed(story)
+
+
+EDITS: list[tuple[str, dict[str, Any], bool]] = [
+    ("nothing", {}, True),
+    ("the image, the sizes of the driver", {"image": "spark:newer", "memory_mib": 4096, "cores": 4}, True),
+    ("what executors look like", {"overlay": PodOverlay(labels={"team": "shop"})}, True),
+    ("the Secret of a variable", {"variables": a_variable("other")}, False),
+    ("the Secret of a mount", {"mounts": a_mount("other")}, False),
+    ("one mount more", {"mounts": a_mount("lake-keys") + a_mount("more")}, False),
+    ("none", {"mounts": ()}, False),
+    ("the account", {"executors": an_account("lake-spark")}, False),
+    ("the account of drivers", {"executors": an_account(driver="paimon-driver-lake")}, False),
+]
+
+
+@pytest.mark.parametrize(("edit", "goes_on"), [case[1:] for case in EDITS], ids=[case[0] for case in EDITS])
+def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
+    edit: dict[str, Any], *, goes_on: bool
+) -> None:
+    """Their Pod is written once: the next driver and its executors would not understand each other."""
+    story = failed_once()
+    story.plan = PLAN | edit
+    assert bool(created(story.look(pods.ended(137), later=MINUTES))) is goes_on
+    if not goes_on:
+        assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.FAILED, "True Pending")
+        assert story.message() == "the catalog was changed after this run's job was written. Another run follows."
+
+
+def test_a_run_that_an_older_operator_has_begun_goes_on_after_an_edit() -> None:
+    story = failed_once(known=False)
+    story.plan = PLAN | {"variables": a_variable("other")}
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137), later=MINUTES))
+
+
+def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
+    story = Story()
+    story.plan = {"variables": a_variable("lake-s3")}
+    story.execution = RunSpark(mode=SparkMode.LOCAL, message="small")
+    killed(at_work(launched(story)))
+    story.plan = {"variables": a_variable("other")}
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137), later=MINUTES))
+    assert story.run.status.spark == story.execution
+
+
+def test_executors_of_a_killed_driver_are_deleted_and_waited_for() -> None:
+    story = killed(with_executors())
+    story.executors = executors()
+    assert deleted(story.look(pods.ended(137), later=MINUTES)) == LEFT
+    assert story.condition(ConditionType.RECONCILING) == "True Stopping"
+    assert f"{DRIVER}-exec-1, {DRIVER}-exec-2" in story.message()
+
+    story.executors = executors(deleting=True)
+    again = story.look(pods.ended(137))
+    assert (again.actions, again.requeue_after) == ((), timedelta(seconds=30))
+
+    story.executors = GONE
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
+
+
+def test_executors_that_have_ended_are_removed_and_not_waited_for() -> None:
+    story = killed(with_executors())
+    story.executors = executors(**ENDED)
+    assert deleted(story.look(pods.ended(137), later=MINUTES)) == LEFT
+    story.executors = executors(deleting=True, **ENDED)
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
+
+
+def test_a_run_that_is_over_goes_only_without_executors() -> None:
+    story = with_executors()
+    story.look(pods.ended(0, pods.result(story.run)))
+    story.executors = executors()
+    assert story.run.status.phase is Phase.SUCCEEDED
+    assert deleted(story.look(pods.ended(0))) == LEFT
+    story.executors = executors(deleting=True)
+    assert story.look(pods.ended(0)).finalizer == "keep"
+    story.executors = GONE
+    assert story.look(pods.ended(0)).finalizer == "remove"
+
+
+def test_a_cancelled_run_goes_only_without_executors() -> None:
+    story = with_executors()
+    story.cancel()
+    story.look(pods.running())
+    story.executors = executors()
+    assert deleted(story.look(NOT_THERE)) == LEFT
+    story.executors = executors(deleting=True)
+    assert story.look(NOT_THERE).finalizer == "keep"
+    story.executors = GONE
+    assert story.look(NOT_THERE).finalizer == "remove"
+
+
+def test_an_executor_on_a_node_that_is_given_up_is_waited_for_until_its_own_deadline() -> None:
+    story = killed(with_executors())
+    lost = pods.collected(pods.executor(1, of=DRIVER)["status"])
+    story.executors = (read_pod(pods.executor(1, of=DRIVER, deleting=True, **lost)),)
+    assert created(story.look(pods.ended(137), later=MINUTES)) == []
+    # Longer than that no kubelet lets it live, even one that is cut off.
+    assert created(story.look(pods.ended(137), later=timedelta(seconds=pods.DEADLINE_S) + 3 * MINUTES)) != []
+
+
+SILENT_FROM = pods.FINISHED + MINUTES
+FORCED = f"kubectl delete pod {DRIVER}-exec-1 {DRIVER}-exec-2 -n shop --force --wait=false"
+
+
+def on_a_dead_node(story: Story) -> Story:
+    """Its driver is gone; its executors were asked to go, and nothing was heard of them for a minute."""
+    story.executors = executors(deleting=True)
+    story.now = SILENT_FROM
+    return story
+
+
+def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_the_way_out() -> None:
+    story = on_a_dead_node(killed(with_executors()))
+    waiting = story.look(pods.ended(137))
+    assert (waiting.actions, waiting.requeue_after) == ((), timedelta(seconds=30))
+    assert (story.condition(ConditionType.STALLED), told(waiting)) == ("True NodeSilent", ["Warning NodeSilent"])
+    assert story.message().startswith(
+        f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be at work there. "
+        "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
+    )
+    assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"
+    assert told(story.look(pods.ended(137), later=MINUTES)) == []
+    story.executors = GONE
+    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+
+
+def test_an_executor_that_was_asked_to_go_just_now_is_not_silent() -> None:
+    story = on_a_dead_node(killed(with_executors()))
+    story.now = SILENT_FROM - timedelta(seconds=1)
+    story.look(pods.ended(137))
+    assert story.condition(ConditionType.RECONCILING) == "True Stopping"
+
+
+def test_a_cancelled_run_says_which_executors_it_waits_for_and_that_their_node_is_silent() -> None:
+    story = with_executors()
+    story.cancel()
+    story.look(pods.running())
+    story.executors = executors(deleting=True)
+    story.look(NOT_THERE)
+    assert story.condition(ConditionType.RECONCILING) == "True WaitingForPod"
+    assert story.message() == (
+        f"the run was cancelled and waits until its executors are gone: {DRIVER}-exec-1, {DRIVER}-exec-2"
+    )
+    waiting = on_a_dead_node(story).look(NOT_THERE)
+    assert (told(waiting), waiting.finalizer) == (["Warning NodeSilent"], "keep")
+    assert story.message().endswith(FORCED)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_of_a_run_that_is_over_one_event_tells_that_the_node_of_its_executors_is_silent(*, cancelled: bool) -> None:
+    """Its status is final, and nothing else remembers that it was told."""
+    story = with_executors()
+    story.look(pods.ended(0, pods.result(story.run)))
+    if cancelled:
+        story.cancel()
+    final = story.run.status
+    on_a_dead_node(story).now = SILENT_FROM - timedelta(seconds=40)
+    told_in_time, looks = [], 0
+    while story.now < SILENT_FROM + 10 * MINUTES:
+        decision = story.look(pods.ended(0), guarded=False)
+        assert (decision.finalizer, decision.requeue_after is not None) == ("keep", True)
+        told_in_time += [(story.now, event.note[-len(FORCED) :]) for event in decision.events]
+        story.now += decision.requeue_after or MINUTES
+        looks += 1
+    assert told_in_time == [(SILENT_FROM, FORCED)], f"{looks} looks"
+    assert story.run.status == final
+
+
+def test_another_run_waits_for_an_executor_on_a_silent_node_and_takes_it_for_no_driver() -> None:
+    story = Story()
+    story.others = executors(of="orders-compact-0c0ffee0-1", deleting=True)
+    launched(story)
+    story.now = SILENT_FROM
+    story.look(NOT_THERE)
+    assert story.condition(ConditionType.STALLED) == "True NodeSilent"
+    assert "orders-compact-0c0ffee0-1-exec-1 is silent; an executor may" in story.message()
+
+
+@pytest.mark.parametrize(("status", "made"), [({}, False), (ENDED, True)])
+def test_a_run_does_not_begin_beside_executors_of_another_one(status: dict[str, Any], made: bool) -> None:
+    story = Story()
+    story.others = executors(of="orders-compact-0c0ffee0-1", **status)
+    assert bool(created(launched(story).look(NOT_THERE))) is made

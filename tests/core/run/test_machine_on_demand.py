@@ -1,0 +1,181 @@
+"""Runs that users make: what they wait for, what their result counts for, and how long they stay."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass, Phase, RunTrigger, RunType
+from paimon_operator.core.decision import Decision
+from tests.support import builders, pods
+from tests.support.run_story import NOT_THERE, Story, at_work, deleted
+from tests.support.table_world import TableWorld
+
+BY_HAND: dict[str, Any] = {"trigger": None}
+EXPIRY: dict[str, Any] = {"type": "ExpireSnapshots", "compact": None}
+SOME = {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
+EVERY_NIGHT = {"mode": "Dedicated", "full": {"schedule": "0 3 * * *"}}
+DAILY = {
+    "columns": [{"name": "dt", "type": "STRING"}, *builders.ORDERS["columns"]],  # type: ignore[misc]
+    "primaryKeys": ["dt", "order_id"],
+    "partitionKeys": ["dt"],
+}
+
+
+def ready(**spec: Any) -> TableWorld:
+    """With nothing due."""
+    seen = TableWorld(table=builders.table(compaction=EVERY_NIGHT, schema=DAILY, **spec)).ready()
+    seen.work_off()
+    return seen
+
+
+# Waiting
+
+
+@pytest.mark.parametrize("edit", [{"suspend": True}, {"timeZone": "Mars/Base"}], ids=["suspended", "stalled"])
+def test_a_table_at_which_nothing_starts_starts_no_run_of_a_user(edit: dict[str, Any]) -> None:
+    seen = ready()
+    seen.edit(**edit)
+    seen.runs.append(builders.run("by-hand", table=seen.table))
+    seen.settle()
+    assert seen.table.status.active_run is None
+
+
+def test_a_table_that_is_deleted_goes_without_waiting_for_runs_that_have_not_begun() -> None:
+    seen = ready()
+    seen.runs.append(builders.run("by-hand", table=seen.table))
+    seen.delete()
+    decision = seen.decide()
+    assert (decision.finalizer, decision.actions) == ("remove", ())
+
+
+def test_its_turn_comes_by_age_among_users_runs_and_due_work() -> None:
+    seen = ready()
+    asked = [builders.run(name, table=seen.table, metadata=_made(seen, hours)) for name, hours in [("b", 2), ("a", 1)]]
+    seen.runs += asked
+    seen.wait(days=1)
+    order = []
+    while seen.look().status.active_run:
+        if seen.active.status.phase is None:
+            order.append(seen.active.metadata.name)
+            seen.finish()
+    assert order[:2] == ["a", "b"]
+    assert {seen.started[-1][0], seen.started[-2][0]} == {"Compact", "ExpireSnapshots"}, "the ticks came due later"
+
+
+def test_deleted_before_its_turn_it_never_starts() -> None:
+    seen = ready()
+    seen.runs.append(builders.run("by-hand", table=seen.table, metadata={"deletionTimestamp": builders.NOW}))
+    assert seen.settle().status.active_run is None
+
+
+@pytest.mark.parametrize("asked", [{}, EXPIRY], ids=["compaction", "expiry"])
+def test_the_trigger_in_the_status_is_the_user(asked: dict[str, Any]) -> None:
+    story = at_work(Story(**BY_HAND, **asked))
+    assert story.run.status.reason is not None
+    assert story.run.status.reason.trigger is RunTrigger.USER
+
+
+def test_its_own_deadline_and_attempts_count() -> None:
+    story = at_work(Story(**BY_HAND, activeDeadline="90s", backoffLimit=0))
+    assert deleted(story.look(pods.running(), later=timedelta(seconds=90))) != []
+    story = at_work(Story(**BY_HAND, backoffLimit=0))
+    story.look(pods.ended(137))
+    assert story.run.status.phase is Phase.FAILED
+
+
+# What its result counts for
+
+
+def test_a_compaction_of_some_partitions_answers_for_no_schedule_and_mends_no_failure() -> None:
+    seen = ready()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
+    seen.work_off()
+    before = seen.table.status.compaction
+    assert before is not None
+    assert before.failure is not None
+
+    seen.runs.append(builders.run("by-hand", table=seen.table, compact=SOME))
+    seen.look()
+    named = seen.table.status.active_run
+    assert named is not None
+    assert (named.name, named.partial) == ("by-hand", True)
+    seen.finish(RunType.COMPACT)
+    seen.settle()
+    assert seen.table.status.compaction == before
+    assert seen.table.status.table is not None, "what it measured is taken all the same"
+
+
+def test_a_compaction_of_the_whole_table_does_mend_the_failure() -> None:
+    seen = ready()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
+    seen.work_off()
+    seen.runs.append(builders.run("by-hand", table=seen.table))
+    seen.look()
+    seen.finish(RunType.COMPACT)
+    seen.settle()
+    assert seen.table.status.compaction is not None
+    assert (seen.table.status.compaction.failure, seen.table.status.compaction.last_run) == (None, "by-hand")
+
+
+# How long it stays
+
+
+def ended(story: Story, status: pods.Json) -> Story:
+    """Over, let go, and the table has taken the result."""
+    at_work(story).look(status)
+    story.look(NOT_THERE)
+    story.name(None)
+    return story
+
+
+def test_a_finished_run_is_deleted_when_its_time_has_passed() -> None:
+    story = Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0)
+    at_work(story).look(pods.ended(0, pods.result(story.run)))
+    letting_go = story.look(NOT_THERE)
+    assert (letting_go.finalizer, letting_go.requeue_after) == ("remove", timedelta(0))
+    assert not deleted(story.look(NOT_THERE, later=timedelta(hours=2))), "the table has not taken the result yet"
+    story.name(None)
+    assert deleted(story.look(NOT_THERE)) == [story.run.metadata.uid]
+
+
+def test_until_then_it_stays_and_is_looked_at_in_time() -> None:
+    story = ended(Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0), pods.ended(137))
+    assert story.run.status.phase is Phase.FAILED
+    decision = story.look(NOT_THERE, later=timedelta(minutes=20))
+    assert (decision.actions, decision.requeue_after) == ((), timedelta(minutes=40))
+    assert _goes(story.look(NOT_THERE, later=timedelta(minutes=40)), story)
+
+
+@pytest.mark.parametrize(
+    ("spec", "status"),
+    [
+        pytest.param({}, pods.ended(137), id="nobody said how long"),
+        pytest.param({"ttlAfterFinished": "1s"}, pods.ended(40), id="unknown: it waits for its reader"),
+    ],
+)
+def test_these_stay(spec: dict[str, Any], status: pods.Json) -> None:
+    story = ended(Story(**BY_HAND, backoffLimit=0, **spec), status)
+    decision = story.look(NOT_THERE, later=timedelta(days=99))
+    assert (decision.actions, decision.requeue_after) == ((), None)
+
+
+def test_a_run_whose_table_is_gone_goes_too() -> None:
+    story = ended(Story(**BY_HAND, ttlAfterFinished="1s", backoffLimit=0), pods.ended(137))
+    story.table = None
+    assert _goes(story.look(NOT_THERE, later=timedelta(seconds=1)), story)
+
+
+def _goes(decision: Decision[Any], story: Story) -> bool:
+    return deleted(decision) == [story.run.metadata.uid]
+
+
+def _made(seen: TableWorld, hours: int) -> dict[str, Any]:
+    return {"creationTimestamp": seen.now + timedelta(hours=hours)}

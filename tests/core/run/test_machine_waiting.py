@@ -1,0 +1,168 @@
+"""A Pod that has not started, and a Pod that runs too long."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.run.status import AttemptState, FailureClass, Phase
+from paimon_operator.core.decision import Create
+from tests.support import pods
+from tests.support.pods import Json
+from tests.support.run_story import MINUTES, NOT_THERE, POD_UID, RUN_NAME, Story, at_work, deleted, launched, told
+
+# A Pod that waits
+
+
+def test_a_pod_that_waits_names_what_it_mounts() -> None:
+    """A missing ConfigMap shows in no field of a Pod, so all are named; the run's own is always there."""
+    story = launched()
+    volumes = [
+        {"name": "job", "configMap": {"name": "the-runs-own"}},
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "hadoop", "configMap": {"name": "hadoop-conf"}},
+        {"name": "keytab", "secret": {"secretName": "lake-keytab"}},
+    ]
+    story.look(pods.waiting(), later=MINUTES, volumes=volumes)
+    assert "it cannot without ConfigMap hadoop-conf, Secret lake-keytab, each with its keys" in story.message()
+
+
+@pytest.mark.parametrize(
+    ("status", "condition", "words"),
+    [
+        (pods.waiting(), "Reconciling PodPending", "waiting for its container"),
+        (pods.unschedulable(), "Reconciling Unschedulable", "Insufficient memory"),
+        (
+            pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'),
+            "Stalled SecretNotFound",
+            'secret "lake-s3" not found',
+        ),
+        (
+            pods.waiting("CreateContainerConfigError", "couldn't find key AWS_ACCESS_KEY_ID in Secret shop/lake-s3"),
+            "Stalled SecretNotFound",
+            "couldn't find key AWS_ACCESS_KEY_ID",
+        ),
+        (
+            pods.waiting("CreateContainerConfigError", "container has runAsNonRoot"),
+            "Stalled PodNotStarted",
+            "runAsNonRoot",
+        ),
+        (pods.waiting("ErrImagePull", "401 Unauthorized"), "Stalled ImagePullFailed", "401 Unauthorized"),
+        (pods.waiting("ErrImageNeverPull", "image is not present"), "Stalled ImagePullFailed", "not present"),
+        (pods.waiting("InvalidImageName", "bad reference"), "Stalled ImagePullFailed", "bad reference"),
+    ],
+)
+def test_a_pod_that_waits_says_for_what_and_costs_no_attempt(status: Json, condition: str, words: str) -> None:
+    story = launched()
+    assert story.look(status, later=MINUTES).actions == ()
+    type_, reason = condition.split()
+    assert story.condition(ConditionType(type_)) == f"True {reason}"
+    assert words in story.message()
+    assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.LAUNCHING, 1)
+
+
+def test_a_kubelet_that_backs_off_from_an_image_does_not_hide_the_cause() -> None:
+    story = launched()
+    story.look(pods.waiting("ErrImagePull", "401 Unauthorized"))
+    before = story.run.status
+    story.look(pods.waiting("ImagePullBackOff", "Back-off pulling image"))
+    assert story.run.status == before
+
+
+def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
+    story = launched()
+    story.look(pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'))
+    decision = story.look(pods.running(), later=MINUTES)
+    assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.RUNNING, 1)
+    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    assert told(decision) == ["Normal Running"]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'), "SecretNotFound"),
+        (pods.waiting(), "PodNotStarted"),
+    ],
+)
+def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundings(status: Json, reason: str) -> None:
+    story = launched()
+    stop = story.look(status, later=10 * MINUTES)
+    assert deleted(stop) == [f"uid-of-{RUN_NAME}-1"]
+    assert story.attempt.state is AttemptState.STOPPING
+    story.look(status, deleting=True)
+    assert story.run.status.phase not in (Phase.FAILED, Phase.PENDING)
+    story.look(NOT_THERE)
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
+    assert story.condition(ConditionType.SUCCEEDED) == f"False {reason}"
+    assert "did not start within 10 min" in story.message()
+    assert len(story.run.status.attempts) == 1
+
+
+def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
+    story = launched()
+    assert deleted(story.look(pods.unschedulable(), later=10 * MINUTES)) == [POD_UID]
+    story.look(pods.unschedulable(), deleting=True)
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
+    assert story.condition(ConditionType.SUCCEEDED) == "False Unschedulable"
+
+
+# The deadline
+
+
+def test_the_deadline_counts_from_the_start_of_the_container() -> None:
+    story = launched(Story(activeDeadline="90s"))
+    story.look(pods.waiting(), later=5 * MINUTES)
+    late = pods.running(started=story.now)
+    running = story.look(late, later=timedelta(seconds=60))
+    assert (running.actions, running.requeue_after) == ((), timedelta(seconds=30))
+    assert deleted(story.look(late, later=timedelta(seconds=30))) == [f"uid-of-{RUN_NAME}-1"]
+
+
+def test_a_run_over_its_deadline_fails_once_its_pod_is_gone_and_is_not_tried_again() -> None:
+    story = at_work()
+    story.look(pods.running(), later=60 * MINUTES)
+    assert (story.attempt.state, story.run.status.phase) == (AttemptState.STOPPING, Phase.RUNNING)
+    again = story.look(pods.running())
+    assert deleted(again) == [f"uid-of-{RUN_NAME}-1"], "killed between intent and deletion"
+    assert story.look(pods.running(), deleting=True).actions == ()
+    story.look(NOT_THERE)
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.DEADLINE)
+    assert "activeDeadline, 60 min" in story.message()
+
+
+@pytest.mark.parametrize(
+    ("status", "phase", "reason"),
+    [
+        (pods.ended(143), Phase.FAILED, "DeadlineExceeded"),
+        (pods.ended(40), Phase.UNKNOWN, "ResultUnknown"),
+    ],
+)
+def test_how_a_stopped_pod_ended_matters_only_if_it_forbids_a_repetition(
+    status: Json, phase: Phase, reason: str
+) -> None:
+    story = at_work()
+    story.look(pods.running(), later=60 * MINUTES)
+    story.look(status, deleting=True)
+    assert (story.run.status.phase, story.attempt.reason) == (phase, reason)
+
+
+def test_a_driver_that_finished_just_before_it_was_stopped_has_succeeded() -> None:
+    story = at_work()
+    story.look(pods.running(), later=60 * MINUTES)
+    story.look(pods.ended(0, pods.result(story.run)), deleting=True)
+    assert (story.run.status.phase, story.attempt.failure_class) == (Phase.SUCCEEDED, None)
+
+
+def test_the_deadlines_of_kubelet_and_container_are_later_than_ours_whatever_the_pod_waited() -> None:
+    pod = next(
+        each for each in Story(activeDeadline="90s").look().actions if isinstance(each, Create) and each.kind == "Pod"
+    )
+    kubelets = pod.body["spec"]["activeDeadlineSeconds"]
+    (own,) = [e["value"] for e in pod.body["spec"]["containers"][0]["env"] if e["name"] == "DRIVER_DEADLINE_S"]
+    assert kubelets >= 90 + 10 * 60
+    assert 90 < int(own) <= kubelets - 10 * 60, (
+        "a container that was pending for that long is over by then all the same"
+    )

@@ -1,0 +1,113 @@
+"""What holds for a table, and where it came from: table, catalog, operator."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.table.status import Effective
+from paimon_operator.core.config import Defaults
+from paimon_operator.core.spec.effective import effective
+from tests.support import builders
+
+
+def holds(catalog: dict[str, Any] | None = None, engine: str = "paimon-1.4", **spec: Any) -> Effective:
+    return effective(
+        builders.table(**spec), builders.catalog(**(catalog or {})), builders.engines()[engine], Defaults()
+    )
+
+
+def defaults(**blocks: Any) -> dict[str, Any]:
+    return {"tableDefaults": blocks}
+
+
+DEDICATED = {"mode": "Dedicated", "full": {"schedule": "0 5 * * *"}}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "catalog", "spec", "expected"),
+    [
+        ("nobody says anything: inline", {}, {}, {"mode": "Inline", "source": "Default"}),
+        ("the catalog's block", defaults(compaction=DEDICATED), {}, {**DEDICATED, "source": "Catalog"}),
+        ("the table's block replaces it whole", defaults(compaction=DEDICATED), {"compaction": {"mode": "Inline"}}, {"mode": "Inline", "source": "Table"}),
+        ("without schedules the operator's", {}, {"compaction": {"mode": "Dedicated"}}, {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}, "source": "Table"}),
+        ("one schedule is enough to have no other", {}, {"compaction": DEDICATED}, {**DEDICATED, "source": "Table"}),
+    ],
+)  # fmt: skip
+def test_compaction(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert holds(catalog, **spec).to_json()["compaction"] == expected, sentence
+
+
+def test_the_operators_default_has_no_minor_compaction_where_the_engine_has_none() -> None:
+    assert "minor" not in holds(engine="paimon-0.9", compaction={"mode": "Dedicated"}).to_json()["compaction"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "catalog", "spec", "expected"),
+    [
+        ("nobody says anything: Paimon's own", {}, {}, None),
+        ("each member of retention is a block", defaults(retention={"snapshots": {"timeRetained": "7d"}}), {"retention": {}}, {"timeRetained": "7d", "source": "Catalog"}),
+        ("the table's member replaces the catalog's whole", defaults(retention={"snapshots": {"timeRetained": "7d", "numRetainedMin": 3}}), {"retention": {"snapshots": {"timeRetained": "1d"}}}, {"timeRetained": "1d", "source": "Table"}),
+        ("writers that skip expiry get the operator's schedule", {}, {"compaction": {"mode": "Dedicated"}}, {"schedule": "30 4 * * *", "source": "Default"}),
+        ("a schedule of one's own stays", {}, {"compaction": {"mode": "Dedicated"}, "retention": {"snapshots": {"schedule": "0 1 * * *"}}}, {"schedule": "0 1 * * *", "source": "Table"}),
+        ("someone else's compaction expires as it likes", {}, {"compaction": {"mode": "External"}}, None),
+    ],
+)  # fmt: skip
+def test_retention(
+    sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    assert holds(catalog, **spec).to_json().get("retention", {}).get("snapshots") == expected, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "catalog", "spec", "expected"),
+    [
+        ("the operator's size", {}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
+        ("the catalog's", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {}, {"cores": 2, "memory": "4Gi", "source": "Catalog"}),
+        ("the table's replaces it whole; the operator fills the rest", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {"spark": {"driver": {"memory": "8Gi"}}}, {"cores": 1, "memory": "8Gi", "source": "Table"}),
+        ("an account alone is no size", {"spark": {"serviceAccountName": "x"}}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
+    ],
+)  # fmt: skip
+def test_driver(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert holds(catalog, **spec).to_json()["driver"] == expected, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "catalog", "spec", "mode", "executor"),
+    [
+        ("nobody says anything: one pod", {}, {}, {"mode": "Local", "source": "Default"}, None),
+        ("sizes alone are no mode", {"spark": {"executor": {"instances": 8}}}, {}, {"mode": "Local", "source": "Default"}, None),
+        ("the catalog's mode, the operator's sizes", {"spark": {"mode": "Cluster"}}, {}, {"mode": "Cluster", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "2Gi", "source": "Default"}),
+        ("the table's mode, the catalog's sizes", {"spark": {"mode": "Local", "executor": {"instances": 8}}}, {"spark": {"mode": "Auto"}}, {"mode": "Auto", "source": "Table"}, {"instances": 8, "cores": 1, "memory": "2Gi", "source": "Catalog"}),
+        ("the catalog's mode, the table's sizes whole", {"spark": {"mode": "Auto", "executor": {"instances": 8, "cores": 4}}}, {"spark": {"executor": {"memory": "4Gi"}}}, {"mode": "Auto", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "4Gi", "source": "Table"}),
+        ("the table opts out", {"spark": {"mode": "Cluster"}}, {"spark": {"mode": "Local"}}, {"mode": "Local", "source": "Table"}, None),
+    ],
+)  # fmt: skip
+def test_mode_and_executors(
+    sentence: str, catalog: dict[str, Any], spec: dict[str, Any], mode: dict[str, Any], executor: dict[str, Any] | None
+) -> None:
+    found = holds(catalog, **spec).to_json()
+    assert (found["mode"], found.get("executor")) == (mode, executor), sentence
+
+
+def test_run_policy_is_replaced_whole_and_filled_by_the_operator() -> None:
+    catalog = defaults(runPolicy={"backoffLimit": 9, "activeDeadline": "2h"})
+    found = holds(catalog, runPolicy={"backoffLimit": 0}).to_json()["runPolicy"]
+    assert found == {
+        "activeDeadline": "1h",
+        "backoffLimit": 0,
+        "successfulRunsHistoryLimit": 3,
+        "failedRunsHistoryLimit": 5,
+        "source": "Table",
+    }
+
+
+@pytest.mark.parametrize(
+    ("catalog", "table", "expected"),
+    [(None, None, "UTC"), ("Europe/Berlin", None, "Europe/Berlin"), ("Europe/Berlin", "Asia/Tokyo", "Asia/Tokyo")],
+)
+def test_time_zone(catalog: str | None, table: str | None, expected: str) -> None:
+    assert holds({"timeZone": catalog} if catalog else {}, timeZone=table).time_zone == expected

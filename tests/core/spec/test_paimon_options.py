@@ -1,0 +1,109 @@
+"""Which Paimon options a manifest stands for, and which values an option takes."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core.engines import Option, ValueKind
+from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.paimon_options import field_of_option, table_options, value_problem
+from paimon_operator.core.validation.table import broken_rules
+from tests.support import builders
+
+
+def options_of(**spec: Any) -> dict[str, str]:
+    look = Look.at(builders.table(**spec), builders.catalog(), builders.operator_facts(), builders.NOW)
+    return table_options(look.spec, look.holds)
+
+
+def with_aggregate(**aggregate: Any) -> dict[str, Any]:
+    column = {"name": "v", "type": "STRING", "aggregate": aggregate}
+    schema = {"columns": [{"name": "k", "type": "INT"}, column], "primaryKeys": ["k"]}
+    return {"schema": schema, "mergeEngine": {"type": "Aggregation"}}
+
+
+AUTOMATIC = {"bucket": "-1"}
+GROUPS = {
+    "type": "PartialUpdate",
+    "partialUpdate": {"sequenceGroups": [{"sequenceFields": ["a", "b"], "columns": ["c", "d"]}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "expected"),
+    [
+        ("a minimal table says its buckets only", {}, AUTOMATIC),
+        ("so does an append table", {"schema": builders.EVENTS}, AUTOMATIC),
+        ("Dynamic and Unaware are the same number", {"bucket": {"type": "Dynamic"}}, AUTOMATIC),
+        ("a fixed number", {"bucket": {"type": "Fixed", "fixed": {"count": 4}}}, {"bucket": "4"}),
+        ("with bucket keys in their order", {"bucket": {"type": "Fixed", "fixed": {"count": 4, "keys": ["b", "a"]}}}, {"bucket": "4", "bucket-key": "b,a"}),
+        ("Paimon's default engine is not written", {"mergeEngine": {"type": "Deduplicate"}}, AUTOMATIC),
+        ("other engines are", {"mergeEngine": {"type": "FirstRow", "ignoreDelete": True}}, AUTOMATIC | {"merge-engine": "first-row", "ignore-delete": "true"}),
+        ("false is the default", {"mergeEngine": {"type": "Aggregation", "ignoreDelete": False}}, AUTOMATIC | {"merge-engine": "aggregation"}),
+        ("sequence groups", {"mergeEngine": GROUPS}, AUTOMATIC | {"merge-engine": "partial-update", "fields.a,b.sequence-group": "c,d"}),
+        ("a sequence", {"sequence": {"fields": ["at", "n"]}}, AUTOMATIC | {"sequence.field": "at,n"}),
+        ("ascending is the default", {"sequence": {"fields": ["at"], "sortOrder": "Ascending"}}, AUTOMATIC | {"sequence.field": "at"}),
+        ("descending", {"sequence": {"fields": ["at"], "sortOrder": "Descending"}}, AUTOMATIC | {"sequence.field": "at", "sequence.field.sort-order": "descending"}),
+        ("an aggregate", with_aggregate(function="sum", ignoreRetract=True), AUTOMATIC | {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "fields.v.ignore-retract": "true"}),
+        ("listagg", with_aggregate(function="listagg", delimiter=";", distinct=True), AUTOMATIC | {"merge-engine": "aggregation", "fields.v.aggregate-function": "listagg", "fields.v.list-agg-delimiter": ";", "fields.v.distinct": "true"}),
+        ("nested rows", with_aggregate(function="nested_update", nestedKey=["a", "b"], countLimit=9), AUTOMATIC | {"merge-engine": "aggregation", "fields.v.aggregate-function": "nested_update", "fields.v.nested-key": "a,b", "fields.v.count-limit": "9"}),
+        ("no changelog is the default", {"changelogProducer": {"type": "None"}}, AUTOMATIC),
+        ("a changelog by lookup", {"changelogProducer": {"type": "Lookup", "rowDeduplicate": True}}, AUTOMATIC | {"changelog-producer": "lookup", "changelog-producer.row-deduplicate": "true"}),
+        ("a changelog by compaction", {"changelogProducer": {"type": "FullCompaction", "fullCompaction": {"deltaCommits": 5}}}, AUTOMATIC | {"changelog-producer": "full-compaction", "full-compaction.delta-commits": "5"}),
+        ("dedicated compaction stops the writers'", {"compaction": {"mode": "Dedicated"}}, AUTOMATIC | {"write-only": "true"}),
+        ("so does someone else's", {"compaction": {"mode": "External"}}, AUTOMATIC | {"write-only": "true"}),
+        ("retention in Paimon's words", {"retention": {"snapshots": {"timeRetained": "90m", "numRetainedMin": 5, "numRetainedMax": 50}}}, AUTOMATIC | {"snapshot.time-retained": "90 min", "snapshot.num-retained.min": "5", "snapshot.num-retained.max": "50"}),
+        ("free options as they stand", {"options": {"file.compression": "lz4"}}, AUTOMATIC | {"file.compression": "lz4"}),
+    ],
+)  # fmt: skip
+def test_options_of_a_manifest(sentence: str, spec: dict[str, Any], expected: dict[str, str]) -> None:
+    assert options_of(**spec) == expected, sentence
+    typed = expected.keys() - spec.get("options", {}).keys()
+    assert [key for key in typed if field_of_option(key) == f"spec.options[{key}]"] == [], "a field makes each of them"
+
+
+def test_retention_that_the_catalog_gives_becomes_the_tables_option() -> None:
+    catalog = builders.catalog(tableDefaults={"retention": {"snapshots": {"timeRetained": "7d"}}})
+    look = Look.at(builders.table(), catalog, builders.operator_facts(), builders.NOW)
+    assert table_options(look.spec, look.holds) == {"bucket": "-1", "snapshot.time-retained": "7 d"}
+
+
+@pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
+def test_every_option_that_a_typed_field_can_set_is_known_to_every_engine_or_refused(engine: str) -> None:
+    """Whatever the data of a future engine says, an option it does not know never reaches Spark unnoticed."""
+    known = builders.engines()[engine].options
+    lacking = {"sequence.field.sort-order"} - known.keys()
+    spec: dict[str, Any] = {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}}
+    look = Look.at(builders.table(**spec), builders.catalog(engine=engine), builders.operator_facts(), builders.NOW)
+    assert {error.reason for error in broken_rules(look)} == ({Reason.UNSUPPORTED_BY_ENGINE} if lacking else set())
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        (ValueKind.BOOLEAN, ["true", "FALSE"], ["yes", "1", ""]),
+        (ValueKind.INTEGER, ["0", "-1", "+7", "2147483647"], ["2147483648", "1.5", "one", "", "1e3", "٣"]),
+        (ValueKind.LONG, ["9223372036854775807"], ["9223372036854775808", "x"]),
+        (ValueKind.DOUBLE, ["0.5", "1", ".5", "1e-3"], ["half", "1e", "."]),
+        (ValueKind.DURATION, ["10 min", "1h", "90s", "5", "2 days", "100 ms"], ["1h30m", "soon", "-1 h", "1.5 h"]),
+        (ValueKind.SIZE, ["128 mb", "64kb", "1 GB", "512"], ["lots", "1.5 gb", "-1 mb"]),
+        (ValueKind.TEXT, ["anything", ""], []),
+    ],
+)
+def test_values_of_each_kind(kind: ValueKind, right: list[str], wrong: list[str]) -> None:
+    option = Option(key="x", kind=kind, default=None, values=(), immutable=False)
+    assert [text for text in right if value_problem(option, text)] == []
+    assert [text for text in wrong if not value_problem(option, text)] == []
+
+
+@pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
+def test_every_default_of_every_engine_is_a_value_that_we_would_take(engine: str) -> None:
+    """The engines' own defaults are the measure of the value rules: Paimon reads them all."""
+    options = builders.engines()[engine].options.values()
+    refused = {o.key: o.default for o in options if o.default is not None and value_problem(o, o.default)}
+    assert refused == {}

@@ -1,0 +1,83 @@
+"""What a catalog on HDFS gives to a run: options in the job, files and an identity in the Pod, no key anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.core import storage
+from paimon_operator.core.spec.identity import normalised
+from paimon_operator.core.storage.access import Access, Mount, Source
+from tests.support import builders
+
+SITES = Mount(
+    volume="hadoop",
+    source=Source.CONFIG_MAP,
+    name="hadoop-conf",
+    path="/etc/paimon-storage/hadoop",
+    items={"core-site.xml": "core-site.xml", "hdfs-site.xml": "hdfs-site.xml"},
+)
+KERBEROS = {
+    "principal": "paimon@EXAMPLE.COM",
+    "keytabSecretRef": {"name": "lake-keytab"},
+    "krb5ConfigMapRef": {"name": "krb5"},
+}
+
+
+def catalog(**hdfs: Any) -> PaimonCatalog:
+    return builders.catalog(warehouse="hdfs://lake/warehouse", storage={"hdfs": hdfs}, locations=[])
+
+
+def way(**hdfs: Any) -> Access:
+    return storage.access(catalog(**hdfs), builders.engines()["paimon-1.4"])
+
+
+def environment(of: Access) -> dict[str, str | None]:
+    assert all(each.secret_key is None for each in of.variables)
+    return {each.name: each.value for each in of.variables}
+
+
+def test_one_namenode_that_believes_everybody_needs_nothing() -> None:
+    assert way() == Access()
+
+
+def test_files_and_a_name() -> None:
+    found = way(configMapRef={"name": "hadoop-conf"}, user="paimon")
+    assert environment(found) == {"HADOOP_CONF_DIR": SITES.path, "HADOOP_USER_NAME": "paimon"}
+    assert found.mounts == (SITES,)
+
+
+def test_options_go_to_hadoop_alone() -> None:
+    found = way(options={"dfs.replication": "2"})
+    assert (dict(found.catalog_options), dict(found.hadoop_options)) == ({}, {"dfs.replication": "2"})
+
+
+def test_a_keytab_is_a_file_and_kerberos_is_insisted_on() -> None:
+    found = way(configMapRef={"name": "hadoop-conf"}, kerberos=KERBEROS)
+    assert environment(found) == {
+        "HADOOP_CONF_DIR": SITES.path,
+        "KRB5_CONFIG": "/etc/paimon-storage/krb5/krb5.conf",
+        "KRB5PRINCIPAL": "paimon@EXAMPLE.COM",
+        "KRB5KEYTAB": "/etc/paimon-storage/keytab/keytab",
+    }
+    assert found.hadoop_options == {"hadoop.security.authentication": "kerberos"}
+    assert [(each.source, each.name, dict(each.items)) for each in found.mounts[1:]] == [
+        (Source.SECRET, "lake-keytab", {"keytab": "keytab"}),
+        (Source.CONFIG_MAP, "krb5", {"krb5.conf": "krb5.conf"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("hdfs://nn/lake", "hdfs://nn:8020/lake", True),
+        ("hdfs://NN:8020/lake", "hdfs://nn/lake/", True),
+        ("hdfs://nn:8020/lake", "hdfs://nn:8021/lake", False),
+        ("hdfs://nn/Lake", "hdfs://nn/lake", False),
+    ],
+)
+def test_two_ways_to_write_one_warehouse(one: str, other: str, *, same: bool) -> None:
+    """The same place has one owner; paths are compared letter by letter."""
+    assert (normalised(one) == normalised(other)) is same

@@ -1,0 +1,294 @@
+"""Deleting a table's object: policy, what was ever Ready, active runs, the way out, namespaces that go away."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import product
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.core.commits.table_claims import claim_of
+from paimon_operator.core.decision import Delete, Refusal
+from paimon_operator.core.table.deletion import SKIP_DROP
+from paimon_operator.core.table.observed import TableObserved
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+
+def world(policy: str = "Delete", *, ready: bool = True, busy: bool = False) -> TableWorld:
+    """A table that was Ready or never was, with or without a run at work."""
+    writes = [builders.write()] if busy and ready else None
+    seen = TableWorld(table=builders.table(deletionPolicy=policy, writes=writes))
+    if ready:
+        return seen.ready()
+    seen.settle()
+    if not busy:
+        seen.fail(FailureClass.SPEC, Reason.TABLE_EXISTS)
+        seen.settle()
+    return seen
+
+
+def released(seen: TableWorld) -> bool:
+    return seen.table.metadata.finalizers == ()
+
+
+MATRIX = list(product(["Retain", "Delete"], [False, True], [False, True], [False, True], [False, True]))
+
+
+@pytest.mark.parametrize(("policy", "ready", "busy", "skip", "terminating"), MATRIX)
+def test_the_whole_matrix(*, policy: str, ready: bool, busy: bool, skip: bool, terminating: bool) -> None:
+    seen = world(policy, ready=ready, busy=busy)
+    seen.observed = TableObserved(namespace_terminating=terminating)
+    before = len(seen.created)
+    seen.delete(**({SKIP_DROP: "true"} if skip else {}))
+    seen.settle()
+    if busy:
+        assert not released(seen), "the Pod must be gone first"
+        assert seen.active.metadata.deletion_timestamp is not None
+        seen.vanish(seen.active)
+        seen.settle()
+    drops = policy == "Delete" and ready and not skip and not terminating
+    assert seen.started[before:] == ([("Drop", "")] if drops else [])
+    assert released(seen) is not drops
+    if drops:
+        seen.finish(RunType.DROP, dropped=True)
+        seen.settle()
+        assert released(seen)
+        assert "was dropped" in seen.decisions[-2].log[0] or "was dropped" in seen.decisions[-1].log[0]
+
+
+def test_data_that_stays_is_said_to_stay_in_the_log() -> None:
+    seen = world("Retain")
+    seen.delete()
+    assert "the data of shop.orders stays" in seen.decide().log[0]
+
+
+def test_the_log_of_a_terminating_namespace_says_that_the_data_stays() -> None:
+    seen = world("Delete")
+    seen.observed = TableObserved(namespace_terminating=True)
+    seen.delete()
+    (line,) = seen.decide().log
+    assert "namespace" in line
+    assert "stays" in line
+
+
+def test_retain_releases_without_touching_storage_even_when_the_catalog_is_gone() -> None:
+    seen = world("Retain")
+    seen.catalog = None
+    seen.delete()
+    seen.settle()
+    assert released(seen)
+
+
+def test_the_active_run_is_asked_to_go_once_and_waited_for() -> None:
+    seen = world("Retain", busy=True)
+    seen.delete()
+    first, second = seen.look(), seen.look()
+    assert [type(action) for action in first.actions] == [Delete]
+    assert second.actions == ()
+    assert seen.says("Reconciling") == ("True", Reason.WAITING_FOR_POD)
+
+
+def test_a_node_that_is_silent_over_a_run_that_is_being_stopped_is_told_on_the_table() -> None:
+    seen = world("Retain", busy=True)
+    seen.delete()
+    seen.settle()
+    seen.hold_up(Reason.NODE_SILENT, "the node of pod p is silent")
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.NODE_SILENT)
+    assert seen.says("Ready") == ("False", Reason.DELETING)
+    assert seen.condition("Ready").message == f"run {seen.active.metadata.name}: the node of pod p is silent"
+
+
+def test_a_run_that_may_not_be_deleted_is_told_of_and_tried_again() -> None:
+    seen = world("Retain", busy=True)
+    seen.delete()
+    seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no"))
+    decision = seen.decide()
+    assert [type(action) for action in decision.actions] == [Delete]
+    seen.look()
+    assert seen.says("Stalled") == ("True", Reason.NOT_PERMITTED)
+    assert "cannot be deleted, and it is being tried again: a webhook said no" in seen.condition("Stalled").message
+
+
+def test_what_was_refused_to_the_run_before_is_not_told_of_the_drop() -> None:
+    seen = world("Delete", busy=True)
+    seen.vanish(seen.active)
+    named = seen.table.status.active_run
+    assert named is not None
+    never_made = seen.table.status.model_copy(update={"active_run": named.model_copy(update={"uid": None})})
+    seen.table = seen.table.model_copy(update={"status": never_made})
+    seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="exceeded quota"))
+    seen.delete()
+    seen.look()
+    assert seen.says("Reconciling") == ("True", Reason.DROPPING)
+
+
+def test_a_suspended_table_is_deleted_all_the_same() -> None:
+    seen = world("Delete")
+    seen.edit(suspend=True)
+    seen.delete()
+    seen.settle()
+    assert seen.started[-1] == ("Drop", "")
+
+
+def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() -> None:
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    names = set()
+    for _ in range(12):
+        names.add(seen.active.metadata.name)
+        seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+        decision = seen.settle()
+        assert seen.says("Stalled") == ("True", Reason.DROP_FAILING)
+        assert seen.says("Ready") == ("False", Reason.DELETING)
+        message = seen.condition("Stalled").message
+        assert seen.condition("Ready").message == message
+        assert "no answer from s3" in message
+        assert "deletionPolicy" in message
+        assert SKIP_DROP in message
+        assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+        seen.now += decision.requeue_after
+        seen.settle()
+    assert len(names) == 12, "each try has a name of its own"
+    seen.finish(RunType.DROP, dropped=True)
+    seen.settle()
+    assert released(seen)
+
+
+@pytest.mark.parametrize("class_", list(FailureClass))
+def test_every_failure_of_drop_is_tried_again(class_: FailureClass) -> None:
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    seen.fail(class_, Reason.DRIVER_FAILED)
+    seen.now += seen.settle().requeue_after
+    seen.settle()
+    assert seen.started[-2:] == [("Drop", ""), ("Drop", "")]
+
+
+@pytest.mark.parametrize("way_out", ["policy", "annotation"])
+def test_a_way_out_of_a_failing_drop_releases_the_object(way_out: str) -> None:
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+    seen.settle()
+    if way_out == "policy":
+        seen.edit(deletionPolicy="Retain")
+    else:
+        seen.delete(**{SKIP_DROP: "true"})
+    seen.settle()
+    assert released(seen)
+
+
+def test_a_way_out_while_drop_is_at_work_waits_for_its_pod() -> None:
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    seen.edit(deletionPolicy="Retain")
+    seen.settle()
+    assert not released(seen)
+    seen.vanish(seen.active)
+    seen.settle()
+    assert released(seen)
+
+
+def test_a_drop_at_work_in_a_namespace_that_goes_away_waits_for_its_pod() -> None:
+    """The table's next claimant, in another namespace, starts as soon as the object is gone."""
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    seen.observed = TableObserved(namespace_terminating=True)
+    seen.settle()
+    assert not released(seen)
+    assert seen.active.metadata.deletion_timestamp is not None
+    seen.vanish(seen.active)
+    seen.settle()
+    assert released(seen)
+
+
+def test_only_true_is_the_way_out() -> None:
+    seen = world("Delete")
+    seen.delete(**{SKIP_DROP: "false"})
+    seen.settle()
+    assert seen.started[-1] == ("Drop", "")
+
+
+def test_without_its_catalog_nobody_can_drop_and_the_status_says_so() -> None:
+    seen = world("Delete")
+    seen.catalog = None
+    seen.delete()
+    seen.settle()
+    assert not released(seen)
+    assert seen.says("Stalled") == ("True", Reason.DROP_FAILING)
+    assert "'lake'" in seen.condition("Stalled").message
+    seen.catalog = builders.catalog()
+    seen.settle()
+    assert seen.started[-1] == ("Drop", "")
+
+
+def test_a_manifest_that_became_wrong_is_dropped_all_the_same() -> None:
+    seen = world("Delete")
+    seen.edit(timeZone="Mars/Base")
+    seen.delete()
+    seen.settle()
+    assert seen.started[-1] == ("Drop", "")
+
+
+def test_a_table_that_another_object_holds_is_not_dropped_from_under_it() -> None:
+    seen = world("Delete")
+    seen.observed = TableObserved(claimant=claim_of(builders.table("first", table="orders"), builders.catalog()))
+    seen.delete()
+    seen.settle()
+    assert released(seen)
+    assert ("Drop", "") not in seen.started
+
+
+def test_an_unknown_result_does_not_keep_the_object() -> None:
+    seen = world("Retain", busy=True)
+    seen.lose_result()
+    seen.settle()
+    seen.delete()
+    seen.settle()
+    assert released(seen)
+
+
+def test_a_held_up_drop_tells_what_is_missing() -> None:
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    seen.hold_up(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.SECRET_NOT_FOUND)
+
+
+def test_a_drop_that_was_named_and_never_made_is_made() -> None:
+    seen = world("Delete")
+    seen.delete()
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    seen.settle()
+    assert [run.metadata.name for run in seen.created[-1:]] == [decision.status.active_run.name]
+
+
+def test_a_strangers_run_of_the_drops_name_holds_it_up_and_the_status_says_so() -> None:
+    seen = world("Delete")
+    seen.delete()
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    seen.runs.append(builders.run(decision.status.active_run.name, table=seen.table))
+    assert seen.settle().actions == ()
+    assert not released(seen)
+    assert seen.says("Stalled") == ("True", Reason.NAME_TAKEN)
+
+
+def test_an_object_without_our_finalizer_is_nobodys_business() -> None:
+    seen = TableWorld(
+        table=builders.table(metadata={"finalizers": ["someone/else"], "deletionTimestamp": builders.NOW})
+    )
+    decision = seen.decide()
+    assert (decision.status, decision.finalizer, decision.actions) == (None, "keep", ())

@@ -1,0 +1,88 @@
+"""A run that is decided and that the API server does not let be made: the table tells, and goes on asking."""
+
+from __future__ import annotations
+
+from paimon_operator.api.conditions import Condition
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.decision import Create, Refusal
+from paimon_operator.core.table.observed import TableObserved
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+QUOTA = Refusal(reason=Reason.NOT_PERMITTED, message="exceeded quota: count/paimonruns")
+TAKEN = Refusal(reason=Reason.NAME_TAKEN, message="PaimonRun shop/x exists and is not controlled by this object.")
+
+
+def refused(seen: TableWorld, refusal: Refusal) -> dict[str, Condition]:
+    """The next run is named, and cannot be made; what the conditions say then."""
+    seen.look()
+    seen.vanish(seen.active)
+    seen.observed = TableObserved(refusal=refusal)
+    decision = seen.decide()
+    assert decision.status is not None
+    assert [type(action) for action in decision.actions] == [Create], "it is asked for again"
+    return {condition.type.value: condition for condition in decision.status.conditions}
+
+
+def says(conditions: dict[str, Condition], type_: str) -> tuple[str, str]:
+    return conditions[type_].status.value, conditions[type_].reason
+
+
+def ready() -> TableWorld:
+    """A verified table with a compaction due."""
+    seen = TableWorld(table=builders.table(compaction={"mode": "Dedicated"})).ready()
+    seen.work_off()
+    seen.wait(days=1)
+    return seen
+
+
+def test_a_table_that_never_was_ready_is_stalled() -> None:
+    seen = TableWorld()
+    conditions = refused(seen, QUOTA)
+    assert says(conditions, "Ready") == ("False", Reason.NOT_PERMITTED)
+    assert says(conditions, "Stalled") == ("True", Reason.NOT_PERMITTED)
+    active = seen.table.status.active_run
+    assert active is not None
+    words = f"run {active.name} cannot be made, and is being tried again: exceeded quota: count/paimonruns"
+    assert conditions["Stalled"].message == words
+
+
+def test_it_tells_of_the_refusal_and_no_longer_of_the_failure_before() -> None:
+    seen = TableWorld()
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.BUCKET_NOT_FOUND)
+    seen.settle()
+    seen.wait(hours=1)
+    assert says(refused(seen, QUOTA), "Stalled") == ("True", Reason.NOT_PERMITTED)
+
+
+def test_a_ready_table_stays_ready_and_is_not_healthy() -> None:
+    conditions = refused(ready(), QUOTA)
+    assert says(conditions, "Ready")[0] == "True"
+    assert says(conditions, "Healthy") == ("False", Reason.NOT_PERMITTED)
+    assert says(conditions, "Stalled")[0] == "False"
+
+
+def test_a_name_that_is_taken_is_for_a_human() -> None:
+    conditions = refused(ready(), TAKEN)
+    assert says(conditions, "Ready")[0] == "True"
+    assert says(conditions, "Stalled") == ("True", Reason.NAME_TAKEN)
+    assert "PaimonRun shop/x exists" in conditions["Stalled"].message
+
+
+def test_it_is_forgotten_once_the_run_is_there() -> None:
+    seen = ready()
+    refused(seen, QUOTA)
+    seen.look()  # and now it was made, before anyone has told so
+    seen.look()
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_drop_that_cannot_be_made_says_why_and_how_to_let_go() -> None:
+    seen = TableWorld(table=builders.table(deletionPolicy="Delete")).ready()
+    seen.delete()
+    conditions = refused(seen, QUOTA)
+    assert says(conditions, "Stalled") == ("True", Reason.NOT_PERMITTED)
+    assert "exceeded quota" in conditions["Ready"].message
+    assert "skip-drop" in conditions["Ready"].message

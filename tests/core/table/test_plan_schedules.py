@@ -1,0 +1,385 @@
+"""Scheduled work of a table: when it starts, in which order, and what its failures lead to."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.table.status import WriteState
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+DEDICATED = {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}}
+
+
+def world(engine: str = "paimon-1.4", **spec: Any) -> TableWorld:
+    """A ready table whose missed ticks are done."""
+    seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine)).ready()
+    seen.work_off()
+    return seen
+
+
+def write_state(seen: TableWorld, index: int = 0) -> WriteState:
+    return seen.table.status.writes[index]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "engine", "compaction", "expected"),
+    [
+        ("writers compact inline", "paimon-1.4", None, []),
+        ("someone else compacts", "paimon-1.4", {"mode": "External"}, []),
+        ("both as given", "paimon-1.4", DEDICATED, [("Compact", "Full"), ("Compact", "Minor")]),
+        ("only what is given", "paimon-1.4", {"mode": "Dedicated", "full": {"schedule": "0 3 * * *"}}, [("Compact", "Full")]),
+        ("the operator's defaults", "paimon-1.4", {"mode": "Dedicated"}, [("Compact", "Full"), ("Compact", "Minor")]),
+        ("the engine has no minor one", "paimon-0.9", {"mode": "Dedicated"}, [("Compact", "Full")]),
+    ],
+)  # fmt: skip
+def test_who_compacts_and_what(
+    sentence: str, engine: str, compaction: dict[str, Any] | None, expected: list[tuple[str, str]]
+) -> None:
+    seen = world(engine, compaction=compaction)
+    seen.wait(days=1)
+    compactions = {work for work in seen.work_off() if work[0] == "Compact"}
+    assert compactions == set(expected), sentence
+
+
+def test_a_dedicated_table_expires_snapshots_because_its_writers_no_longer_do() -> None:
+    seen = world(compaction={"mode": "Dedicated"})
+    seen.wait(days=1)
+    assert ("ExpireSnapshots", "") in seen.work_off()
+
+
+def test_a_table_without_schedules_is_left_alone() -> None:
+    seen = world()
+    seen.wait(days=30)
+    decision = seen.settle()
+    assert decision.requeue_after is None
+    assert seen.work_off() == []
+
+
+def test_of_many_missed_ticks_one_run_answers_the_latest() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(days=3)
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.due_time == seen.now - timedelta(minutes=10)
+    assert seen.work_off() == []
+
+
+def test_ticks_before_the_object_was_made_are_nobodys() -> None:
+    seen = TableWorld(table=builders.table(writes=[builders.write()]), now=builders.CREATED + timedelta(minutes=5))
+    seen.ready()
+    assert seen.started == [("Provision", "")]
+    assert write_state(seen).next == builders.CREATED + timedelta(minutes=15)
+
+
+def test_schedules_are_read_in_the_tables_time_zone() -> None:
+    seen = world(timeZone="America/New_York", retention={"snapshots": {"schedule": "0 6 * * *"}})
+    assert seen.table.status.retention is not None
+    assert seen.table.status.retention.next == datetime(2026, 11, 21, 11, 0, tzinfo=UTC)
+
+
+def test_the_tables_zone_goes_before_the_catalogs() -> None:
+    seen = TableWorld(
+        table=builders.table(retention={"snapshots": {"schedule": "0 6 * * *"}}),
+        catalog=builders.catalog(timeZone="Europe/Berlin"),
+    ).ready()
+    seen.work_off()
+    assert seen.table.status.retention is not None
+    assert seen.table.status.retention.next == datetime(2026, 11, 22, 5, 0, tzinfo=UTC)
+
+
+def test_what_waited_longest_goes_first() -> None:
+    seen = world(
+        writes=[builders.write(schedule="0 8 * * *")], retention={"snapshots": {"schedule": "0 4 * * *"}}, compaction=DEDICATED
+    )  # fmt: skip
+    seen.now = datetime(2026, 11, 22, 8, 29, tzinfo=UTC)
+    assert seen.work_off() == [("Compact", "Full"), ("ExpireSnapshots", ""), ("Write", "import"), ("Compact", "Minor")]
+
+
+def test_ties_are_settled_by_writes_in_their_order_then_full_before_minor_then_expiry() -> None:
+    at_three = "0 3 * * *"
+    seen = world(
+        writes=[builders.write("zebra", schedule=at_three), builders.write("ant", schedule=at_three)],
+        retention={"snapshots": {"schedule": at_three}},
+        compaction={"mode": "Dedicated", "minor": {"schedule": at_three}, "full": {"schedule": at_three}},
+    )
+    seen.wait(days=1)
+    expected = [
+        ("Write", "zebra"),
+        ("Write", "ant"),
+        ("Compact", "Full"),
+        ("Compact", "Minor"),
+        ("ExpireSnapshots", ""),
+    ]
+    assert seen.work_off() == expected
+
+
+def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() -> None:
+    seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
+    seen.wait(minutes=6)
+    seen.settle()
+    assert seen.active.spec.type is RunType.WRITE
+    waiting = seen.table.status.retention
+    assert waiting is not None
+    assert waiting.decision is not None
+    assert (waiting.decision.result, waiting.decision.reason) == ("Waiting", Reason.ANOTHER_RUN_IS_ACTIVE)
+    assert seen.active.metadata.name in waiting.decision.message
+    seen.finish()
+    seen.settle()
+    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+
+
+def test_suspended_ticks_are_made_up_for_once() -> None:
+    seen = world(writes=[builders.write()])
+    seen.edit(suspend=True)
+    seen.wait(days=7)
+    assert seen.work_off() == []
+    assert write_state(seen).decision is not None
+    assert write_state(seen).decision.reason == Reason.SUSPENDED
+    seen.edit(suspend=False)
+    assert seen.work_off() == [("Write", "import")]
+
+
+def why_not_now(seen: TableWorld) -> str:
+    decision = write_state(seen).decision
+    assert decision is not None
+    return f"{decision.result}: {decision.message}"
+
+
+def test_a_failed_write_shows_as_unhealthy_and_ready_stays() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND, "s3://landing/orders/ does not exist")
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.says("Stalled")[0] == "False"
+    assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
+    assert "s3://landing/orders/ does not exist" in seen.condition("Healthy").message
+
+
+def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_answered() -> None:
+    seen = world(writes=[builders.write(schedule="0 * * * *")])
+    seen.wait(hours=1)
+    seen.settle()
+    due = seen.table.status.active_run.due_time if seen.table.status.active_run else None
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    decision = seen.settle()
+    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+    assert why_not_now(seen).startswith("Waiting: run orders-write-")
+    assert "the next try is at 20" in why_not_now(seen)
+    seen.now += decision.requeue_after
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.due_time == due
+    seen.finish()
+    seen.settle()
+    assert seen.says("Healthy")[0] == "True"
+    assert write_state(seen).failure is None
+
+
+@pytest.mark.parametrize(
+    "class_", [FailureClass.CONFLICT, FailureClass.INFRASTRUCTURE, FailureClass.SPEC, FailureClass.DEADLINE]
+)
+def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: FailureClass) -> None:
+    seen = world(writes=[builders.write(schedule="0 * * * *")])
+    seen.wait(hours=1)
+    seen.settle()
+    seen.fail(class_, Reason.DRIVER_FAILED)
+    decision = seen.settle()
+    assert decision.requeue_after == timedelta(minutes=50), "the next full hour"
+    assert why_not_now(seen).endswith("failed and is not repeated; it waits for its next tick")
+    seen.now += decision.requeue_after
+    assert seen.work_off() == [("Write", "import")]
+
+
+def test_a_newer_tick_does_not_wait_for_the_retry_of_an_older_one() -> None:
+    seen = world(writes=[builders.write(schedule="* * * * *")])
+    seen.wait(minutes=1)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.settle()
+    seen.wait(minutes=1)
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.due_time == seen.now
+
+
+def test_failures_in_a_row_are_counted_until_a_success() -> None:
+    seen = world(writes=[builders.write(schedule="0 * * * *")])
+    for expected in (1, 2, 3):
+        seen.wait(hours=1)
+        seen.settle()
+        seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+        seen.settle()
+        assert write_state(seen).failure is not None
+        assert write_state(seen).failure.count == expected
+
+
+def test_one_failing_operation_does_not_keep_the_others_from_working() -> None:
+    seen = world(writes=[builders.write("bad"), builders.write("good")])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    assert seen.work_off() == [("Write", "good")]
+    assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
+
+
+def test_a_write_that_found_nothing_is_skipped_and_says_so() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.finish(write={"skipped": True})
+    seen.settle()
+    decision = write_state(seen).decision
+    assert decision is not None
+    assert (decision.result, decision.reason) == ("Skipped", Reason.NOT_NEEDED)
+
+
+def decisions(seen: TableWorld) -> dict[str, str]:
+    """What `kubectl describe` says about each operation: what was decided last."""
+    status = seen.table.status
+    states = {"compaction": status.compaction, "retention": status.retention}
+    states |= {f"write {state.name}": state for state in status.writes}
+    told = {name: state.decision for name, state in states.items() if state is not None}
+    return {name: f"{told.result}/{told.reason}: {told.message}" for name, told in told.items() if told is not None}
+
+
+def test_after_a_success_the_decision_says_what_happened_and_what_is_next() -> None:
+    hourly = "0 * * * *"
+    seen = world(
+        writes=[builders.write(schedule=hourly)],
+        retention={"snapshots": {"schedule": hourly}},
+        compaction={"mode": "Dedicated", "full": {"schedule": hourly}},
+    )
+    ended = {run.spec.type: run.metadata.name for run in seen.created}
+    next_tick = "Waiting/RunSucceeded: run {}: done; it waits for its next tick"
+    assert decisions(seen) == {
+        "write import": next_tick.format(ended[RunType.WRITE]),
+        "compaction": next_tick.format(ended[RunType.COMPACT]),
+        "retention": next_tick.format(ended[RunType.EXPIRE_SNAPSHOTS]),
+    }
+
+
+def test_a_failed_compaction_says_why_it_is_not_done_now_for_both_strategies_too() -> None:
+    seen = world(compaction=DEDICATED)
+    seen.wait(minutes=20)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.DRIVER_FAILED)
+    seen.settle()
+    assert "failed and is not repeated" in decisions(seen)["compaction"]
+
+
+def test_a_write_that_waits_for_the_manifest_says_so_while_another_run_is_active_too() -> None:
+    seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
+    seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
+    seen.wait(minutes=6)
+    seen.settle()
+    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+    assert decisions(seen)["write import"].startswith("Waiting/TableDiffers")
+
+
+def test_a_failure_is_never_said_to_be_tried_again_at_a_time_that_has_passed() -> None:
+    seen = world(writes=[builders.write("good", schedule="0 0 * * *"), builders.write("bad")])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.now += seen.settle().requeue_after
+    seen.settle()
+    message = seen.condition("Healthy").message
+    assert f"(being tried again by run {seen.active.metadata.name})" in message
+    assert "tried again at" not in message
+
+
+def test_a_write_remembers_its_commit() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(minutes=15)
+    seen.settle()
+    name = seen.active.metadata.name
+    seen.finish(write={"files": 2, "rows": 9, "committedSnapshot": 17})
+    seen.settle()
+    assert (write_state(seen).committed_snapshot, write_state(seen).last_run) == (17, name)
+
+
+def test_a_compaction_shows_as_the_latest_of_both_and_as_its_own() -> None:
+    seen = world(compaction=DEDICATED)
+    seen.wait(minutes=20)
+    seen.settle()
+    name = seen.active.metadata.name
+    seen.finish()
+    seen.settle()
+    state = seen.table.status.compaction
+    assert state is not None
+    assert state.minor is not None
+    assert state.full is not None
+    assert state.last_run == state.minor.last_run == name != state.full.last_run
+    assert state.next == state.minor.next == datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_succeeds() -> None:
+    seen = world(compaction=DEDICATED)
+    seen.wait(minutes=20)
+    seen.settle()
+    name = seen.active.metadata.name
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    decision = seen.settle()
+    state = seen.table.status.compaction
+    assert state is not None
+    assert state.minor is not None
+    assert state.full is not None
+    assert state.failure == state.minor.failure
+    assert state.last_run == name
+    assert state.full.failure is None
+    assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
+    assert decision.requeue_after is not None
+    seen.now += decision.requeue_after
+    assert seen.work_off() == [("Compact", "Minor")]
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_table_that_never_came_up_has_no_scheduled_work() -> None:
+    seen = TableWorld(table=builders.table(writes=[builders.write()], compaction=DEDICATED))
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
+    seen.wait(days=2)
+    seen.settle()
+    assert seen.started == [("Provision", "")]
+    assert write_state(seen).decision is not None
+    assert write_state(seen).decision.reason == Reason.TABLE_DIFFERS
+
+
+def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() -> None:
+    seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "*/15 * * * *"}})
+    seen.wait(minutes=15)
+    for _ in range(2):
+        seen.settle()
+        seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+    seen.settle()
+    assert seen.says("Healthy")[0] == "False"
+    seen.edit(writes=None, retention=None)
+    seen.settle()
+    assert seen.says("Healthy")[0] == "True"
+    assert seen.table.status.writes == ()
+
+
+def test_ticks_missed_while_the_table_waited_for_its_catalog_run_once() -> None:
+    """The schedule was in the manifest all the time, only nothing could be done about it."""
+    seen = TableWorld(table=builders.table(retention={"snapshots": {"schedule": "0 * * * *"}}), catalog=None)
+    seen.settle()
+    seen.wait(hours=5)
+    seen.catalog = builders.catalog()
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=True)
+    assert seen.work_off() == [("ExpireSnapshots", "")]

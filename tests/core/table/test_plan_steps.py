@@ -1,0 +1,378 @@
+"""The order of a table's plan: the first step that applies decides, and every step that does nothing says why."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.core.commits.table_claims import claim_of
+from paimon_operator.core.decision import Create
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.table.observed import TableObserved
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+
+def world(**spec: Any) -> TableWorld:
+    return TableWorld(table=builders.table(**spec))
+
+
+def test_before_anything_else_the_finalizer_is_added_and_the_status_left_alone() -> None:
+    bare = TableWorld(table=builders.table(metadata={"finalizers": []}))
+    decision = bare.look()
+    assert (decision.finalizer, decision.status, decision.actions) == ("add", None, ())
+
+
+@pytest.mark.parametrize("finalizers", [[], [FINALIZER]])
+def test_in_a_namespace_that_goes_away_nothing_is_started_and_no_finalizer_added(finalizers: list[str]) -> None:
+    seen = TableWorld(table=builders.table(metadata={"finalizers": finalizers}))
+    seen.observed = TableObserved(namespace_terminating=True)
+    decision = seen.decide()
+    assert (decision.status, decision.finalizer, decision.actions) == (None, "keep", ())
+    assert decision.requeue_after is not None
+    assert decision.requeue_after > timedelta(0), "not at once: a create that is refused must not spin"
+
+
+def test_the_run_is_named_in_the_status_by_the_decision_that_creates_it() -> None:
+    (create,) = world().decide().actions
+    assert isinstance(create, Create)
+    assert create.body["metadata"]["name"] == world().decide().status.active_run.name
+    assert create.owner_uid == "uid-of-orders"
+
+
+def test_deciding_again_asks_for_the_same_run() -> None:
+    assert world().decide() == world().decide()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "catalog", "reason", "words"),
+    [
+        ("the catalog does not exist", {}, None, Reason.CATALOG_NOT_FOUND, "'lake'"),
+        ("the catalog is wrong", {}, {"engine": "paimon-7.3"}, Reason.CATALOG_INVALID, "paimon-7.3"),
+        ("the database is not allowed", {"database": "finance"}, {}, Reason.DATABASE_NOT_ALLOWED, "spec.database"),
+        ("the time zone does not exist", {"timeZone": "Mars/Base"}, {}, Reason.INVALID_SPEC, "spec.timeZone"),
+        (
+            "an option is unknown",
+            {"options": {"write-bufer-size": "1 mb"}},
+            {},
+            Reason.UNKNOWN_OPTION,
+            "write-buffer-size",
+        ),
+    ],
+)
+def test_what_cannot_be_realised_is_stalled_and_starts_nothing(
+    sentence: str, spec: dict[str, Any], catalog: dict[str, Any] | None, reason: Reason, words: str
+) -> None:
+    seen = world(**spec)
+    seen.catalog = None if catalog is None else builders.catalog(**catalog)
+    decision = seen.settle()
+    assert seen.says("Stalled") == ("True", reason), sentence
+    assert seen.says("Ready") == ("False", reason)
+    assert words in seen.condition("Stalled").message
+    assert decision.requeue_after is None, "it waits for an edit"
+    assert seen.created == []
+
+
+def test_the_first_of_several_errors_is_told_with_the_number_of_the_others() -> None:
+    seen = world(timeZone="Mars/Base", options={"nonsense": "1"}, database="finance")
+    seen.settle()
+    message = seen.condition("Stalled").message
+    assert message.startswith("spec.database")
+    assert message.endswith("(2 more)")
+
+
+def test_an_older_object_for_the_same_table_holds_it() -> None:
+    older = builders.table("first", table="orders")
+    seen = world()
+    seen.observed = TableObserved(claimant=claim_of(older, builders.catalog()))
+    decision = seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.TABLE_CLAIMED)
+    assert "shop/first" in seen.condition("Stalled").message
+    assert decision.requeue_after == timedelta(minutes=5), "the other object may go away"
+    assert seen.created == []
+
+
+def test_a_run_that_is_under_way_is_followed_to_its_end_even_when_the_manifest_became_wrong() -> None:
+    seen = world()
+    seen.settle()
+    seen.edit(timeZone="Mars/Base")
+    seen.settle()
+    assert seen.table.status.active_run is not None, "the run goes on"
+    seen.finish(RunType.PROVISION, created=True)
+    seen.settle()
+    assert seen.table.status.active_run is None
+    assert seen.table.status.provision is not None
+    assert seen.table.status.provision.last_time == seen.now
+    assert seen.says("Stalled") == ("True", Reason.INVALID_SPEC)
+
+
+def test_facts_of_a_ready_table_survive_a_wrong_edit() -> None:
+    seen = world().ready()
+    before = seen.table.status
+    seen.edit(timeZone="Mars/Base")
+    seen.settle()
+    assert (seen.table.status.table, seen.table.status.health) == (before.table, before.health)
+    assert seen.table.status.observed_generation == 2
+
+
+OUTSIDE = {"externalWriters": "Active", "bucket": {"type": "Fixed", "fixed": {"count": 2}}}
+
+
+def test_outside_writers_without_a_lock_make_commits_unsafe_and_nothing_starts() -> None:
+    seen = world(**OUTSIDE)
+    seen.settle()
+    assert seen.says("CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    assert seen.created == []
+
+
+def test_allow_unsafe_starts_all_the_same_and_still_says_it() -> None:
+    seen = world(**OUTSIDE)
+    seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
+    seen.ready()
+    assert seen.says("CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_writers_that_are_paused_are_safe() -> None:
+    seen = world(externalWriters="Paused").ready()
+    assert seen.says("CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
+
+
+@pytest.mark.parametrize("by", ["table", "catalog"])
+def test_suspend_starts_nothing_new_and_says_whose_it_is(by: str) -> None:
+    seen = world(suspend=by == "table")
+    seen.catalog = builders.catalog(suspend=by == "catalog")
+    seen.settle()
+    assert seen.created == []
+    assert seen.says("Suspended") == ("True", Reason.SUSPENDED)
+    assert seen.says("Ready") == ("Unknown", Reason.SUSPENDED)
+    assert ("catalog" in seen.condition("Suspended").message) is (by == "catalog")
+
+
+def test_suspend_lets_running_work_end_and_its_end_is_told() -> None:
+    seen = world()
+    seen.settle()
+    seen.edit(suspend=True)
+    seen.settle()
+    seen.finish(RunType.PROVISION, created=True)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    seen.edit(suspend=False)
+    seen.settle()
+    assert seen.says("Suspended") == ("False", Reason.NOT_SUSPENDED)
+
+
+def test_a_run_that_was_named_and_never_made_is_made_under_the_same_name() -> None:
+    """Killed between the status and the create."""
+    seen = world()
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    seen.settle()
+    assert [run.metadata.name for run in seen.created] == [decision.status.active_run.name]
+
+
+def test_a_run_that_was_made_and_not_recorded_is_found_again() -> None:
+    """Killed between the create and the next status: the 409 and the LIST lead to the same run."""
+    seen = world()
+    seen.look()
+    assert seen.table.status.active_run is not None
+    assert seen.table.status.active_run.uid is None
+    seen.settle()
+    assert seen.table.status.active_run.uid == "run-1"
+    assert len(seen.created) == 1
+
+
+def test_a_run_whose_uid_was_recorded_and_that_is_gone_was_cancelled_and_is_not_made_again_at_once() -> None:
+    seen = world()
+    seen.settle()
+    seen.vanish(seen.active)
+    seen.settle()
+    assert len(seen.created) == 1
+    assert seen.says("Stalled") == ("True", Reason.CANCELLED)
+
+
+def test_another_object_under_the_active_runs_name_is_not_the_active_run() -> None:
+    seen = world()
+    seen.settle()
+    run = seen.active
+    seen.runs = [run.model_copy(update={"metadata": run.metadata.model_copy(update={"uid": "stranger"})})]
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.CANCELLED)
+
+
+def named_only(seen: TableWorld) -> str:
+    """The status names a run, and the process was killed before it made it."""
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    return str(decision.status.active_run.name)
+
+
+DUE_AT_NINE = {"mode": "Dedicated", "full": {"schedule": "0 9 * * *"}}
+TICK = {"type": "Schedule", "dueTime": "2026-11-21T09:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "ours"),
+    [
+        ("a user's Drop under the name that can be worked out", {"type": "Drop", "compact": None}, False),
+        ("a user's Compact", {}, False),
+        ("a Drop that says it was triggered", {"type": "Drop", "compact": None, "trigger": TICK}, True),
+        ("another strategy", {"compact": {"strategy": "Minor"}, "trigger": TICK}, True),
+        ("another tick", {"trigger": TICK | {"dueTime": "2026-11-20T09:00:00Z"}}, True),
+        ("the same run, controlled by nobody", {"trigger": TICK}, False),
+    ],
+)
+def test_a_strangers_run_of_the_right_name_is_never_the_active_run(
+    sentence: str, spec: dict[str, Any], *, ours: bool
+) -> None:
+    seen = world(compaction=DUE_AT_NINE).ready()
+    seen.finish()
+    seen.settle()
+    seen.wait(hours=1)
+    name = named_only(seen)
+    owner = {} if ours else {"metadata": {"ownerReferences": []}}
+    stranger = builders.run(name, table=seen.table, **spec, **owner)
+    seen.runs.append(stranger)
+    decision = seen.settle()
+    active = seen.table.status.active_run
+    assert (active.name, active.uid) == (name, None), sentence
+    assert (seen.says("Stalled"), decision.actions) == (("True", Reason.NAME_TAKEN), ())
+    assert name in seen.condition("Stalled").message
+    seen.vanish(stranger)
+    seen.settle()
+    assert seen.active.spec.type is RunType.COMPACT, "once it is gone the run is made"
+
+
+def test_an_unknown_result_holds_everything_until_the_run_is_deleted() -> None:
+    seen = world(writes=[builders.write()]).ready()
+    assert seen.active.spec.type is RunType.WRITE
+    seen.lose_result()
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.RESULT_UNKNOWN)
+    assert seen.says("Healthy") == ("False", Reason.RESULT_UNKNOWN)
+    seen.wait(days=2)
+    seen.settle()
+    assert seen.started == [("Provision", ""), ("Write", "import")], "no other run starts meanwhile"
+    seen.vanish(seen.active)
+    seen.settle()
+    assert seen.started[2:] == [("Write", "import")], "the next tick goes on"
+
+
+def test_what_holds_up_the_active_run_of_a_new_table_shows_on_the_table() -> None:
+    seen = world()
+    seen.settle()
+    seen.hold_up(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.SECRET_NOT_FOUND)
+    assert "lake-s3" in seen.condition("Ready").message
+
+
+def test_what_holds_up_a_run_of_a_ready_table_shows_as_unhealthy() -> None:
+    seen = world(writes=[builders.write()]).ready()
+    seen.hold_up(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert seen.says("Healthy") == ("False", Reason.SECRET_NOT_FOUND)
+    assert seen.says("Stalled")[0] == "False"
+
+
+def test_a_settled_table_decides_the_same_status_however_often_it_is_looked_at() -> None:
+    seen = world(compaction={"mode": "Inline"}).ready()
+    first = seen.decide()
+    seen.wait(hours=5)
+    later = seen.decide()
+    assert later.status == first.status == seen.table.status
+    assert (later.actions, later.events) == ((), ())
+
+
+def test_a_settled_table_wakes_for_its_next_tick() -> None:
+    seen = world(retention={"snapshots": {"timeRetained": "1d", "schedule": "0 9 * * *"}}).ready()
+    decision = seen.settle()
+    assert decision.requeue_after == timedelta(minutes=50)
+
+
+def test_a_user_asks_for_a_compaction_and_the_table_names_their_run() -> None:
+    seen = world().ready()
+    asked = builders.run("by-hand", table=seen.table)
+    seen.runs.append(asked)
+    decision = seen.look()
+    assert decision.status.active_run.name == "by-hand"
+    assert decision.status.active_run.uid == asked.metadata.uid
+    assert decision.actions == (), "the user has made the run already"
+
+
+def test_a_user_cannot_ask_for_what_only_the_operator_may() -> None:
+    seen = world().ready()
+    seen.runs.append(builders.run("by-hand", table=seen.table, type="Drop", compact=None))
+    seen.settle()
+    assert seen.table.status.active_run is None
+
+
+@pytest.mark.parametrize("asked", [{}, {"type": "ExpireSnapshots", "compact": None}], ids=["compaction", "expiry"])
+def test_a_users_failed_run_leaves_the_table_healthy(asked: dict[str, Any]) -> None:
+    at_nine = {"schedule": "0 9 * * *"}
+    seen = world(retention={"snapshots": at_nine}, compaction={"mode": "Dedicated", "full": at_nine}).ready()
+    seen.runs.append(builders.run("by-hand", table=seen.table, **asked))
+    seen.look()
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+    seen.settle()
+    assert seen.table.status.active_run is None
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_named_run_that_was_never_made_is_forgotten_when_the_manifest_became_wrong() -> None:
+    seen = world()
+    decision = seen.decide()
+    seen.carry_out(type(decision)(status=decision.status))
+    seen.edit(timeZone="Mars/Base")
+    seen.settle()
+    assert seen.table.status.active_run is None
+    assert seen.created == []
+
+
+def test_a_tick_whose_run_was_named_and_never_made_is_not_forgotten_when_the_manifest_was_wrong_for_a_while() -> None:
+    seen = world(compaction=DUE_AT_NINE).ready()
+    seen.finish()
+    seen.settle()
+    seen.wait(hours=1)
+    first = named_only(seen)
+    seen.edit(timeZone="Mars/Base")
+    seen.settle()
+    assert (seen.table.status.active_run, seen.says("Stalled")) == (None, ("True", Reason.INVALID_SPEC))
+    seen.edit(timeZone=None)
+    seen.wait(minutes=2)
+    seen.settle()
+    assert seen.active.spec.type is RunType.COMPACT
+    assert seen.active.metadata.name != first
+    assert seen.active.spec.trigger is not None
+    assert seen.active.spec.trigger.due_time == builders.NOW.replace(hour=9, minute=0)
+
+
+def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_knows() -> None:
+    seen = world()
+    seen.settle()
+    seen.finish(created=True, after=None)
+    seen.settle()
+    assert seen.says("Healthy") == ("Unknown", Reason.NOT_MEASURED)
+
+
+def test_a_failed_run_is_told_by_one_event_on_the_table() -> None:
+    seen = world()
+    seen.settle()
+    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    (event,) = seen.look().events
+    assert (event.type_, event.reason) == ("Warning", Reason.STORAGE_UNREACHABLE)
+    assert "no answer from s3" in event.note
+
+
+def test_start_and_end_of_a_run_are_told_as_events() -> None:
+    seen = world()
+    notes = [event.note for event in seen.look().events]
+    assert any("Provision" in note and "orders-provision-" in note for note in notes)
+    seen.finish(RunType.PROVISION, created=True)
+    assert Reason.RUN_SUCCEEDED in [event.reason for event in seen.look().events]

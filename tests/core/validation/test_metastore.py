@@ -1,0 +1,53 @@
+"""What the metastore Hive asks of names; the others ask nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.core.spec.context import Look
+from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.metastore import names_of
+from tests.support import builders
+
+HIVE = {"metastore": {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}}
+UPPER = {"columns": [{"name": "Id", "type": "BIGINT"}, {"name": "v", "type": "STRING"}]}
+
+
+def blamed(catalog: dict[str, Any], **spec: Any) -> list[str]:
+    look = Look.at(builders.table(**spec), builders.catalog(**catalog), builders.operator_facts(), builders.NOW)
+    return [error.field for error in names_of(look)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"database": "Shop"}, "spec.database"),
+        ({"database": "my-shop"}, "spec.database"),
+        ({"table": "Orders"}, "spec.table"),
+        ({"table": "my-orders"}, "spec.table"),
+        ({"schema": UPPER}, "spec.schema.columns[Id].name"),
+    ],
+)
+def test_names_that_hive_does_not_keep_are_refused_for_it_alone(spec: dict[str, Any], field: str) -> None:
+    assert blamed(HIVE, **spec) == [field]
+    assert blamed({}, **spec) == []
+
+
+def test_usual_names_are_right_for_hive() -> None:
+    assert blamed(HIVE) == []
+    assert blamed(HIVE, database="shop_2", table="_orders") == []
+
+
+@pytest.mark.parametrize(
+    ("namespace", "databases", "right"),
+    [("shop", (), True), ("my-shop", (), False), ("my-shop", ("my_shop",), True)],
+)
+def test_a_catalog_whose_one_database_hive_would_not_keep_is_told(
+    namespace: str, databases: tuple[str, ...], right: bool
+) -> None:
+    listed = {"allowedDatabases": databases} if databases else {}
+    catalog = builders.catalog("lake", namespace, **HIVE, **listed)
+    problems = list(catalog_problems(catalog, builders.operator_facts()))
+    assert [problem.field for problem in problems] == ([] if right else ["spec.allowedDatabases"])

@@ -1,0 +1,40 @@
+"""What a catalog may say of Spark, checked again in reconcile: a CRD can be older than the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.core.validation.spark_conf import spark_problems
+from tests.support import builders
+
+
+def problems(**spark: Any) -> list[str]:
+    return [str(error) for error in spark_problems(builders.catalog(spark=spark))]
+
+
+@pytest.mark.parametrize(
+    ("spark", "told"),
+    [
+        ({"sparkConf": {"spark.master": "local"}}, "spark.master may not be set here. Remove it"),
+        ({"sparkConf": {"spark.network.timout": "1"}}, "Did you mean spark.network.timeout?"),
+        ({"sparkConf": {"spark.hadoop.fs.s3a.secret.key": "x"}}, "Name a Secret in spec.storage"),
+        ({"podOverlay": {"labels": {"spark-role": "driver"}}}, "spec.spark.podOverlay.labels[spark-role]"),
+        ({"podOverlay": {"annotations": {"paimon-operator.dev/x": "y"}}}, "Use a key of your own"),
+        ({"podOverlay": {"annotations": {"iam.amazonaws.com/role": "y"}}}, "iam.amazonaws.com/role may not be set"),
+        (
+            {"podOverlay": {"annotations": {"container.apparmor.security.beta.kubernetes.io/driver": "unconfined"}}},
+            "container.apparmor.security.beta.kubernetes.io/driver may not be set",
+        ),
+    ],
+)
+def test_what_may_not_be_set_is_told_with_what_to_do(spark: dict[str, Any], told: str) -> None:
+    (problem,) = problems(**spark)
+    assert told in problem
+
+
+def test_speed_patience_and_labels_may_be_set() -> None:
+    assert not problems(sparkConf={"spark.speculation": "true"}, podOverlay={"labels": {"team": "shop"}})
+    assert not problems(mode="Cluster")
+    assert not list(spark_problems(builders.catalog()))

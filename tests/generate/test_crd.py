@@ -1,0 +1,138 @@
+"""The committed CRDs are what the models say, and what Kubernetes and our own rules demand of them."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from paimon_operator.api.table.options import OPTION_FIELDS, RESERVED_OPTIONS, RESERVED_PREFIXES, RESERVED_WORDS
+from paimon_operator.generate.crd import RESOURCES, Resource, definition, text, write
+from tests.generate.structural_rules import faults, nodes
+from tests.support import widest
+from tests.support.manifests import append_table, catalog, keyed_table, run
+from tests.support.wrong_manifests import WRONG_MANIFESTS, WrongManifest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+MODELS: dict[str, type[BaseModel]] = {resource.kind: resource.model for resource in RESOURCES}
+
+every_resource = pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.kind)
+
+
+@functools.cache
+def schema_of(kind: str) -> dict[str, Any]:
+    (resource,) = (resource for resource in RESOURCES if resource.kind == kind)
+    return dict(definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+
+
+@functools.cache
+def validator(kind: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema_of(kind))
+
+
+def accepted_by_schema(manifest: dict[str, Any]) -> bool:
+    return bool(validator(manifest["kind"]).is_valid(manifest))
+
+
+def accepted_by_model(manifest: dict[str, Any]) -> bool:
+    try:
+        MODELS[manifest["kind"]].model_validate(manifest)
+    except ValidationError:
+        return False
+    return True
+
+
+@every_resource
+def test_the_committed_definition_is_the_generated_one(resource: Resource) -> None:
+    assert (ROOT / "crds" / resource.file_name).read_text() == text(resource), "run `make generate`"
+
+
+def test_nothing_else_is_committed_beside_the_definitions(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in (ROOT / "crds").iterdir())
+
+
+@every_resource
+def test_a_definition_is_structural_described_and_bounded(resource: Resource) -> None:
+    assert faults(schema_of(resource.kind)) == []
+
+
+SPOILED = [
+    ({"type": "string", "description": "x"}, ".spec.x: an unbounded string"),
+    ({"type": "string", "maxLength": 3}, ".spec.x: has no description"),
+    ({"description": "x", "maxLength": 3}, ".spec.x: type is None"),
+    ({"type": "array", "description": "x", "maxItems": 1, "items": {"type": "integer"}}, ".spec.x: list type is None"),
+    ({"type": "object", "description": "x"}, ".spec.x: an object of anything"),
+    ({"type": "integer", "description": "x", "$ref": "#/a"}, ".spec.x: $ref is not structural"),
+]
+
+
+@pytest.mark.parametrize(("node", "fault"), SPOILED, ids=[fault for _, fault in SPOILED])
+def test_the_check_of_definitions_finds_a_fault(node: dict[str, Any], fault: str) -> None:
+    spec = {"type": "object", "description": "x", "properties": {"x": node}}
+    assert faults({"type": "object", "properties": {"spec": spec}}) == [fault]
+
+
+@every_resource
+def test_printer_columns_point_at_fields_of_their_type(resource: Resource) -> None:
+    kinds = dict(nodes(schema_of(resource.kind)))
+    for column in resource.columns:
+        if column.path == ".metadata.creationTimestamp":
+            continue
+        path = column.path.split("[?")[0] + ("[]" + column.path.split(")]")[1] if "[?" in column.path else "")
+        kind = "date" if kinds[path].get("format") == "date-time" else kinds[path]["type"]
+        assert kind == column.type, column.name
+
+
+@every_resource
+def test_a_status_never_observed_says_so(resource: Resource) -> None:
+    status = schema_of(resource.kind)["properties"]["status"]
+    assert status["default"] == {"observedGeneration": -1}
+    assert "status" not in schema_of(resource.kind)["required"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_is_right_for_model_and_schema(path: Path) -> None:
+    documents = list(yaml.safe_load_all(path.read_text()))
+    ours = [d for d in documents if d["apiVersion"].startswith("paimon-operator.dev/")]
+    assert ours or all(d["apiVersion"].startswith("rbac.") for d in documents)
+    for document in ours:
+        document["metadata"].setdefault("name", "made-up")  # by the API server, where there is a generateName
+    assert all(accepted_by_model(document) and accepted_by_schema(document) for document in ours)
+
+
+RIGHT = [keyed_table(), append_table(), catalog(), run(), widest.aggregating(), widest.grouped()]
+
+
+@pytest.mark.parametrize(
+    "manifest", RIGHT, ids=lambda manifest: f"{manifest['kind']} {manifest['metadata']['name'][:9]}"
+)
+def test_right_manifests_are_right_for_model_and_schema(manifest: dict[str, Any]) -> None:
+    assert accepted_by_model(manifest)
+    assert accepted_by_schema(manifest)
+
+
+@pytest.mark.parametrize("wrong", WRONG_MANIFESTS, ids=lambda wrong: wrong.name)
+def test_model_and_schema_agree_about_wrong_manifests(wrong: WrongManifest) -> None:
+    manifest = copy.deepcopy(wrong.manifest)
+    manifest["metadata"]["name"] = "a-right-name"  # the operator does not judge names again
+    assert accepted_by_model(manifest) == accepted_by_schema(manifest)
+
+
+def test_every_option_with_a_typed_field_names_a_field_that_exists() -> None:
+    fields = {path.replace("[]", "") for path, _ in nodes(schema_of("PaimonTable"))}
+    assert {field for field in OPTION_FIELDS.values() if f".{field}" not in fields} == set()
+
+
+def test_no_option_is_refused_for_two_reasons() -> None:
+    keys = [*OPTION_FIELDS, *RESERVED_OPTIONS]
+    assert len(keys) == len(set(keys))
+    assert [key for key in keys if key.startswith(RESERVED_PREFIXES) or re.search(RESERVED_WORDS, key)] == []

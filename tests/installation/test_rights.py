@@ -1,0 +1,60 @@
+"""What `helm test` asks about the operator's rights."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_operator.installation.rights import EVERYWHERE, NEVER, Right, questions, where_watched
+
+LEASE, HOME = "paimon-operator", "paimon-system"
+
+
+def answers(*watched: str, home: str = HOME) -> dict[tuple[str, str], set[bool]]:
+    """The due answers by right and namespace."""
+    found: dict[tuple[str, str], set[bool]] = {}
+    for question in questions(lease=LEASE, home=home, watched=watched):
+        found.setdefault((str(question.right), question.namespace), set()).add(question.allowed)
+    return found
+
+
+@pytest.mark.parametrize("watched", [(), ("shop",), ("shop", "bank"), (HOME,), ("default", "kube-system")])
+@pytest.mark.parametrize("home", [HOME, "default"])
+def test_no_right_is_due_and_forbidden_at_once(watched: tuple[str, ...], home: str) -> None:
+    assert [key for key, due in answers(*watched, home=home).items() if len(due) > 1] == []
+
+
+def test_an_operator_for_all_namespaces_needs_its_rights_in_all_of_them() -> None:
+    asked = answers()
+    assert all(asked[str(right), EVERYWHERE] == {True} for right in where_watched(LEASE))
+
+
+def test_an_operator_for_one_namespace_has_them_there_and_nowhere_else() -> None:
+    asked = answers("shop")
+    assert asked["create pods", "shop"] == {True}
+    for elsewhere in (EVERYWHERE, HOME, "default", "kube-system"):
+        assert asked["create pods", elsewhere] == {False}
+        assert asked["get paimontables.paimon-operator.dev", elsewhere] == {False}
+
+
+def test_secrets_are_forbidden_everywhere() -> None:
+    asked = answers("shop")
+    for namespace in ("shop", EVERYWHERE, HOME, "default", "kube-system"):
+        assert asked["get secrets", namespace] == asked["list secrets", namespace] == {False}
+
+
+def test_the_lease_is_the_only_right_at_home() -> None:
+    asked = answers("shop")
+    granted = {right for (right, namespace), due in asked.items() if namespace == HOME and due == {True}}
+    assert granted == {
+        "create leases.coordination.k8s.io",
+        "get leases.coordination.k8s.io paimon-operator",
+        "update leases.coordination.k8s.io paimon-operator",
+    }
+
+
+def test_a_right_reads_like_a_sentence_of_kubectl() -> None:
+    assert str(Right("patch", "paimon-operator.dev", "paimontables/status")) == (
+        "patch paimontables.paimon-operator.dev/status"
+    )
+    assert str(Right("get", "", "pods/exec")) == "get pods/exec"
+    assert "create pods/exec" in map(str, NEVER)

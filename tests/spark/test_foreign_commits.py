@@ -1,0 +1,230 @@
+"""A commit that no run of the operator made is told by the next run, whatever that run does; nothing else ever is."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from paimon_engines.engine import Engine
+from spark_apps.catalog import foreign_commits
+from tests.spark.lake import OWNER, Ended, Lake
+from tests.support.spark_process import Worker, image_home
+
+COLUMNS = {"id": "BIGINT", "v": "INT"}
+RUNS: dict[str, Callable[[Lake], Ended]] = {
+    "Provision": lambda lake: lake.provision(COLUMNS, keys=["id"], options={"bucket": "1"}),
+    "Write": lambda lake: lake.write(),
+    "Compact": lambda lake: lake.compact(),
+    "ExpireSnapshots": lambda lake: lake.expire(numRetainedMin=1, numRetainedMax=1),
+}
+
+
+@dataclass
+class Watched(Lake):
+    """A lake whose runs have UIDs as Kubernetes makes them, and look for commits of others after snapshot `since`."""
+
+    since: int | None = None
+
+    def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
+        document = super().job(operation, run=run, **member)
+        name = document["run"]["name"]
+        uid = str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+        document["run"]["uid"], document["commitUser"] = uid, f"{name}-{uid}"
+        return document | ({} if self.since is None else {"sinceSnapshot": self.since})
+
+
+@pytest.fixture
+def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Watched:
+    return Watched(engine, worker, image_home(engine, jars, tmp_path), tmp_path)
+
+
+@pytest.fixture
+def loaded(lake: Watched) -> Watched:
+    """A table with one commit of ours, snapshot 1."""
+    RUNS["Provision"](lake).ok()
+    load(lake, 1)
+    assert [each["snapshot_id"] for each in lake.snapshots()] == [1]
+    return lake
+
+
+def load(lake: Lake, number: int) -> Ended:
+    lake.land(f"orders/{number}.csv", f"id,v\n{number},0\n")
+    done = lake.write()
+    done.ok()
+    return done
+
+
+def insert(lake: Lake) -> None:
+    lake.outside("INSERT INTO outside.shop.orders VALUES (7, 7)")
+
+
+def test_whatever_runs_next_names_the_commit_and_what_it_looked_at(loaded: Watched) -> None:
+    insert(loaded)
+    loaded.since = 1
+    (foreign,) = [each for each in loaded.snapshots() if each["snapshot_id"] == 2]
+
+    for name in ("Provision", "Write", "Compact", "ExpireSnapshots"):
+        result = RUNS[name](loaded).ok()
+
+        told = result["outsideCommit"]
+        assert (told["snapshotId"], told["kind"], told["commitUser"]) == (2, "APPEND", foreign["commit_user"]), name
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["time"])
+        assert result["seenSnapshot"] >= 2
+
+
+def test_a_run_that_fails_has_told_it_all_the_same(loaded: Watched) -> None:
+    insert(loaded)
+    loaded.since = 1
+    loaded.land("orders/wrong.csv", "id,colour\n1,red\n")
+
+    failed = loaded.write()
+
+    failed.refused("InputSchemaMismatch")
+    assert (failed.result["outsideCommit"]["snapshotId"], failed.result["seenSnapshot"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "keys", "options", "mode"),
+    [
+        ("writers that compact", ["id"], {"bucket": "1", "num-sorted-run.compaction-trigger": "2"}, "Upsert"),
+        ("buckets that grow", ["id"], {"bucket": "-1"}, "Upsert"),
+        ("a table without keys", [], {"bucket": "-1"}, "Append"),
+        ("dedicated compaction", ["id"], {"bucket": "1", "write-only": "true"}, "Upsert"),
+    ],
+)
+def test_no_commit_of_any_run_of_ours_is_taken_for_that_of_another(
+    lake: Watched, sentence: str, keys: list[str], options: dict[str, str], mode: str
+) -> None:
+    lake.provision(COLUMNS, keys=keys, options=options).ok()
+    for number in range(3):
+        lake.land(f"orders/{number}.csv", f"id,v\n{number},0\n")
+        lake.write(mode=mode).ok()
+    lake.compact().ok()
+    lake.since = 0
+
+    result = lake.provision(COLUMNS, keys=keys, options=options).ok()
+
+    assert "outsideCommit" not in result, sentence
+    assert result["seenSnapshot"] == len(lake.snapshots()) >= 3
+
+
+def test_what_was_committed_up_to_the_known_snapshot_is_told_no_more(loaded: Watched) -> None:
+    insert(loaded)
+    loaded.since = 2
+    load(loaded, 2)
+
+    assert "outsideCommit" not in loaded.compact().ok()
+
+
+def test_without_a_known_snapshot_a_run_only_tells_where_it_starts(loaded: Watched) -> None:
+    insert(loaded)
+
+    result = loaded.compact().ok()
+
+    assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 2)
+
+
+def test_what_happened_before_an_adoption_is_nobodys_fault(lake: Watched) -> None:
+    lake.outside(
+        "CREATE DATABASE outside.shop",
+        "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, v INT) TBLPROPERTIES ('primary-key'='id', 'bucket'='1')",
+    )
+    insert(lake)
+    lake.since = 0
+
+    result = RUNS["Provision"](lake).ok()
+
+    assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 1)
+
+
+def test_a_table_made_anew_outside_starts_again_and_raises_no_alarm(loaded: Watched) -> None:
+    """Its snapshots count from 1, below the known one; even if it says that it is ours."""
+    loaded.since = 5
+    properties = f"'primary-key'='id', 'bucket'='1', 'paimon-operator.owner'='{OWNER}'"
+    loaded.outside(
+        "DROP TABLE outside.shop.orders",
+        f"CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, v INT) TBLPROPERTIES ({properties})",
+    )
+    insert(loaded)
+
+    result = RUNS["Provision"](loaded).ok()
+
+    assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 1)
+
+
+def test_a_table_that_is_gone_has_no_snapshot(loaded: Watched) -> None:
+    loaded.outside("DROP TABLE outside.shop.orders")
+    loaded.since = 1
+
+    gone = loaded.compact()
+
+    gone.held_up("TableNotFound")
+    assert gone.result["seenSnapshot"] == 0
+
+
+UUID = "0b0a3c5e-7d8f-4a53-9d9b-2f3f0d6f3a11"
+COMMIT_USERS = [
+    (f"orders-write-8f3a91c2-{UUID}_{UUID}", True, "a run of a schedule"),
+    (f"compact-by-hand-{UUID}_{UUID}", True, "a run that a user named"),
+    (f"this-run_{UUID}", True, "this run"),
+    (UUID, False, "a writer without a name"),
+    (f"etl_{UUID}", False, "a writer with a prefix of its own"),
+    (f"orders-write-8f3a91c2_{UUID}", False, "a run's name alone"),
+    (f"this-run-{UUID}", False, "a name that only begins like this run's"),
+    ("", False, "a procedure that gives no name, expire_partitions"),
+]
+
+
+@pytest.mark.parametrize(("commit_user", "ours", "who"), COMMIT_USERS, ids=[case[2] for case in COMMIT_USERS])
+def test_whose_commit_it_is_is_told_by_the_form_of_its_commit_user(commit_user: str, ours: bool, who: str) -> None:
+    assert foreign_commits.is_ours(commit_user, "this-run") is ours, who
+
+
+class ManySnapshots:
+    """Stands in for a table of ours with very many snapshots, of which it notes the ones that are read."""
+
+    def __init__(self, latest: int, foreign: int) -> None:
+        self.latest, self.foreign, self.read = latest, foreign, list[int]()
+
+    def find_table(self) -> ManySnapshots:
+        return self
+
+    def snapshotManager(self) -> ManySnapshots:  # noqa: N802  (Java's name)
+        return self
+
+    def schema(self) -> Any:
+        return SimpleNamespace(options=lambda: {"paimon-operator.owner": OWNER})
+
+    def latestSnapshotId(self) -> int:  # noqa: N802
+        return self.latest
+
+    def earliestSnapshotId(self) -> int:  # noqa: N802
+        return 1
+
+    def snapshot(self, number: int) -> Any:
+        self.read.append(number)
+        user = "somebody\n" + "é" * 200 if number == self.foreign else f"run-{UUID}_{UUID}"
+        kind = SimpleNamespace(toString=lambda: "APPEND")
+        return SimpleNamespace(commitUser=lambda: user, commitKind=lambda: kind, timeMillis=lambda: 1_800_000_000_123)
+
+
+@pytest.mark.parametrize(("foreign", "found"), [(3, True), (2500, False), (4999, True)])
+def test_of_very_many_snapshots_the_oldest_and_the_newest_are_read(foreign: int, found: bool) -> None:
+    table = ManySnapshots(5000, foreign)
+    job = SimpleNamespace(operation="Compact", since_snapshot=0, owner=OWNER, commit_user="this-run")
+
+    seen = foreign_commits.look(cast(Any, job), cast(Any, table))
+
+    assert (seen.outside_commit is not None, seen.seen_snapshot) == (found, 5000)
+    assert len(table.read) <= 1000
+    if seen.outside_commit is not None:
+        assert seen.outside_commit.snapshot_id == foreign
+        assert seen.outside_commit.commit_user == ("somebody?" + "?" * 200)[:100]
+        assert seen.outside_commit.time == "2027-01-15T08:00:00Z"

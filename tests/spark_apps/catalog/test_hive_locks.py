@@ -1,0 +1,123 @@
+"""A lock of an earlier driver of the table: watched for as long as its holder may live, and taken away after that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from paimon_engines.engine import supported_engines
+from spark_apps.catalog.metastores import hive_locks
+from spark_apps.catalog.metastores.hive_locks import LOOK_S, SILENT_S, take_away_own
+
+JOB: Any = SimpleNamespace(table=SimpleNamespace(database="shop", name="orders"))
+
+
+@dataclass
+class Lock:
+    """As the metastore shows it; its times are those of another clock."""
+
+    number: int
+    host: str = "orders-1a2b3c4d"
+    table: str = "orders"
+    heartbeats: list[float] = field(default_factory=list)
+    """Moments of ours at which its holder gives a sign of life."""
+    freed: float = float("inf")
+    """When it goes by itself."""
+
+
+@dataclass
+class Metastore:
+    """What the client of a metastore answers, and a clock that sleeping moves on."""
+
+    locks: list[Lock]
+    now: float = 0.0
+    unlocked: list[tuple[int, float]] = field(default_factory=list)
+
+    def shown(self, request: object) -> Any:
+        del request
+        gone = {number for number, _ in self.unlocked}
+        listed = [self._as_told(lock) for lock in self.locks if lock.number not in gone and self.now < lock.freed]
+        return SimpleNamespace(getLocks=lambda: listed)
+
+    def unlock(self, number: int) -> None:
+        self.unlocked.append((number, self.now))
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def _as_told(self, lock: Lock) -> Any:
+        beats = sum(1 for moment in lock.heartbeats if moment <= self.now)
+        return SimpleNamespace(
+            getLockid=lambda: lock.number,
+            getLastheartbeat=lambda: 86_400_000 * 365 + beats,
+            getDbname=lambda: "shop",
+            getTablename=lambda: lock.table,
+            getHostname=lambda: lock.host,
+        )
+
+
+@pytest.fixture(autouse=True)
+def _on_its_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hive_locks.socket, "gethostname", lambda: "orders-1a2b3c4d")
+
+
+def met(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
+    """The metastore, after a driver has seen to its locks."""
+    metastore = Metastore(list(locks))
+    monkeypatch.setattr(hive_locks.time, "monotonic", lambda: metastore.now)
+    monkeypatch.setattr(hive_locks.time, "sleep", metastore.sleep)
+    client = SimpleNamespace(showLocks=metastore.shown, unlock=metastore.unlock)
+    request = SimpleNamespace(setDbname=lambda _: None, setTablename=lambda _: None)
+    api = SimpleNamespace(ShowLocksRequest=lambda: request)
+    hive = SimpleNamespace(hadoop=SimpleNamespace(hive=SimpleNamespace(metastore=SimpleNamespace(api=api))))
+    session: Any = SimpleNamespace(
+        catalog=SimpleNamespace(getHmsClient=lambda: client), jvm=SimpleNamespace(org=SimpleNamespace(apache=hive))
+    )
+    take_away_own(JOB, session)
+    return metastore
+
+
+@pytest.mark.parametrize(
+    "locks",
+    [[], [Lock(1, host="flink")], [Lock(1, table="refunds")], [Lock(1, host="orders-1a2b3c4d.example.com")]],
+    ids=["no lock", "of another host", "of another table", "of a host that only begins so"],
+)
+def test_what_is_not_its_own_is_neither_waited_for_nor_taken(
+    monkeypatch: pytest.MonkeyPatch, locks: list[Lock]
+) -> None:
+    metastore = met(monkeypatch, *locks)
+    assert (metastore.unlocked, metastore.now) == ([], 0)
+
+
+def test_a_silent_lock_is_taken_away_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ((number, when),) = met(monkeypatch, Lock(7)).unlocked
+    assert number == 7
+    assert SILENT_S <= when <= SILENT_S + LOOK_S
+
+
+def test_a_sign_of_life_starts_the_time_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ((_, when),) = met(monkeypatch, Lock(7, heartbeats=[100, 290])).unlocked
+    assert 290 + SILENT_S <= when <= 290 + SILENT_S + 2 * LOOK_S
+
+
+def test_a_lock_that_goes_by_itself_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    metastore = met(monkeypatch, Lock(7, freed=42))
+    assert metastore.unlocked == []
+    assert metastore.now <= 42 + LOOK_S
+
+
+def test_all_that_dead_drivers_have_left_goes_and_what_others_hold_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    metastore = met(monkeypatch, Lock(7), Lock(8), Lock(9, host="flink"))
+    assert [number for number, _ in metastore.unlocked] == [7, 8]
+
+
+@pytest.mark.parametrize(("engine", "tries"), [("paimon-0.9", 1), ("paimon-1.4", 11)])
+def test_a_commit_waits_for_about_eight_minutes_by_all_of_its_tries(engine: str, tries: int) -> None:
+    """FileStoreCommitImpl of 1.4 tries again after any failure of the lock, commit.max-retries (10) times."""
+    told = supported_engines()[engine].hive_catalog_options.get("lock-acquire-timeout", "480 s")
+    seconds, unit = told.split()
+    assert unit == "s"
+    assert 480 <= tries * int(seconds) <= 600

@@ -1,0 +1,70 @@
+"""Whatever a failure says, its result fits into a termination message, and the operator can read it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paimon_operator.api.contract import read_result
+from spark_apps.contract import MAX_RESULT_BYTES, Job, JobCatalog, JobRun, JobTable, OutsideCommit, Seen, to_json
+from spark_apps.driver.report import document_of, text_of
+from spark_apps.failures.classify import input_failure
+
+JOB = Job(
+    version=1,
+    run=JobRun("r" * 63, "u", "shop"),
+    operation="Write",
+    engine="paimon-1.4",
+    catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
+    table=JobTable("shop", "orders"),
+    owner="o",
+    commit_user="c",
+)
+SEEN = to_json(Seen(5, OutsideCommit(5, "u" * 100, "APPEND", "2026-01-01T00:00:00Z")))
+ANY_TEXT = st.builds(
+    lambda piece, times: piece * times, st.text(st.characters(exclude_categories=()), max_size=20), st.integers(0, 500)
+)
+
+
+def reported(message: str, remedy: str = "correct the files") -> str:
+    """The result of a failure that says this."""
+    failure = input_failure("InputMalformed", message, remedy, field="spec.writes[import].from.files")
+    return text_of(document_of(JOB, SEEN, failure, {"session": 1, "total": 2}))
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_any_message_and_any_remedy_fit(message: str, remedy: str) -> None:
+    text = reported(message, remedy)
+
+    assert len(text.encode()) <= MAX_RESULT_BYTES
+    assert read_result(text).error is not None
+
+
+@pytest.mark.parametrize("filler", ["\0", "\x1b", "\ufffd\0\x01", "\ud800", "数", "😀", '"', "\\"])
+@pytest.mark.parametrize("long", ["message", "remedy", "both"])
+def test_what_takes_most_room_fits_and_its_beginning_is_still_told(filler: str, long: str) -> None:
+    message = "Malformed" + filler * 3000 * (long != "remedy")
+    remedy = "correct" + filler * 3000 * (long != "message")
+
+    text = reported(message, remedy)
+
+    assert len(text.encode()) <= MAX_RESULT_BYTES
+    error = json.loads(text)["error"]
+    assert error["message"].startswith("Malformed")
+    assert error["remedy"].startswith("correct")
+
+
+def test_the_message_is_shortened_before_what_to_do() -> None:
+    remedy = "put " + "s3://landing/" + "k" * 1024 + " there"
+
+    error = json.loads(reported("数" * 900, remedy))["error"]
+
+    assert error["remedy"] == remedy
+    assert error["message"].endswith("…")
+
+
+def test_a_control_character_becomes_a_blank() -> None:
+    assert json.loads(reported("column\x00\x01 n\nis"))["error"]["message"] == "column  n is"

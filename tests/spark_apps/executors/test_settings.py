@@ -1,0 +1,150 @@
+"""The Spark side of mode Cluster, as far as it needs no Spark: its settings, its secret, and what it says of Pods."""
+
+# ruff: noqa: E501 - decision tables: one row is one line
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_apps.catalog.session import Session
+from spark_apps.contract import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
+from spark_apps.executors.diagnostics import told_by
+from spark_apps.executors.settings import host
+from spark_apps.executors.shared_secret import as_spark_reads_it, shared_secret
+
+POD = {
+    "POD_IP": "10.0.0.7",
+    "POD_NAME": "orders-compact-1-1",
+    "API_ACCESS": "/etc/paimon-api",
+    "EXECUTOR_IMAGE": "paimon-spark",
+    "EXECUTOR_PULL_POLICY": "Never",
+    "EXECUTOR_TEMPLATE": "/etc/paimon-run/executor.json",
+    "RUN_UID": "uid-1",
+    "SHARED_SECRETS": "KEY",
+    "KEY": "from the storage's Secret",
+}
+EXECUTORS = JobExecutors(3, 2, 500, 640, 384, "paimon-spark", 300)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {**POD, "TMPDIR": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+
+
+def options(executors: JobExecutors | None = EXECUTORS, **conf: str) -> dict[str, str]:
+    job = Job(
+        version=1,
+        run=JobRun("orders-compact-1", "uid-1", "shop"),
+        operation="Compact",
+        engine="paimon-1.4",
+        catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
+        table=JobTable("shop", "orders"),
+        owner="o",
+        commit_user="u",
+        spark=JobSpark(conf=conf, executors=executors),
+    )
+    return Session(job)._spark_options()
+
+
+def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_catalog_says_otherwise() -> None:
+    assert options()["spark.sql.shuffle.partitions"] == "24"
+    assert options(**{"spark.sql.shuffle.partitions": "7"})["spark.sql.shuffle.partitions"] == "7"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.authenticate",
+        "spark.network.crypto.enabled",
+        "spark.kubernetes.container.image",
+        "spark.sql.ansi.enabled",
+    ],
+)
+def test_no_setting_of_a_catalog_wins_over_our_own(key: str) -> None:
+    assert options(**{key: "something else"})[key] == options()[key] != "something else"
+
+
+@pytest.mark.parametrize("key", ["spark.authenticate", "spark.network.crypto.enabled", "spark.io.encryption.enabled"])
+def test_who_talks_must_prove_who_it_is_and_nobody_can_listen_nor_read_what_is_spilled(key: str) -> None:
+    assert options()[key] == "true"
+
+
+def test_lost_executors_count_for_ten_minutes_and_not_for_the_whole_of_a_long_run() -> None:
+    assert options()["spark.executor.failuresValidityInterval"] == "10m"
+
+
+def test_a_driver_without_executors_has_no_setting_of_kubernetes() -> None:
+    assert not [key for key in options(None) if "kubernetes" in key or "authenticate" in key]
+
+
+def test_spark_writes_no_secret_into_pods_that_have_one_in_common_with_the_driver(tmp_path: Path) -> None:
+    files = {options()[f"spark.authenticate.secret.{side}.file"] for side in ("driver", "executor")}
+    assert files == {str(tmp_path / "executors.secret")}
+    assert (tmp_path / "executors.secret").read_bytes() == shared_secret(POD["POD_NAME"])
+    assert (tmp_path / "executors.secret").stat().st_mode & 0o077 == 0
+
+
+def test_where_the_storage_has_no_secret_spark_makes_one_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHARED_SECRETS", "")
+    assert shared_secret("app") is None
+    assert not [key for key in options() if key.startswith("spark.authenticate.secret")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("KEY", "another"), ("RUN_UID", "uid-2"), ("SHARED_SECRETS", "KEY POD_IP")]
+)
+def test_the_secret_is_another_one_for_another_key_or_run(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    before = shared_secret("app")
+    monkeypatch.setenv(name, value)
+    assert shared_secret("app") not in (None, before)
+
+
+def test_the_secret_is_another_one_for_another_attempt() -> None:
+    assert shared_secret("run-1") != shared_secret("run-2")
+
+
+def test_files_of_a_mounted_secret_count_and_its_hidden_directories_do_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mounted = tmp_path / "keytab"
+    (mounted / "..2026").mkdir(parents=True)
+    monkeypatch.setenv("SHARED_SECRETS", str(mounted))
+    assert shared_secret("app") is None
+    (mounted / "paimon.keytab").write_bytes(b"key")
+    first = shared_secret("app")
+    assert first is not None
+    (mounted / "..2026_1").mkdir()
+    assert shared_secret("app") == first
+    assert as_spark_reads_it(b"key") == "a2V5"
+
+
+@pytest.mark.parametrize(("address", "expected"), [("10.0.0.7", "10.0.0.7"), ("fd00::7", "[fd00::7]")])
+def test_an_address_of_ipv6_is_a_host_in_brackets(monkeypatch: pytest.MonkeyPatch, address: str, expected: str) -> None:
+    monkeypatch.setenv("POD_IP", address)
+    assert host() == expected
+
+
+def container(**state: Any) -> dict[str, Any]:
+    return {"phase": "Pending", "containerStatuses": [{"name": "executor", "state": state}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ({"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}]}, "no node takes pod p: 0/1 nodes"),
+        (container(waiting={"reason": "ErrImagePull", "message": "not found"}), "pod p waits: ErrImagePull not found"),
+        (container(waiting={"reason": "ContainerCreating"}), "pod p waits: ContainerCreating"),
+        (container(terminated={"exitCode": 1, "reason": "Error"}), "pod p ended with exit code 1 (Error); see its log"),
+        (container(running={"startedAt": "now"}), "pod p is Pending"),
+        ({"phase": "Failed", "reason": "Evicted"}, "pod p is Failed Evicted"),
+        ({}, "pod p is unknown"),
+    ],
+)  # fmt: skip
+def test_what_an_executor_s_pod_says(status: dict[str, Any], told: str) -> None:
+    assert told_by({"metadata": {"name": "p"}, "status": status}) == told

@@ -1,0 +1,269 @@
+"""What the Spark side says of a storage that fails: where it was asked, and which field of the catalog names it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from paimon_engines.engine import supported_engines
+from spark_apps.contract import Job, JobCatalog, JobRun, JobTable, WriteJob
+from spark_apps.failures.classify import RunError, classify
+from spark_apps.storage.hdfs import Hdfs
+from spark_apps.storage.s3 import Storage, storage_of
+from spark_apps.storage.volume import Volume
+
+WRITE = WriteJob("import", "h1", "Upsert", "csv", "s3://landing/", "New", once=False, ledger="s3://lake/ledger")
+ON_THE_WAREHOUSE = {"s3.endpoint": "http://s3.storage:7070"}
+ON_INPUTS = {"fs.s3a.endpoint": "http://s3.storage:7070"}
+
+
+def failing(
+    said: str,
+    *,
+    engine: str = "paimon-1.4",
+    warehouse: str = "s3://lake/warehouse",
+    options: dict[str, str] = ON_THE_WAREHOUSE,
+    hadoop: dict[str, str] | None = None,
+) -> RunError:
+    """A write fails with an exception that says this."""
+    job = Job(
+        version=1,
+        run=JobRun("r", "u", "shop"),
+        operation="Write",
+        engine=engine,
+        catalog=JobCatalog(warehouse, "filesystem", options),
+        table=JobTable("shop", "orders"),
+        owner="o",
+        commit_user="c",
+        hadoop=hadoop or {},
+        write=WRITE,
+    )
+    return classify(RuntimeError(said), Storage.of(job, supported_engines()[engine]))
+
+
+@pytest.mark.parametrize("engine", supported_engines())
+@pytest.mark.parametrize(
+    ("said", "reason", "field"),
+    [
+        ("Connection refused", "StorageUnreachable", "spec.storage.s3.endpoint"),
+        ("java.net.UnknownHostException: s3.storage", "StorageUnreachable", "spec.storage.s3.endpoint"),
+        ("No AWS Credentials provided", "SecretNotFound", "spec.storage.s3.credentialsSecretRef"),
+        ("SignatureDoesNotMatch", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
+        # S3A's word for a 403 is that of Java's file systems
+        (
+            "java.nio.file.AccessDeniedException: s3a://lake/x: getFileStatus",
+            "CredentialsRefused",
+            "spec.storage.s3.credentialsSecretRef",
+        ),
+        ("Access Denied", "AccessDenied", "spec.storage.s3.credentialsSecretRef"),
+        ("ExpiredToken: the security token is expired", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
+        ("Bad Request (Service: S3, Status Code: 400)", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
+        ("SSLHandshakeException: PKIX path building failed", "CertificateNotTrusted", "spec.storage.s3.caConfigMapRef"),
+        ("Bucket lake does not exist", "BucketNotFound", "spec.warehouse"),
+        ("Bucket landing does not exist", "BucketNotFound", "spec.writes[import].from.files.location"),
+        ("NoSuchBucket", "BucketNotFound", "spec.warehouse"),
+    ],
+)
+def test_a_storage_that_fails_is_named_with_its_endpoint_and_field(
+    engine: str, said: str, reason: str, field: str
+) -> None:
+    failure = failing(said, engine=engine)
+    assert (failure.reason, failure.field) == (reason, field)
+    assert "(endpoint http://s3.storage:7070): " in str(failure)
+
+
+def test_the_endpoint_of_the_input_files_is_told_when_the_warehouse_has_none() -> None:
+    failure = failing("Connection refused", warehouse="file:///lake", options={}, hadoop=ON_INPUTS)
+    assert "(endpoint http://s3.storage:7070)" in str(failure)
+
+
+def test_without_an_endpoint_it_is_awss_and_the_region_is_told() -> None:
+    assert "(AWS, region eu-central-1)" in str(
+        failing("Connection refused", options={"s3.endpoint.region": "eu-central-1"})
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Forbidden (Service: Amazon S3; Status Code: 403; Error Code: 403 Forbidden)", "CredentialsRefused"),
+        ("(Service: S3, Status Code: 503, Request ID: null)", "StorageUnreachable"),
+        ("Server returned HTTP response code: 503 for URL: http://s3/", "StorageUnreachable"),
+        ("503 Slow Down", "StorageUnreachable"),
+        ("Task 403 in stage 7.0 failed 4 times: java.io.IOException: No space left on device", "DiskFull"),
+        ("Lost task 503.0 in stage 1.0 (TID 503): NullPointerException", "DriverFailed"),
+        ("snapshot/snapshot-403 not found", "DriverFailed"),
+        (
+            "Lost task 17.3 in stage 2.0 (TID 403): ExecutorLostFailure (executor 1 exited)"
+            " java.net.ConnectException: Connection refused",
+            "NoExecutors",
+        ),
+        ("FetchFailedException: Failed to connect to /10.42.0.9:7079 Connection refused", "NoExecutors"),
+    ],
+)
+def test_a_number_alone_is_no_answer_and_executors_are_no_storage(said: str, reason: str) -> None:
+    assert failing(said).reason == reason
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No space left on device",
+        "/tmp/x: Permission denied",
+        "MALFORMED_RECORD",
+        "commit conflicts between multiple jobs",
+    ],
+)
+def test_what_is_not_the_storages_fault_names_no_endpoint(said: str) -> None:
+    failure = failing(said)
+    assert "endpoint" not in str(failure)
+    assert failure.field is None
+
+
+SECRET = "credentialsSecretRef"
+
+
+URI = "spec.metastore.hive.uri"
+
+
+class DriverError(Exception):
+    """As py4j wraps the JDBC driver's: the class's name and the SQL state tell, the words may be in any language."""
+
+    def __init__(self, state: str, words: str) -> None:
+        super().__init__("an error occurred while calling o1.load")
+        java = {"getName": "org.postgresql.util.PSQLException", "getSQLState": state, "getMessage": words}
+        self.java_exception = SimpleNamespace(
+            getClass=lambda: SimpleNamespace(getName=lambda: java["getName"]),
+            getSQLState=lambda: java["getSQLState"],
+            getMessage=lambda: java["getMessage"],
+            getCause=lambda: None,
+        )
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "class_", "reason", "field"),
+    [
+        ("28P01", "Passwort-Authentifizierung fehlgeschlagen", "Surroundings", "CredentialsRefused", SECRET),
+        ("08004", "no password was provided", "Surroundings", "CredentialsRefused", SECRET),
+        ("3D000", "database does not exist", "Surroundings", "MetastoreNotFound", "uri"),
+        ("42P01", 'relation "paimon_tables" does not exist', "Surroundings", "MetastoreNotFound", "uri"),
+        ("42501", "permission denied for schema public\n  Position: 14", "Surroundings", "AccessDenied", SECRET),
+        ("42P07", 'relation "paimon_tables" already exists', "Conflict", "CommitConflict", "uri"),
+        ("23505", "duplicate key", "Conflict", "CommitConflict", "uri"),
+        ("08001", "Connection to pg:5432 refused", "Infrastructure", "MetastoreUnreachable", "uri"),
+        ("57P01", "terminating connection", "Infrastructure", "MetastoreUnreachable", "uri"),
+        ("53300", "too many clients", "Infrastructure", "MetastoreUnreachable", "uri"),
+    ],
+)  # fmt: skip
+def test_a_metastore_that_fails_is_told_by_its_sql_state(
+    state: str, said: str, class_: str, reason: str, field: str
+) -> None:
+    failure = classify(DriverError(state, said))
+    assert (failure.kind, failure.reason, failure.field) == (class_, reason, f"spec.metastore.jdbc.{field}")
+    assert said.split("\n", maxsplit=1)[0] in str(failure)
+
+
+DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Failed to create the desired metastore client (class name: x)", DOWN),
+        ("org.apache.thrift.transport.TTransportException: null", DOWN),
+        ("org.apache.thrift.TApplicationException: Internal error processing lock", DOWN),
+        ("x.AlreadyExistsException: Table hive.shop.orders already exists", ("Surroundings", "Conflict", "spec.table")),
+        ("x.api.MetaException: Unable to create database path file:/x", ("Surroundings", "AccessDenied", URI)),
+        (
+            "x.api.MetaException: java.security.AccessControlException: Permission denied",
+            ("Surroundings", "AccessDenied", URI),
+        ),
+        ("x.api.MetaException: Got exception: java.net.ConnectException to a NameNode of the server's", DOWN),
+    ],
+)
+def test_a_hive_metastore_that_fails_is_told_by_its_words(said: str, told: tuple[str, str, str]) -> None:
+    failure = classify(RuntimeError(said))
+    assert (failure.kind, failure.reason, failure.field) == told
+
+
+def test_a_lock_that_nobody_gives_back_is_told() -> None:
+    failure = classify(RuntimeError("Acquire lock failed with time: PT8M2S"))
+    assert (failure.kind, failure.reason) == ("Infrastructure", "CommitLockHeld")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "java.nio.file.AccessDeniedException: /data/warehouse/shop.db",
+        "java.lang.RuntimeException: Create database location failed, path: file:/data/warehouse/shop.db",
+    ],
+)
+def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> None:
+    failure = classify(RuntimeError(said), Volume())
+    assert (failure.kind, failure.reason, failure.field) == ("Surroundings", "AccessDenied", "spec.storage.claim")
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "kind"),
+    [("s3://lake/warehouse", Storage), ("hdfs://nn:8020/lake", Hdfs), ("file:///data/warehouse", Volume)],
+)
+def test_what_is_said_of_a_storage_goes_by_the_warehouse(warehouse: str, kind: type) -> None:
+    job = Job(
+        version=1,
+        run=JobRun("r", "u", "shop"),
+        operation="Compact",
+        engine="paimon-1.4",
+        catalog=JobCatalog(warehouse, "filesystem"),
+        table=JobTable("shop", "orders"),
+        owner="o",
+        commit_user="c",
+    )
+    assert isinstance(storage_of(job, supported_engines()["paimon-1.4"]), kind)
+
+
+def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:
+    failure = classify(RuntimeError("Connection refused"))
+    assert (str(failure), failure.field) == ("The storage does not answer: Connection refused", None)
+
+
+ON_HDFS = Hdfs.of("hdfs://lake/warehouse", {}, {})
+WITH_KERBEROS = Hdfs.of(
+    "hdfs://nn:8020/lake", {"hadoop.security.authentication": "kerberos"}, {"KRB5PRINCIPAL": "paimon@EXAMPLE.COM"}
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "field"),
+    [
+        ("java.net.ConnectException: Connection refused", "StorageUnreachable", "spec.warehouse"),
+        ("Permission denied: user=x, access=WRITE", "AccessDenied", "spec.storage.hdfs.user"),
+        ("Name node is in safe mode.", "StorageUnreachable", "spec.warehouse"),
+        ("BlockMissingException: Could not obtain block: BP-1", "StorageUnreachable", "spec.warehouse"),
+        ("could only be written to 0 of the 1 minReplication nodes", "StorageUnreachable", "spec.warehouse"),
+        ("SIMPLE authentication is not enabled.", "CredentialsRefused", "spec.storage.hdfs.kerberos"),
+        ("is not supported in state standby", "DriverFailed", None),
+        (
+            "Operation category WRITE is not supported in state standby",
+            "StorageUnreachable",
+            "spec.storage.hdfs.configMapRef",
+        ),
+    ],
+)
+def test_an_hdfs_that_fails_is_named_with_its_field(said: str, reason: str, field: str | None) -> None:
+    failure = classify(RuntimeError(said), ON_HDFS)
+    assert (failure.reason, failure.field) == (reason, field)
+    assert ("(HDFS lake): " in str(failure)) is (field is not None)
+
+
+def test_with_kerberos_it_is_told_who_asked() -> None:
+    refused = classify(RuntimeError("LoginException: Unable to obtain password from user"), WITH_KERBEROS)
+    assert (refused.kind, refused.reason) == ("Surroundings", "CredentialsRefused")
+    assert "(NameNode nn:8020, as paimon@EXAMPLE.COM): " in str(refused)
+    denied = classify(RuntimeError("Permission denied: user=paimon"), WITH_KERBEROS)
+    assert denied.field == "spec.storage.hdfs.kerberos.principal"
+
+
+@pytest.mark.parametrize("said", ["MALFORMED_RECORD", "commit conflicts between multiple jobs"])
+def test_what_is_not_about_the_hdfs_names_no_field_of_it(said: str) -> None:
+    assert classify(RuntimeError(said), ON_HDFS).field is None

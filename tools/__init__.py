@@ -1,0 +1,1 @@
+"""Build-time programs; no part of any image."""

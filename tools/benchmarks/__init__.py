@@ -1,0 +1,1 @@
+"""Measured figures, side by side in one run."""

@@ -1,0 +1,1 @@
+"""Fetches the engines' jars, generates their data, trains the class-data archive."""
