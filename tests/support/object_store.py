@@ -131,7 +131,6 @@ class ObjectStore:
         name: str,
         *,
         uid: str,
-        grace_seconds: int | None = None,  # noqa: ARG002  (nothing here takes time to end)
     ) -> None:
         self._before("delete", kind, name)
         known = self._objects.get((kind, namespace, name))
