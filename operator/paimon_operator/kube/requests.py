@@ -16,7 +16,7 @@ from kubernetes.aio.client import ApiClient
 from kubernetes.aio.client.exceptions import ApiException
 
 from paimon_operator.errors import RetryableError
-from paimon_operator.kube.answers import error_for
+from paimon_operator.kube.api_errors import error_for
 from paimon_operator.kube.limiter import TokenBucket
 
 Verb = Literal["get", "list", "create", "update", "patch", "apply", "delete"]
