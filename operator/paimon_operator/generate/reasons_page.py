@@ -1,4 +1,4 @@
-"""The page of all reasons, generated from the enum. `python -m paimon_operator.generate.reasons_page FILE` writes it."""
+"""The page of all reasons, generated from the enum: `python -m paimon_operator.generate.reasons_page FILE`."""
 
 from __future__ import annotations
 
