@@ -17,9 +17,8 @@ from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.operations.data import write
 from paimon_operator.core.operations.maintenance import compact, expire_snapshots
-from paimon_operator.core.operations.schema import drop
+from paimon_operator.core.operations.schema import drop, provision
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
@@ -79,7 +78,7 @@ def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark |
 def _member(run: PaimonRun, context: TableContext) -> dict[str, Any]:
     match run.spec.type:
         case RunType.PROVISION:
-            return {"provision": desired_table(context.spec, context.effective)}
+            return {"provision": provision.job(context)}
         case RunType.WRITE:
             return {"write": write.job(context, run)}
         case RunType.COMPACT:

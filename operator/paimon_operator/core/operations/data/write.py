@@ -95,8 +95,12 @@ def _tried_again(state: WriteState, now: datetime) -> WriteState:
 
 
 def write_hash(write: Write) -> str:
-    """Hash of `from` and `mode`: what makes a write of type Once a new one."""
-    return digest(write.model_dump(mode="json", by_alias=True, exclude_none=True, include={"source", "mode"}))
+    """Hash of `from` and `mode`: what makes a write of type Once a new one.
+
+    Status and the ledger of loaded files store it. A field at its default adds nothing, so a new optional field of the
+    model changes no hash.
+    """
+    return digest(write.model_dump(mode="json", by_alias=True, exclude_defaults=True, include={"source", "mode"}))
 
 
 def job(context: TableContext, run: PaimonRun) -> WriteJob:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from paimon_operator.api.contract import JobColumn, ProvisionJob
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.spec import PaimonTable
@@ -14,6 +15,7 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.desired_table import desired_table
 
 RETRIED: Final = frozenset(FailureClass) - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN}
 """All but errors of the manifest: without the table nothing else can happen, so nothing else would try it again."""
@@ -83,6 +85,19 @@ class Provision:
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """When it is tried again."""
         yield from (failure.next_try for _, failure in self.failures(status) if failure.next_try is not None)
+
+
+def job(context: TableContext) -> ProvisionJob:
+    """The whole table. How it is hashed (`core/spec/desired_table.py`) does not depend on this form."""
+    table = desired_table(context.spec, context.effective)
+    return ProvisionJob(
+        columns=tuple(JobColumn(name=each.name, type=each.type, comment=each.comment) for each in table.columns),
+        primary_keys=table.primary_keys,
+        partition_keys=table.partition_keys,
+        comment=table.comment,
+        options=table.options,
+        adoption=table.adoption,
+    )
 
 
 def state_of(status: TableStatus) -> ProvisionState:
