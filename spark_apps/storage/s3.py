@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
+from paimon_contract.parameters.write import write_of
 from spark_apps.failures.patterns import FailurePattern
 from spark_apps.storage.hdfs import SCHEME, Hdfs
 from spark_apps.storage.volume import Volume
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from paimon_engines.engine import Engine
-    from spark_apps.contract import Job
 
 S3 = "s3"
 FIELDS = {
@@ -47,8 +48,9 @@ class Storage:
     def of(cls, job: Job, engine: Engine) -> Storage | None:
         """None for a job whose files lie elsewhere."""
         buckets = {}
-        if job.write and (bucket := _bucket(job.write.location)):
-            buckets[bucket] = f"spec.writes[{job.write.name}].from.files.location"
+        write = write_of(job)
+        if write and (bucket := _bucket(write.location)):
+            buckets[bucket] = f"spec.writes[{write.name}].from.files.location"
         if bucket := _bucket(job.catalog.warehouse):
             buckets[bucket] = "spec.warehouse"
         given = {**job.hadoop, **job.catalog.options}

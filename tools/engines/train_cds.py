@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paimon_engines.engine import Engine, supported_engines
-from spark_apps.contract import read_job
+from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 
 COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(12,2)", "at": "TIMESTAMP(6)", "items": "ARRAY<ROW<sku STRING, n INT>>"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from typing import Any, Final
 
-from paimon_operator.api.contract import JobColumn, ProvisionJob
+from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import Effective
 from paimon_operator.core.spec import data_types
@@ -15,14 +16,14 @@ from paimon_operator.core.spec.paimon_options import table_options
 HASH_LENGTH: Final = 16
 
 
-def desired_table(spec: PaimonTableSpec, effective: Effective) -> ProvisionJob:
+def desired_table(spec: PaimonTableSpec, effective: Effective) -> ProvisionParameters:
     """The whole table. Raises TypeTextError for a type that cannot be read."""
     schema = spec.table_schema
     columns = (
         JobColumn(name=c.name, type=_stored_type(c.type, c.name in schema.primary_keys), comment=c.comment)
         for c in schema.columns
     )
-    return ProvisionJob(
+    return ProvisionParameters(
         columns=tuple(columns),
         primary_keys=schema.primary_keys,
         partition_keys=schema.partition_keys,
@@ -32,9 +33,9 @@ def desired_table(spec: PaimonTableSpec, effective: Effective) -> ProvisionJob:
     )
 
 
-def fingerprint(table: ProvisionJob) -> str:
+def fingerprint(table: ProvisionParameters) -> str:
     """Hash of the wanted table. How to adopt it is no part of it, and neither are sizes, schedules or writes."""
-    return digest(table.model_dump(mode="json", exclude={"adoption"}))
+    return digest({key: value for key, value in asdict(table).items() if key != "adoption"})
 
 
 def digest(document: Any) -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_contract import environment
 from paimon_operator.api.catalog.s3_options import PREFIXES
 from paimon_operator.api.catalog.storage import S3
 from paimon_operator.core.engines import Engine, StorageKeys
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
 
-_REQUIRED_KEYS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-_OPTIONAL_KEYS: Final = ("AWS_SESSION_TOKEN",)
-_FILE_VARIABLES: Final = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CREDENTIAL_PROFILES_FILE")
+_REQUIRED_KEYS: Final = (environment.AWS_ACCESS_KEY_ID, environment.AWS_SECRET_ACCESS_KEY)
+_OPTIONAL_KEYS: Final = (environment.AWS_SESSION_TOKEN,)
+_FILE_VARIABLES: Final = (environment.AWS_SHARED_CREDENTIALS_FILE, environment.AWS_CREDENTIAL_PROFILES_FILE)
 """One name for version 2 of AWS's SDK, another for version 1."""
 CREDENTIALS_FILE: Final = "credentials"
 """Key of the Secret, and name of the file."""
@@ -70,7 +71,7 @@ def _authorities(config_map: str) -> Access:
     """The entrypoint makes Java trust them: it has no variable of its own for that."""
     path = f"{ROOT}/ca"
     mount = Mount(volume="ca", source=ValueSource.CONFIG_MAP, name=config_map, path=path, items={CA_FILE: CA_FILE})
-    return Access(variables=(Variable(name="STORAGE_CA_FILE", value=f"{path}/{CA_FILE}"),), mounts=(mount,))
+    return Access(variables=(Variable(name=environment.STORAGE_CA_FILE, value=f"{path}/{CA_FILE}"),), mounts=(mount,))
 
 
 def _options(s3: S3, keys: StorageKeys, prefix: str) -> dict[str, str]:
