@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_contract import environment
 from paimon_contract.parameters.write import write_of
-from paimon_engines.engine import Engine, load_engine
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings

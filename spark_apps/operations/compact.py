@@ -42,7 +42,7 @@ def run(job: Job, session: Session) -> Outcome:
 
 def _arguments(job: Job, compact: CompactParameters, table: Any, session: Session) -> dict[str, SqlValue | None]:
     """Full is what the procedure does when it is not told, so only Minor needs an engine that can be told."""
-    has_strategy = session.engine.takes("compact", "compact_strategy")
+    has_strategy = session.engine.has_minor_compaction
     if compact.strategy == "Minor" and not has_strategy:
         raise spec_failure(
             "UnsupportedByEngine",

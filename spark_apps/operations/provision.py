@@ -197,7 +197,7 @@ def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionPa
     change = session.jvm.org.apache.paimon.schema.SchemaChange
     has, wants = dict(table.schema().options()), desired_options(job, provision)
     for name, value in sorted(wants.items()):
-        if has.get(name, session.engine.option_defaults.get(name)) != value:
+        if has.get(name, session.engine.default_of(name)) != value:
             yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"
     managed = {*_names(has, MANAGED_OPTION), MANAGED_OPTION, COMMENTED_OPTION} - ASSIGNED_BY_PAIMON
     for name in sorted(managed & has.keys() - wants.keys()):

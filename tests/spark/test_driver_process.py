@@ -8,7 +8,7 @@ import pytest
 
 from paimon_contract.exit_codes import EXIT_CODES
 from paimon_contract.result import MAX_RESULT_BYTES
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tests.spark.lake import Lake
 from tests.support.spark_process import ROOT
 

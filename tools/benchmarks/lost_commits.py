@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from paimon_contract.job import job_text
-from paimon_engines.engine import Engine, supported_engines
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from paimon_operator.api.catalog.storage import CLAIM_PATH
 from paimon_operator.api.conditions import ConditionStatus
 from paimon_operator.api.table.status import TableStatus

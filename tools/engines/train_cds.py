@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from paimon_engines.engine import Engine, supported_engines
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 

@@ -8,7 +8,7 @@ import pytest
 
 from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.parameters.write import WriteParameters
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from spark_apps.failures.classify import RunError, classify
 from spark_apps.storage.hdfs import Hdfs
 from spark_apps.storage.s3 import Storage, storage_of
