@@ -20,7 +20,7 @@ from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of
 from spark_apps.failures.classify import RunError, root_message, spec_failure
-from spark_apps.schema.column_types import parse_type
+from spark_apps.schema.column_types import column_type
 from spark_apps.schema.differences import differences
 from spark_apps.schema.isolate import invalid_part
 
@@ -72,7 +72,7 @@ def _comments(provision: ProvisionParameters) -> dict[str, str]:
 
 
 def _wanted_schema(provision: ProvisionParameters, session: Session) -> Any:
-    types = [parse_type(each.type, session.jvm, f"spec.schema.columns[{each.name}].type") for each in provision.columns]
+    types = [column_type(each, session.jvm) for each in provision.columns]
     try:
         return _schema(provision, types, session)
     except Exception as error:
@@ -123,7 +123,7 @@ def _refused(error: Exception, provision: ProvisionParameters, session: Session)
     """Paimon's own words, and the part of the manifest without which it would take the table."""
 
     def validate(without: ProvisionParameters) -> None:
-        types = [parse_type(column.type, session.jvm, "") for column in without.columns]
+        types = [column_type(column, session.jvm) for column in without.columns]
         _validate(_schema(without, types, session), session)
 
     field = invalid_part(_with_one_part_less(provision), _growing(provision), validate)

@@ -9,11 +9,13 @@ from paimon_contract.documents import Document
 
 @dataclass(frozen=True)
 class JobColumn(Document):
-    """A column; `type` is Paimon's text."""
+    """A column; `type` is Paimon's text, for messages."""
 
     name: str
     type: str
     comment: str | None = None
+    data_type: object | None = None
+    """The same type in the JSON form of Paimon's schema files. Jobs of release 0.1 have none."""
 
 
 @dataclass(frozen=True, kw_only=True)

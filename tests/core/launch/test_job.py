@@ -76,10 +76,10 @@ def test_provision() -> None:
         "operation": "Provision",
         "provision": {
             "columns": [
-                {"name": "dt", "type": "STRING NOT NULL"},
-                {"name": "order_id", "type": "BIGINT NOT NULL"},
-                {"name": "amount", "type": "DECIMAL(12,2)"},
-                {"name": "note", "type": "STRING"},
+                {"name": "dt", "type": "STRING NOT NULL", "dataType": "STRING NOT NULL"},
+                {"name": "order_id", "type": "BIGINT NOT NULL", "dataType": "BIGINT NOT NULL"},
+                {"name": "amount", "type": "DECIMAL(12,2)", "dataType": "DECIMAL(12,2)"},
+                {"name": "note", "type": "STRING", "dataType": "STRING"},
             ],
             "primaryKeys": ["dt", "order_id"],
             "partitionKeys": ["dt"],
