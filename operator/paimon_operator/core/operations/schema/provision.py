@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.contract import JobColumn, ProvisionJob
+from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.schedule_state import retry_time
+from paimon_operator.core.spec import data_types
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.desired_table import desired_table
+from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 
 RETRIED: Final = frozenset(FailureClass) - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN}
 """All but errors of the manifest: without the table nothing else can happen, so nothing else would try it again."""
@@ -87,17 +88,22 @@ class Provision:
         yield from (failure.next_try for _, failure in self.failures(status) if failure.next_try is not None)
 
 
-def job(context: TableContext) -> ProvisionJob:
+def job(context: TableContext) -> ProvisionParameters:
     """The whole table. How it is hashed (`core/spec/desired_table.py`) does not depend on this form."""
     table = desired_table(context.spec, context.effective)
-    return ProvisionJob(
-        columns=tuple(JobColumn(name=each.name, type=each.type, comment=each.comment) for each in table.columns),
+    return ProvisionParameters(
+        columns=tuple(_column(each) for each in table.columns),
         primary_keys=table.primary_keys,
         partition_keys=table.partition_keys,
         comment=table.comment,
         options=table.options,
         adoption=table.adoption,
     )
+
+
+def _column(column: DesiredColumn) -> JobColumn:
+    form = data_types.paimon_json(data_types.parse(column.type))
+    return JobColumn(name=column.name, type=column.type, comment=column.comment, data_type=form)
 
 
 def state_of(status: TableStatus) -> ProvisionState:
