@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from paimon_operator.api.run.spec import ON_DEMAND
-from paimon_operator.api.run.status import RunType
 from paimon_operator.core.naming import FINALIZER, run_name
+from paimon_operator.core.operations.registry import OPERATIONS
 from tests.apiserver.rights import RELEASE, Rights
 from tests.apiserver.stage import GROUP, RUNS, TABLES, Stage
 from tests.apiserver.users import ALLOWED, Person, Right, table_owner
@@ -128,8 +127,8 @@ def test_what_the_message_says_is_what_helps(api_server: ApiServer, stage: Stage
 # What somebody might try who has the verb for one table
 
 
-@pytest.mark.parametrize("type_", RunType)
-def test_nobody_takes_a_name_that_the_operator_may_need(jane: Person, type_: RunType) -> None:
+@pytest.mark.parametrize("type_", OPERATIONS.types)
+def test_nobody_takes_a_name_that_the_operator_may_need(jane: Person, type_: str) -> None:
     name = run_name(table="payroll", table_uid="uid", action=type_, subject="import", trigger="spec")
     assert "looks like one that the operator gives" in jane.creates(run(metadata__name=name))
 
@@ -185,7 +184,7 @@ def test_an_administrator_may_free_a_run_and_make_any_run_of_users_but_none_of_t
 
 def test_the_operator_makes_its_own_runs_and_frees_every_run(operator: Person, stage: Stage) -> None:
     member = {"Write": {"spec__write": {"name": "import"}}, "Compact": {"spec__compact": {"strategy": "Full"}}}
-    for type_ in RunType:
+    for type_ in OPERATIONS.types:
         assert operator.creates(own(stage, type_, **member.get(type_, {}))) == ALLOWED, type_
     assert operator.patches("there", {"metadata": {"finalizers": None}}) == ALLOWED
 
@@ -251,8 +250,8 @@ def test_where_the_operator_does_not_watch_the_policy_asks_nothing(api_server: A
 
 def test_types_for_users_need_no_trigger_and_all_others_do(admin: Person) -> None:
     """The policy keeps the trigger for the operator; that a type belongs to the operator is the CRD's rule."""
-    for type_ in set(RunType) - ON_DEMAND:
-        member = {"spec__write": {"name": "import"}} if type_ is RunType.WRITE else {}
+    for type_ in set(OPERATIONS.types) - set(OPERATIONS.on_demand):
+        member = {"spec__write": {"name": "import"}} if type_ == "Write" else {}
         said = admin.creates(run(spec__type=type_, spec__compact=REMOVED, **member))
         assert "only the operator starts runs of this type" in said, type_
 

@@ -25,7 +25,7 @@ from paimon_contract.result import (
     Seen,
 )
 from paimon_operator.api.run.result import measure_after, outside_commit, read_result
-from paimon_operator.api.run.status import RunType
+from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.errors import ContractError
 from spark_apps.driver.dispatch import operation_of, read_job
 from spark_apps.driver.report import document_of
@@ -47,7 +47,7 @@ WRITE = WriteParameters(
 )
 JOB = Job(
     run=JobRun(name="orders-write-8f3a91c2", uid="u", namespace="shop"),
-    operation=RunType.WRITE,
+    operation="Write",
     engine="paimon-1.4",
     catalog=JobCatalog(warehouse="s3://lake/warehouse", metastore="filesystem"),
     table=JobTable(database="shop", name="orders"),
@@ -88,7 +88,7 @@ def test_a_result_text_of_the_first_release_reads_with_every_value(file: Path) -
 
 
 def test_every_operation_has_a_job_of_the_first_release_among_the_samples() -> None:
-    assert {json.loads(file.read_text(encoding="utf-8"))["operation"] for file in JOBS} == set(RunType)
+    assert {json.loads(file.read_text(encoding="utf-8"))["operation"] for file in JOBS} == set(OPERATIONS.types)
 
 
 @pytest.mark.parametrize("file", JOBS, ids=lambda file: file.stem)
@@ -102,8 +102,8 @@ def test_pydantic_takes_the_same_jobs_as_the_reader_of_the_spark_side(file: Path
     assert TypeAdapter(type(job.parameters)).validate_python(document[key]) == job.parameters
 
 
-@pytest.mark.parametrize("operation", list(RunType))
-def test_every_operation_of_the_operator_has_a_module_on_the_spark_side(operation: RunType) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS.types)
+def test_every_operation_of_the_operator_has_a_module_on_the_spark_side(operation: str) -> None:
     assert callable(operation_of(operation).run)
 
 

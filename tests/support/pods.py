@@ -128,7 +128,7 @@ def observed(run: PaimonRun, attempt: int = 1, status: Json | None = None, **how
 
 def result(run: PaimonRun, **facts: Any) -> str:
     """The termination message of a driver that did what `run` asked for; `facts` add to it or replace parts."""
-    document = {"version": 1, "run": run.metadata.name, "operation": run.spec.type.value, "ok": True}
+    document = {"version": 1, "run": run.metadata.name, "operation": run.spec.type, "ok": True}
     return json.dumps(document | facts)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.parameters.compact import CompactParameters
+from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.conditions import ConditionType, find
-from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
-from paimon_operator.api.run.status import Attempt, Phase, RunSpark, RunStatus, RunType
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import Attempt, Phase, RunSpark, RunStatus
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits.table_claims import TableClaim
@@ -138,7 +139,7 @@ class Story:
 def _job(run: PaimonRun, engine: str) -> Job:
     return Job(
         run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace="shop"),
-        operation=RunType.COMPACT,
+        operation="Compact",
         engine=engine,
         catalog=JobCatalog(warehouse="s3://lake/warehouse", metastore="filesystem"),
         table=JobTable(database="shop", name="orders"),

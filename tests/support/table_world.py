@@ -16,12 +16,13 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import FailureClass, Phase, RunType
+from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.conditions import Finding, false, replaced, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.operations import registry
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
 from tests.support import builders
@@ -77,7 +78,7 @@ class TableWorld:
     def ready(self) -> TableWorld:
         """The table provisioned, as a starting point."""
         self.settle()
-        self.finish(RunType.PROVISION, created=True)
+        self.finish("Provision", created=True)
         self.settle()
         return self
 
@@ -109,7 +110,7 @@ class TableWorld:
     @property
     def started(self) -> list[tuple[str, str]]:
         """Type and subject of every run that was ever made, in order."""
-        return [(run.spec.type.value, _subject(run)) for run in self.created]
+        return [(run.spec.type, _subject(run)) for run in self.created]
 
     def work_off(self) -> list[tuple[str, str]]:
         """Everything that is due, one run after the other; returns what was started."""
@@ -121,10 +122,10 @@ class TableWorld:
             self.settle()
         return self.started[before:]
 
-    def finish(self, type_: RunType | None = None, **result: Any) -> None:
+    def finish(self, type_: str | None = None, **result: Any) -> None:
         """The active run succeeds."""
         run = self.active
-        assert type_ is None or run.spec.type is type_, f"the active run is {run.spec.type}"
+        assert type_ is None or run.spec.type == type_, f"the active run is {run.spec.type}"
         self._end(run, Phase.SUCCEEDED, [true(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, "done")], None, result)
 
     def fail(self, class_: FailureClass, reason: Reason, message: str = "it went wrong", **result: Any) -> None:
@@ -203,9 +204,7 @@ class TableWorld:
 
 
 def _subject(run: PaimonRun) -> str:
-    if run.spec.write is not None:
-        return run.spec.write.name
-    return run.spec.compact.strategy.value if run.spec.compact is not None else ""
+    return registry.OPERATIONS.of(run.spec.type).target(run).subject or ""
 
 
 def is_true(condition: Condition) -> bool:

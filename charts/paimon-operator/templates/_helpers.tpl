@@ -103,5 +103,5 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- /* The middle of the names that the operator gives to runs: its run types in lower case. */ -}}
 {{- define "paimon-operator.runActions" -}}
-provision|write|compact|expiresnapshots|drop
+{{- (.Files.Get "files/run-types.yaml" | fromYaml).types | join "|" | lower -}}
 {{- end -}}

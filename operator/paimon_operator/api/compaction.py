@@ -15,6 +15,13 @@ class CompactionMode(StrEnum):
     EXTERNAL = "External"
 
 
+class CompactStrategy(StrEnum):
+    """How thoroughly to compact."""
+
+    MINOR = "Minor"
+    FULL = "Full"
+
+
 class ScheduledCompaction(ApiModel):
     """A compaction that runs on a schedule."""
 

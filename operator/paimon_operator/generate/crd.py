@@ -19,6 +19,8 @@ from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
 from paimon_operator.api.run.status import RunStatus
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.operations import registry
+from paimon_operator.generate.run_types import run_spec, with_run_types
 from paimon_operator.generate.structural import structural
 
 
@@ -152,23 +154,30 @@ def definition(resource: ResourceDefinition) -> Json:
 
 def _schema(resource: ResourceDefinition) -> Json:
     spec = structural(resource.spec, by_users=True)
+    if resource.spec is PaimonRunSpec:
+        spec = run_spec(spec, registry.OPERATIONS)
     # Status has no defaults of its own but this one: kstatus calls an object without conditions done, unless the
     # observed generation says that nobody has looked at it yet.
     status = structural(resource.status, by_users=False) | {"default": {"observedGeneration": -1}}
     extra = resource.model.model_config.get("json_schema_extra")
     name = {"type": "string", "pattern": LABEL, "maxLength": resource.name_length}
-    return {
-        "type": "object",
-        "description": " ".join((resource.model.__doc__ or "").split()),
-        "required": ["spec"],
-        "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
-            "metadata": {"type": "object", "properties": {"name": name}},
-            "spec": spec,
-            "status": status,
-        },
-    } | (extra if isinstance(extra, dict) else {})
+    document: Json = with_run_types(
+        {
+            "type": "object",
+            "description": " ".join((resource.model.__doc__ or "").split()),
+            "required": ["spec"],
+            "properties": {
+                "apiVersion": {"type": "string"},
+                "kind": {"type": "string"},
+                "metadata": {"type": "object", "properties": {"name": name}},
+                "spec": spec,
+                "status": status,
+            },
+        }
+        | (extra if isinstance(extra, dict) else {}),
+        registry.OPERATIONS.types,
+    )
+    return document
 
 
 def text(resource: ResourceDefinition) -> str:

@@ -15,6 +15,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.launch.builder import LaunchBuilder
+from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.machine import step
@@ -49,7 +50,7 @@ class RunReconciler:
             return None
         self._world.notices.stored(Kind.RUN, body)
         try:
-            run = PaimonRun.model_validate(body)
+            run = registry.OPERATIONS.read_run(body)
         except ValidationError as error:
             await self._executor.stall(Kind.RUN, body, problem_of(error), self._world.clock.now())
             return None

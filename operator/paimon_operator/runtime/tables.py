@@ -12,6 +12,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
+from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
@@ -45,7 +46,7 @@ class TableReconciler:
         except ValidationError as error:
             return await self._unreadable(body, problem_of(error))
         try:
-            runs = tuple(PaimonRun.model_validate(run) for run in await self._runs_of(table))
+            runs = tuple(registry.OPERATIONS.read_run(run) for run in await self._runs_of(table))
         except ValidationError as error:
             # never guess about runs: the one that cannot be read may be the one that is changing the table
             problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.launch.job import build_job
 from tests.support import builders
@@ -33,14 +33,14 @@ class World(TableWorld):
             catalog=builders.catalog(commitPolicy=policy),
         )
         self.settle()
-        self.finish(RunType.PROVISION, created=False, seenSnapshot=812)
+        self.finish("Provision", created=False, seenSnapshot=812)
         self.work_off()
 
     def at_work(self) -> World:
         """The next scheduled run is under way."""
         self.wait(hours=1)
         self.settle()
-        assert self.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+        assert self.active.spec.type == "ExpireSnapshots"
         return self
 
     def found(self, seen: int = 814, **commit: Any) -> World:
@@ -77,7 +77,7 @@ def test_a_run_is_told_the_snapshot_at_which_the_run_before_began() -> None:
 def test_a_table_known_to_have_no_snapshot_is_looked_at_from_its_first_commit_on() -> None:
     seen = TableWorld()
     seen.settle()
-    seen.finish(RunType.PROVISION, created=True, seenSnapshot=0)
+    seen.finish("Provision", created=True, seenSnapshot=0)
     seen.settle()
     known = seen.table.status.outside_writers
     assert known is not None
@@ -203,14 +203,14 @@ def test_the_table_is_verified_again_all_the_same_and_that_is_tried_again() -> N
     seen = World().found()
     seen.edit(options={"write-buffer-size": "64 mb"})
     seen.settle()
-    assert seen.active.spec.type is RunType.PROVISION
+    assert seen.active.spec.type == "Provision"
     seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE)
     decision = seen.settle()
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
     assert decision.requeue_after is not None
     seen.wait(minutes=20)
     seen.settle()
-    seen.finish(RunType.PROVISION, created=False)
+    seen.finish("Provision", created=False)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)

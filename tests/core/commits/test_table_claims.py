@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.run.status import RunTrigger, RunType
+from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, ProvisionState, TableStatus
 from paimon_operator.core.commits.table_claims import TableClaimIndex, claim_of
@@ -22,7 +22,7 @@ LAKE = builders.catalog()
 
 def table(name: str, *, age: int = 0, busy: bool = False, namespace: str = "shop", **spec: Any) -> PaimonTable:
     """A table object for shop.orders; a greater `age` is older."""
-    run = ActiveRun(name="r", type=RunType.COMPACT, trigger=RunTrigger.SCHEDULE) if busy else None
+    run = ActiveRun(name="r", type="Compact", trigger=RunTrigger.SCHEDULE) if busy else None
     created = builders.CREATED - timedelta(seconds=age)
     return builders.table(
         name,
@@ -196,7 +196,7 @@ def test_a_run_keeps_its_place_when_its_catalog_goes_or_leads_elsewhere_and_give
 
 
 def test_of_two_objects_with_a_run_the_one_whose_run_may_have_a_pod_goes_first() -> None:
-    run = ActiveRun(name="r", uid="u", type=RunType.COMPACT, trigger=RunTrigger.SCHEDULE)
+    run = ActiveRun(name="r", uid="u", type="Compact", trigger=RunTrigger.SCHEDULE)
     launched = table("young").model_copy(update={"status": TableStatus(active_run=run)})
     named = table("old", age=5, busy=True)
     claims = book(named, launched)

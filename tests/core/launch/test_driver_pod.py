@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
+from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.policies import AdoptionPolicy
-from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
+from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, heap_mib
 from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
 from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, Phase, RunTrigger, RunType
+from paimon_operator.api.run.status import FailureClass, Phase, RunTrigger
 from paimon_operator.core.decision import Decision
 from tests.support import builders, pods
 from tests.support.run_story import NOT_THERE, Story, at_work, deleted
@@ -105,7 +105,7 @@ def test_a_compaction_of_some_partitions_answers_for_no_schedule_and_mends_no_fa
     named = seen.table.status.active_run
     assert named is not None
     assert (named.name, named.partial) == ("by-hand", True)
-    seen.finish(RunType.COMPACT)
+    seen.finish("Compact")
     seen.settle()
     assert seen.table.status.compaction == before
     assert seen.table.status.table is not None, "what it measured is taken all the same"
@@ -119,7 +119,7 @@ def test_a_compaction_of_the_whole_table_does_mend_the_failure() -> None:
     seen.work_off()
     seen.runs.append(builders.run("by-hand", table=seen.table))
     seen.reconcile()
-    seen.finish(RunType.COMPACT)
+    seen.finish("Compact")
     seen.settle()
     assert seen.table.status.compaction is not None
     assert (seen.table.status.compaction.failure, seen.table.status.compaction.last_run) == (None, "by-hand")

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.commits.table_claims import claim_of
 from paimon_operator.core.decision import Delete, Refusal
 from paimon_operator.core.table.deletion import SKIP_DROP
@@ -53,7 +53,7 @@ def test_the_whole_matrix(*, policy: str, ready: bool, busy: bool, skip: bool, t
     assert seen.started[before:] == ([("Drop", "")] if drops else [])
     assert released(seen) is not drops
     if drops:
-        seen.finish(RunType.DROP, dropped=True)
+        seen.finish("Drop", dropped=True)
         seen.settle()
         assert released(seen)
         assert "was dropped" in seen.decisions[-2].log[0] or "was dropped" in seen.decisions[-1].log[0]
@@ -154,7 +154,7 @@ def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() ->
         seen.now += decision.requeue_after
         seen.settle()
     assert len(names) == 12, "each try has a name of its own"
-    seen.finish(RunType.DROP, dropped=True)
+    seen.finish("Drop", dropped=True)
     seen.settle()
     assert released(seen)
 

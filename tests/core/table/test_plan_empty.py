@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -24,7 +24,7 @@ def empty(**spec: Any) -> TableWorld:
     """A table that was made a moment ago; its creation's missed ticks are answered."""
     seen = TableWorld(table=builders.table(**UPKEEP | spec))
     seen.settle()
-    seen.finish(RunType.PROVISION, created=True, after=EMPTY)
+    seen.finish("Provision", created=True, after=EMPTY)
     seen.settle()
     return seen
 
@@ -65,7 +65,7 @@ def test_a_snapshot_that_a_run_saw_without_measuring_counts() -> None:
     seen = empty(writes=[builders.write(schedule="5 * * * *")])
     seen.wait(hours=1)
     seen.settle()
-    seen.finish(RunType.WRITE, write={"skipped": True}, seenSnapshot=1)
+    seen.finish("Write", write={"skipped": True}, seenSnapshot=1)
     seen.wait(hours=1)
     assert ("Compact", "Minor") in seen.work_off()
 
@@ -74,7 +74,7 @@ def test_it_begins_with_the_first_snapshot() -> None:
     seen = empty(writes=[builders.write(schedule="5 * * * *")])
     seen.wait(hours=1)
     seen.settle()
-    seen.finish(RunType.WRITE, after=MEASURE)
+    seen.finish("Write", after=MEASURE)
     seen.wait(hours=1)
     assert ("Compact", "Minor") in seen.work_off()
     assert ("ExpireSnapshots", "") in seen.started
@@ -92,7 +92,7 @@ def test_what_others_may_have_written_is_looked_at_by_a_run(commit_policy: str) 
     seen.settle()
     seen.edit(externalWriters="Paused")
     seen.settle()
-    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS, "they may have written until a moment ago"
+    assert seen.active.spec.type == "ExpireSnapshots", "they may have written until a moment ago"
     seen.finish(after=EMPTY)
     seen.settle()
     before = len(seen.started)

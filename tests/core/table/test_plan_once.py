@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -38,7 +38,7 @@ def test_a_write_once_that_found_no_table_is_done_once_the_table_is_made_anew() 
     seen = waiting_once()
     seen.fail(FailureClass.SPEC, Reason.TABLE_NOT_FOUND)
     seen.settle()
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     seen.wait(minutes=16)
     assert seen.work_off() == [("Write", "import")]
 
@@ -117,7 +117,7 @@ def test_deleting_a_run_of_unknown_result_has_the_list_of_loaded_files_asked_at_
     seen.settle()
     seen.vanish(seen.active)
     seen.settle()
-    assert seen.active.spec.type is RunType.WRITE
+    assert seen.active.spec.type == "Write"
     assert seen.active.metadata.name != lost.metadata.name
     seen.finish(write={"alreadyCommitted": True})
     seen.settle()

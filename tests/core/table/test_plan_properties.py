@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, Phase, RunType
+from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.core.decision import Create, Decision
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -132,7 +132,7 @@ class TableHistory(RuleBasedStateMachine):
         assert not (creates and alive), "a run is started while another one has a Pod"
         if creates:
             assert creates[0].body["metadata"]["name"] == decision.status.active_run.name, "intent before act"
-            assert world.table.spec.deletion_policy or creates[0].body["spec"]["type"] != RunType.DROP
+            assert world.table.spec.deletion_policy or creates[0].body["spec"]["type"] != "Drop"
         if decision.requeue_after is not None:
             assert decision.requeue_after > timedelta(0), "a look that asks for itself at once would never end"
         world.carry_out(decision)

@@ -11,7 +11,7 @@ import pytest
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -25,7 +25,7 @@ def test_a_new_table_is_made_and_then_ready_with_its_facts() -> None:
     seen.settle()
     assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
     assert seen.says("Reconciling") == ("True", Reason.PROVISIONING)
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert seen.says("Reconciling")[0] == "False"
@@ -98,7 +98,7 @@ def test_an_edit_there_and_back_again_is_realised_each_time_under_a_name_of_its_
     for options in ({"file.compression": "lz4"}, None, {"file.compression": "lz4"}):
         seen.edit(options=options)
         seen.settle()
-        seen.finish(RunType.PROVISION, created=False)
+        seen.finish("Provision", created=False)
         seen.settle()
     assert len({run.metadata.name for run in seen.created}) == len(seen.created) == 4
 
@@ -115,7 +115,7 @@ def test_a_catalogs_default_there_and_back_again_is_realised_each_time() -> None
         seen.catalog = with_compaction(mode)
         seen.settle()
         assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
-        seen.finish(RunType.PROVISION, created=False)
+        seen.finish("Provision", created=False)
         seen.settle()
     assert seen.started == [("Provision", "")] * 3
     assert seen.table.status.provision is not None
@@ -233,7 +233,7 @@ def test_a_table_that_is_someone_elses_is_stalled_and_looked_at_again_because_it
         assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
         seen.now += decision.requeue_after
     seen.settle()
-    seen.finish(RunType.PROVISION, created=False)
+    seen.finish("Provision", created=False)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
 
@@ -254,10 +254,10 @@ def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_a
     assert seen.table.status.retention.decision.reason == Reason.TABLE_NOT_READY
     seen.wait(minutes=16)
     seen.settle()
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
-    assert seen.active.spec.type is not RunType.PROVISION, "work goes on"
+    assert seen.active.spec.type != "Provision", "work goes on"
 
 
 @pytest.mark.parametrize(

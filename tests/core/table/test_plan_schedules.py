@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.status import WriteState
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -126,7 +126,7 @@ def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() 
     seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
     seen.wait(minutes=6)
     seen.settle()
-    assert seen.active.spec.type is RunType.WRITE
+    assert seen.active.spec.type == "Write"
     waiting = seen.table.status.retention
     assert waiting is not None
     assert waiting.decision is not None
@@ -134,7 +134,7 @@ def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() 
     assert seen.active.metadata.name in waiting.decision.message
     seen.finish()
     seen.settle()
-    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+    assert seen.active.spec.type == "ExpireSnapshots"
 
 
 def test_suspended_ticks_are_made_up_for_once() -> None:
@@ -265,9 +265,9 @@ def test_after_a_success_the_decision_says_what_happened_and_what_is_next() -> N
     ended = {run.spec.type: run.metadata.name for run in seen.created}
     next_tick = "Waiting/RunSucceeded: run {}: done; it waits for its next tick"
     assert decisions(seen) == {
-        "write import": next_tick.format(ended[RunType.WRITE]),
-        "compaction": next_tick.format(ended[RunType.COMPACT]),
-        "retention": next_tick.format(ended[RunType.EXPIRE_SNAPSHOTS]),
+        "write import": next_tick.format(ended["Write"]),
+        "compaction": next_tick.format(ended["Compact"]),
+        "retention": next_tick.format(ended["ExpireSnapshots"]),
     }
 
 
@@ -287,7 +287,7 @@ def test_a_write_that_waits_for_the_manifest_says_so_while_another_run_is_active
     seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
     seen.wait(minutes=6)
     seen.settle()
-    assert seen.active.spec.type is RunType.EXPIRE_SNAPSHOTS
+    assert seen.active.spec.type == "ExpireSnapshots"
     assert decisions(seen)["write import"].startswith("Waiting/TableDiffers")
 
 
@@ -381,5 +381,5 @@ def test_ticks_missed_while_the_table_waited_for_its_catalog_run_once() -> None:
     seen.wait(hours=5)
     seen.catalog = builders.catalog()
     seen.settle()
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     assert seen.work_off() == [("ExpireSnapshots", "")]

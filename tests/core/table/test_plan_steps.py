@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.commits.table_claims import claim_of
 from paimon_operator.core.decision import Create
 from paimon_operator.core.naming import FINALIZER
@@ -102,7 +102,7 @@ def test_a_run_that_is_under_way_is_followed_to_its_end_even_when_the_manifest_b
     seen.edit(timeZone="Mars/Base")
     seen.settle()
     assert seen.table.status.active_run is not None, "the run goes on"
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     seen.settle()
     assert seen.table.status.active_run is None
     assert seen.table.status.provision is not None
@@ -159,7 +159,7 @@ def test_suspend_lets_running_work_end_and_its_end_is_told() -> None:
     seen.settle()
     seen.edit(suspend=True)
     seen.settle()
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     seen.edit(suspend=False)
@@ -245,12 +245,12 @@ def test_a_strangers_run_of_the_right_name_is_never_the_active_run(
     assert name in seen.condition("Stalled").message
     seen.vanish(stranger)
     seen.settle()
-    assert seen.active.spec.type is RunType.COMPACT, "once it is gone the run is made"
+    assert seen.active.spec.type == "Compact", "once it is gone the run is made"
 
 
 def test_an_unknown_result_holds_everything_until_the_run_is_deleted() -> None:
     seen = world(writes=[builders.write()]).ready()
-    assert seen.active.spec.type is RunType.WRITE
+    assert seen.active.spec.type == "Write"
     seen.lose_result()
     seen.settle()
     assert seen.says("Stalled") == ("True", Reason.RESULT_UNKNOWN)
@@ -347,7 +347,7 @@ def test_a_tick_whose_run_was_named_and_never_made_is_not_forgotten_when_the_man
     seen.edit(timeZone=None)
     seen.wait(minutes=2)
     seen.settle()
-    assert seen.active.spec.type is RunType.COMPACT
+    assert seen.active.spec.type == "Compact"
     assert seen.active.metadata.name != first
     assert seen.active.spec.trigger is not None
     assert seen.active.spec.trigger.due_time == builders.NOW.replace(hour=9, minute=0)
@@ -374,5 +374,5 @@ def test_start_and_end_of_a_run_are_told_as_events() -> None:
     seen = world()
     notes = [event.note for event in seen.reconcile().events]
     assert any("Provision" in note and "orders-provision-" in note for note in notes)
-    seen.finish(RunType.PROVISION, created=True)
+    seen.finish("Provision", created=True)
     assert Reason.RUN_SUCCEEDED in [event.reason for event in seen.reconcile().events]

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText
-from paimon_operator.api.run.status import Measure, OutsideCommit, RunType, WriteResult
+from paimon_operator.api.run.status import Measure, OutsideCommit, WriteResult
 from paimon_operator.errors import ContractError
 
 _RESULT: Final = TypeAdapter(Result)
@@ -61,8 +61,6 @@ def _check_values(result: Result) -> None:
     """Raises ValidationError for a value beyond the bounds of the CRD, ContractError for another version's document."""
     if result.version != VERSION:
         raise _no_result(f"version: {result.version}")
-    if result.operation not in list(RunType):
-        raise _no_result(f"operation: {result.operation[:40]!r} is unknown")
     if result.error is not None:
         _REASON.validate_python(result.error.reason)
     for part in (measure_before, measure_after, write_result, outside_commit):

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Literal, TypeVar
 
-from pydantic import Field
+from pydantic import ConfigDict
 
 from paimon_operator.api.base import (
     ApiModel,
     Duration,
     Hash,
-    MemberName,
     Message,
     ObjectMeta,
     ShortName,
     Time,
     rule,
-    validated,
 )
 from paimon_operator.api.policies import BackoffLimit
 from paimon_operator.api.run.status import RunStatus, RunTrigger, RunType
 
-ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
-"""What users may ask for by making a PaimonRun."""
-
-
-class CompactStrategy(StrEnum):
-    """How thoroughly to compact."""
-
-    MINOR = "Minor"
-    FULL = "Full"
-
-
-Partition = Annotated[dict[str, Annotated[str, Field(max_length=256)]], Field(min_length=1, max_length=16)]
-"""Partition key -> value, as text."""
+MemberT = TypeVar("MemberT", bound=ApiModel)
 
 
 class TableRef(ApiModel):
@@ -42,23 +27,6 @@ class TableRef(ApiModel):
 
     name: ShortName
     """Name of a PaimonTable in the same namespace."""
-
-
-class WriteRun(ApiModel):
-    """Which write to run."""
-
-    name: MemberName
-    """Name of one of the table's writes."""
-
-
-class CompactRun(ApiModel):
-    """How to compact."""
-
-    strategy: CompactStrategy
-    """Minor: merge few sorted runs. Full: rewrite each bucket into one."""
-    partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
-    """Only these partitions, whatever partitionIdleTime says: for each of them the values of all its keys, or of some
-    and it stands for all that match. Absent: all partitions."""
 
 
 class TriggerInfo(ApiModel):
@@ -74,36 +42,24 @@ class TriggerInfo(ApiModel):
     """Why, as a sentence."""
 
 
-def _member(field: str, run_type: str) -> dict[str, str]:
-    return rule(
-        f"(self.type == '{run_type}') == has(self.{field})",
-        f"{field} must be set when type is {run_type}, and only then",
-        path=f".{field}",
-    )
-
-
 class PaimonRunSpec(ApiModel):
     """What was asked for. Never changes."""
 
-    model_config = validated(
-        rule("self == oldSelf", "spec must not change: make a new PaimonRun", reason="FieldValueForbidden"),
-        _member("write", "Write"),
-        _member("compact", "Compact"),
-        rule(
-            f"has(self.trigger) || self.type in [{', '.join(repr(each.value) for each in sorted(ON_DEMAND))}]",
-            "only the operator starts runs of this type; users may make Compact and ExpireSnapshots",
-            path=".type",
-        ),
+    # Beside these fields it has the member of its type, if that has parameters: each operation has the model of its
+    # own, the CRD is composed of all of them (generate/run_types.py), and `member_of` reads one.
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "x-kubernetes-validations": [
+                rule("self == oldSelf", "spec must not change: make a new PaimonRun", reason="FieldValueForbidden")
+            ]
+        },
     )
 
     table_ref: TableRef
     """The table."""
     type: RunType
-    """Users may make Compact and ExpireSnapshots; Provision, Write and Drop are the operator's."""
-    write: WriteRun | None = None
-    """Set when type is Write."""
-    compact: CompactRun | None = None
-    """Set when type is Compact."""
+    """What the run does."""
     trigger: TriggerInfo | None = None
     """Why the operator started the run."""
     active_deadline: Duration | None = None
@@ -124,3 +80,9 @@ class PaimonRun(ApiModel):
     """What was asked for. Never changes."""
     status: RunStatus = RunStatus()
     """What happened."""
+
+
+def member_of(spec: PaimonRunSpec, field: str, model: type[MemberT]) -> MemberT | None:
+    """The member of the run's type, None when it is absent. Raises pydantic's ValidationError."""
+    given = (spec.model_extra or {}).get(field)
+    return None if given is None else model.model_validate(given)

@@ -52,6 +52,8 @@ class ActiveRun(ApiModel):
     """The tick of the schedule that it answers."""
     spec_hash: Hash | None = None
     """The part of the spec that it realises."""
+    result_unknown: bool | None = None
+    """True once the run has ended without a result. Deleting the run then means: go on."""
 
 
 class TableFacts(ApiModel):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_operator.api.reasons import Reason
+from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Manifest
 
 STORAGE_FAILS: Final = frozenset({
@@ -14,7 +15,6 @@ STORAGE_FAILS: Final = frozenset({
     Reason.SECRET_NOT_FOUND, Reason.CERTIFICATE_NOT_TRUSTED, Reason.METASTORE_UNREACHABLE, Reason.METASTORE_NOT_FOUND,
 })  # fmt: skip
 """Reasons of failed runs that speak of the storage, not of the table."""
-_MEMORIES: Final = ("provision", "compaction", "retention", "drop")
 
 
 @dataclass(frozen=True, order=True)
@@ -53,5 +53,9 @@ def summarise(all_: Iterable[UnreachableStorage], message: str) -> UnreachableSt
 
 
 def _failures(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    memories = [status.get(name) or {} for name in _MEMORIES] + list(status.get("writes") or ())
-    yield from (memory["failure"] for memory in memories if memory.get("failure"))
+    """The last failures that a table's status remembers, of all operations."""
+    for field in registry.OPERATIONS.memories:
+        remembered = status.get(field) or ()
+        for memory in remembered if isinstance(remembered, list) else (remembered,):
+            if memory and memory.get("failure"):
+                yield memory["failure"]

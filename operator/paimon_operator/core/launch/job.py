@@ -10,14 +10,12 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunType
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import storage
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.operations.data import write
-from paimon_operator.core.operations.maintenance import compact, expire_snapshots
-from paimon_operator.core.operations.schema import drop, provision
+from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.operation import OperationSpec, Role
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.validation.catalog import catalog_problems
@@ -47,8 +45,9 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
 
     Raises SpecError for what the manifest no longer has, RunEnvironmentError when it was edited after the decision.
     """
-    _permitted(run, context)
-    _same_as_decided(run, context)
+    operation = registry.OPERATIONS.of(run.spec.type)
+    _check_permitted(operation, context)
+    _check_unchanged(operation, run, context)
     metadata = context.table.metadata
     way = storage.access(context.catalog, context.engine)
     return Job(
@@ -66,7 +65,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         commit_user=f"{run.metadata.name}-{run.metadata.uid}",
         since_snapshot=foreign_commits.since(context.table),
         spark=_spark(context.catalog, executors),
-        parameters=_parameters(run, context),
+        parameters=operation.job(context, run),
     )
 
 
@@ -75,23 +74,9 @@ def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark |
     return JobSpark(conf=dict(conf), executors=executors) if conf or executors else None
 
 
-def _parameters(run: PaimonRun, context: TableContext) -> object:
-    match run.spec.type:
-        case RunType.PROVISION:
-            return provision.job(context)
-        case RunType.WRITE:
-            return write.job(context, run)
-        case RunType.COMPACT:
-            return compact.job(context, run)
-        case RunType.EXPIRE_SNAPSHOTS:
-            return expire_snapshots.job(context)
-        case RunType.DROP:
-            return drop.job()
-
-
-def _permitted(run: PaimonRun, context: TableContext) -> None:
-    """The last guard before data is lost: whatever a run says, only its table's manifest can ask for a Drop."""
-    if run.spec.type is not RunType.DROP:
+def _check_permitted(operation: OperationSpec, context: TableContext) -> None:
+    """The last guard before data is lost: whatever a run says, only its table's manifest can ask for the removal."""
+    if operation.role is not Role.REMOVES_TABLE:
         for error in broken_rules(context):
             raise error
         return
@@ -105,18 +90,12 @@ def _permitted(run: PaimonRun, context: TableContext) -> None:
         )
 
 
-def _same_as_decided(run: PaimonRun, context: TableContext) -> None:
-    """A run realises the manifest that it was decided for; after an edit in between the table decides anew."""
+def _check_unchanged(operation: OperationSpec, run: PaimonRun, context: TableContext) -> None:
+    """A run realises the manifest that it was decided for. After an edit in between the table decides again."""
     decided = run.spec.trigger.spec_hash if run.spec.trigger else None
-    if decided is None:
+    if decided is None or operation.is_still_asked_for(context, run, decided):
         return
-    if run.spec.type is RunType.PROVISION:
-        current = context.wanted_hash
-    else:
-        name = run.spec.write.name if run.spec.write else None
-        current = next((write.write_hash(each) for each in context.spec.writes if each.name == name), decided)
-    if current != decided:
-        # No error of the manifest: an edit back again must not leave the table waiting for yet another edit.
-        raise RunEnvironmentError(
-            "the manifest was edited after this run was decided", "Another run follows.", reason=Reason.SPEC_CHANGED
-        )
+    # No error of the manifest: an edit back again must not leave the table waiting for yet another edit.
+    raise RunEnvironmentError(
+        "the manifest was edited after this run was decided", "Another run follows.", reason=Reason.SPEC_CHANGED
+    )

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from paimon_operator.api.policies import MAX_BACKOFF_LIMIT
-from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
-from paimon_operator.api.run.status import RunSpark, RunType
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import EffectiveMode, TableFacts
+from paimon_operator.api.table.status import EffectiveMode
 from paimon_operator.core import naming
 from paimon_operator.core.config import Defaults
-
-ON_DATA: Final = frozenset({RunType.WRITE, RunType.COMPACT})
-"""Runs that read or write rows. The others work on metadata in the driver itself, and read at most the list of files:
-executors would be made for nothing, whatever the mode."""
+from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.operation import InputSize
 
 
 def execution(
@@ -29,21 +25,22 @@ def execution(
     if run.status.spark is not None:
         return run.status.spark
     said = f"mode {mode.mode.value} ({mode.source.value})"
-    if run.spec.type not in ON_DATA:
-        return RunSpark(mode=SparkMode.LOCAL, message=f"{run.spec.type.value} has no work for executors")
+    size_of = registry.OPERATIONS.of(run.spec.type).input_size
+    if size_of is None:
+        return RunSpark(mode=SparkMode.LOCAL, message=f"{run.spec.type} has no work for executors")
     if mode.mode is not SparkMode.LOCAL and (obstacle := _obstacle(run, accounts_unknown=accounts_unknown)):
         return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: {obstacle}")
     if mode.mode is not SparkMode.AUTO:
         return RunSpark(mode=mode.mode, message=said)
-    return _by_size(run, table, said, defaults)
+    return _by_size(size_of(run, table), said, defaults)
 
 
 def is_long(run: PaimonRun, table: PaimonTable, where: RunSpark, defaults: Defaults) -> bool:
     """Whether the driver's JVM should compile for a long run: one with executors, or with millions of rows."""
-    if run.spec.type not in ON_DATA:
+    size_of = registry.OPERATIONS.of(run.spec.type).input_size
+    if size_of is None:
         return False
-    rows, _, _ = _work(run, table)
-    return where.mode is SparkMode.CLUSTER or (rows or 0) >= defaults.long_from_rows
+    return where.mode is SparkMode.CLUSTER or (size_of(run, table).rows or 0) >= defaults.long_from_rows
 
 
 def _obstacle(run: PaimonRun, *, accounts_unknown: bool) -> str | None:
@@ -62,31 +59,13 @@ def _names_its_pods(run: str) -> bool:
     return naming.pod_name(run, last) == f"{run}-{last}"
 
 
-def _by_size(run: PaimonRun, table: PaimonTable, said: str, defaults: Defaults) -> RunSpark:
-    rows, size, what = _work(run, table)
-    if rows is None and size is None:
-        return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: nothing is known of {what} yet")
-    known = [f"{rows} rows"] if rows is not None else []
-    known += [f"{size} bytes"] if size is not None else []
+def _by_size(size: InputSize, said: str, defaults: Defaults) -> RunSpark:
+    if size.rows is None and size.size_bytes is None:
+        return RunSpark(mode=SparkMode.LOCAL, message=f"{said}: nothing is known of {size.source} yet")
+    known = [f"{size.rows} rows"] if size.rows is not None else []
+    known += [f"{size.size_bytes} bytes"] if size.size_bytes is not None else []
     limits = f"{defaults.cluster_from_rows} rows or {defaults.cluster_from_bytes} bytes"
-    large = (rows or 0) >= defaults.cluster_from_rows or (size or 0) >= defaults.cluster_from_bytes
+    large = (size.rows or 0) >= defaults.cluster_from_rows or (size.size_bytes or 0) >= defaults.cluster_from_bytes
     how = "not below" if large else "below"
-    message = f"{said}: {what} had {' and '.join(known)}, {how} the limit of {limits}"
+    message = f"{said}: {size.source} had {' and '.join(known)}, {how} the limit of {limits}"
     return RunSpark(mode=SparkMode.CLUSTER if large else SparkMode.LOCAL, message=message)
-
-
-def _work(run: PaimonRun, table: PaimonTable) -> tuple[int | None, int | None, str]:
-    """Rows and bytes of the work, as far as they are known, and what they were taken from.
-
-    A write's is its last load: its next input is not known before Spark has listed it. A minor compaction merges what
-    the last loads have left; only a full one rewrites the table.
-    """
-    loads = [write.rows for write in table.status.writes if write.rows is not None]
-    if run.spec.write is not None:
-        name = run.spec.write.name
-        own = next((write.rows for write in table.status.writes if write.name == name), None)
-        return own, None, f"the last load of write {name}"
-    if run.spec.compact is not None and run.spec.compact.strategy is CompactStrategy.MINOR:
-        return sum(loads) if loads else None, None, "the last loads of all writes"
-    facts = table.status.table or TableFacts(identifier="")
-    return facts.rows, facts.size_bytes, "the table"

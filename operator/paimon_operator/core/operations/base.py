@@ -1,26 +1,23 @@
-"""The words that operations and the plan share: work that is due, a run that has ended, and what an operation is."""
+"""What operations and the table controller exchange: work that is due, and how a run has ended."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger, RunType
-from paimon_operator.api.table.status import ActiveRun, DecisionResult, LastDecision, LastFailure, TableStatus
-from paimon_operator.core.spec.context import TableContext
+from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger
+from paimon_operator.api.table.status import ActiveRun, DecisionResult, LastDecision, LastFailure
 
 
 @dataclass(frozen=True, kw_only=True)
 class DueRun:
     """Something that is due for one table."""
 
-    type_: RunType
+    type_: str
     subject: str | None = None
     """The write's name, the compaction's strategy, or None."""
     partial: bool = False
@@ -71,30 +68,6 @@ class RunOutcome:
             next_try=next_try,
             spec_hash=self.active.spec_hash,
         )
-
-
-class Operation(Protocol):
-    """One kind of work on a table: when it is due, and what its result means for the table's status."""
-
-    type_: RunType
-
-    def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
-        """What is due now."""
-
-    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
-        """The status with the next ticks filled in, and without what the manifest no longer asks for."""
-
-    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
-        """The status with what was decided about `work`; a decision to start or to skip it answers its tick."""
-
-    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-        """The status after a run of this operation. `key` names the table, for the spread of retries."""
-
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
-        """Subjects (see `Work`) and failures that the status remembers."""
-
-    def wakes(self, status: TableStatus) -> Iterator[datetime]:
-        """When something of this operation becomes due."""
 
 
 def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> RunOutcome | None:

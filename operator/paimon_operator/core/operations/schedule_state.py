@@ -6,10 +6,9 @@ be pruned, the operator can be killed: no tick runs twice and none is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
@@ -21,9 +20,6 @@ from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
 
 StateT = TypeVar("StateT", bound=ScheduleState)
-
-RETRIED_BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.ENVIRONMENT})
-"""Conflicts and infrastructure were retried inside the run; what a human mends is tried again, the rest waits."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +43,16 @@ def due_tick(state: ScheduleState, schedule: Schedule, created: datetime, now: d
 
 
 def with_next(state: StateT, schedule: Schedule, context: TableContext) -> StateT:
-    """`next` is the first tick without an answer: in the future, or overdue while something stands in the way.
+    """The state with its next tick: the first without an answer, which is overdue while something blocks its run.
 
-    Ticks that passed before the schedule was in the manifest were not missed: they are answered by not asking for them.
+    A schedule that is new in the manifest answers the ticks before it: they were not missed.
     """
-    if state.next is None and not context.never_reconciled:
-        passed = schedule.due(state.last_due or context.created, context.now)
-        state = changed(state, last_due=passed or state.last_due)
-    return changed(state, next=schedule.next_after(state.last_due or context.created))
+    answered = state.last_due or context.created
+    is_new = state.next is None and not context.never_reconciled
+    passed = schedule.due(answered, context.now) if is_new else None
+    if passed is not None:
+        return changed(state, last_due=passed, next=schedule.next_after(passed))
+    return changed(state, next=schedule.next_after(answered))
 
 
 def without_schedule(state: StateT) -> StateT:
@@ -109,14 +107,6 @@ def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[Fa
     if ended.failure_class not in retried:
         return None
     return ended.at + backoff.ENVIRONMENT.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
-
-
-def next_wakeups(state: ScheduleState) -> Iterator[datetime]:
-    """The moments at which this schedule has something to do."""
-    if state.next is not None:
-        yield state.next
-    if state.failure is not None and state.failure.next_try is not None:
-        yield state.failure.next_try
 
 
 def changed(state: StateT, **values: object) -> StateT:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from paimon_contract.result import Result, ResultMeasure
+from paimon_contract.result import Result
 from paimon_operator.api.base import to_the_second
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.result import measure_after, measure_before, outside_commit, write_result
+from paimon_operator.api.run.result import measure_after, measure_before, outside_commit
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Attempt, FailureClass, Phase, RunStatus, RunType
-from paimon_operator.core import backoff
+from paimon_operator.api.run.status import Attempt, FailureClass, Phase, RunStatus
 from paimon_operator.core.conditions import false, idle, stalled, true, unknown
+from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.retries import BY_ANOTHER_ATTEMPT
 from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.transition import Step, under_way, with_attempt
 
-RETRIED: Final[Mapping[FailureClass, backoff.Backoff]] = {
-    FailureClass.CONFLICT: backoff.CONFLICT,
-    FailureClass.INFRASTRUCTURE: backoff.INFRASTRUCTURE,
-    FailureClass.OUT_OF_MEMORY: backoff.INFRASTRUCTURE,
-}
-"""What another attempt can mend. Everything else ends the run; an edit, or the table in a while, starts a new one."""
 ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN})
 """Phases that never change again."""
 
 _AT_ONCE: Final = timedelta(0)
 """Once the last status is stored, the finalizer goes; not before, or a crash in between would leave it unguarded."""
-_MAX_DIFFERENCES, _DIFFERENCE_LENGTH, _FIELD_LENGTH = 32, 512, 256
+_FIELD_LENGTH = 256
 
 
 def after_attempt(
@@ -41,7 +35,7 @@ def after_attempt(
     status = with_attempt(run.status, attempt)
     if isinstance(outcome, Success):
         return _succeeded(status, outcome.result, now)
-    if outcome.failure_class not in RETRIED:
+    if outcome.failure_class not in BY_ANOTHER_ATTEMPT:
         return failed(status, outcome, now)
     if attempt.number > backoff_limit:
         return _exhausted(run, status, outcome, now)
@@ -64,7 +58,7 @@ def failed(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
 
 
 def _succeeded(status: RunStatus, result: Result, now: datetime) -> Step:
-    message = _summary(result)
+    message = registry.OPERATIONS.of(result.operation).summary(result)
     return Step(
         status=_final(status, Phase.SUCCEEDED, result, now, None),
         findings=(
@@ -92,7 +86,7 @@ def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: 
     tried = len(status.attempts)
     times = "1 attempt" if tried == 1 else f"{tried} attempts"
     unseen = any(attempt.reason == Reason.RESULT_MISSING for attempt in status.attempts)
-    if run.spec.type is RunType.WRITE and unseen:
+    if unseen and registry.OPERATIONS.of(run.spec.type).lost_result_is_unknown:
         message = f"whether the write was committed is not known after {times}: {failure.message}"
         lost = AttemptFailure(failure_class=FailureClass.RESULT_UNKNOWN, reason=Reason.RESULT_UNKNOWN, message=message)
         return _unknown(status, lost, now)
@@ -108,7 +102,7 @@ def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: 
 
 def _retry(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
     number = status.attempts[-1].number
-    delay = RETRIED[failure.failure_class].delay(number, run.metadata.uid)
+    delay = BY_ANOTHER_ATTEMPT[failure.failure_class].delay(number, run.metadata.uid)
     next_try = to_the_second(now + delay)
     message = f"attempt {number} failed: {failure.message}"
     return Step(
@@ -127,7 +121,7 @@ def _final(
         "completion_time": to_the_second(now),
         "next_try": None,
         "cost": attempts.cost(status.attempts),
-        **({} if result is None else _told_by(result)),
+        **({} if result is None else _reported(result)),
     }
     if failure is not None:
         update["failure_class"] = failure.failure_class
@@ -135,41 +129,12 @@ def _final(
     return status.model_copy(update=update)
 
 
-def _told_by(result: Result) -> dict[str, Any]:
+def _reported(result: Result) -> dict[str, Any]:
+    """The fields of a status that a result fills in: those of every operation, and those of its own."""
     return {
         "seen_snapshot": result.seen_snapshot,
         "outside_commit": outside_commit(result),
         "before": measure_before(result),
         "after": measure_after(result),
-        "created": result.created,
-        "differences": tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES]),
-        "write": write_result(result),
-        "expired": result.expired,
-        "dropped": result.dropped,
+        **registry.OPERATIONS.of(result.operation).status_fields(result),
     }
-
-
-def _summary(result: Result) -> str:
-    """What was done, in a sentence for `kubectl get`."""
-    match RunType(result.operation):
-        case RunType.PROVISION:
-            return "the table was made" if result.created else "the table was verified"
-        case RunType.WRITE:
-            return _write_summary(result)
-        case RunType.COMPACT:
-            return f"compacted from {_files(result.before)} to {_files(result.after)}"
-        case RunType.EXPIRE_SNAPSHOTS:
-            return f"{result.expired or 0} snapshots expired"
-        case RunType.DROP:
-            return "the table was dropped" if result.dropped else "the table was gone already"
-
-
-def _write_summary(result: Result) -> str:
-    if result.write is None or result.write.skipped:
-        return "there was nothing to load"
-    found = " by an earlier attempt" if result.write.already_committed else ""
-    return f"{result.write.rows} rows of {result.write.files} files were loaded{found}"
-
-
-def _files(measure: ResultMeasure | None) -> str:
-    return "an unknown number of files" if measure is None or measure.files is None else f"{measure.files} files"

@@ -15,6 +15,7 @@ from paimon_contract.result import Result
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.result import read_result
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.operations import registry
 from paimon_operator.core.run.pod import PodObserved, Terminated
 from paimon_operator.core.spec.paimon_options import field_of_option
 from paimon_operator.errors import ContractError
@@ -93,6 +94,8 @@ def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str
         result = read_result(terminated.message)
     except ContractError as error:
         return None, f"its result cannot be read ({error})"
+    if result.operation not in registry.OPERATIONS.types:
+        return None, f"its result is of an operation that this release does not have, {result.operation[:40]!r}"
     if result.run != run:
         return None, f"its result is that of another run, {result.run}"
     return result, ""

@@ -8,13 +8,14 @@ from datetime import datetime
 from paimon_operator.api import units
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import ON_DEMAND, PaimonRun
+from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass, Phase, RunStatus
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.decision import Action, Create, Decision, Refusal
 from paimon_operator.core.launch import driver_pod
+from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run import pod_release
@@ -83,7 +84,7 @@ def _what_is_waited_for(table: PaimonTable) -> str:
 
 def not_for_users(run: PaimonRun, now: datetime) -> Step | None:
     """The end of a run that a user made and only the operator may start. None for all others."""
-    if run.spec.trigger is not None or run.spec.type in ON_DEMAND:
+    if run.spec.trigger is not None or run.spec.type in registry.OPERATIONS.on_demand:
         return None
     message = f"only the operator starts runs of type {run.spec.type}; delete this run"
     failure = AttemptFailure(

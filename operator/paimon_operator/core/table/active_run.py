@@ -11,21 +11,20 @@ from datetime import datetime
 from typing import Any
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
-from paimon_operator.api.run.status import FailureClass, Measure, RunStatus, RunTrigger, RunType
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import FailureClass, Measure, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, Health, TableFacts, TableStatus
 from paimon_operator.api.units import readable_size
 from paimon_operator.core import naming
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.decision import Create, EventNote
-from paimon_operator.core.operations import OPERATIONS
+from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun, RunOutcome, cancelled, ended_by, why
-from paimon_operator.core.operations.schema import drop
-from paimon_operator.core.operations.schema.provision import DOUBTFUL, require_verification
+from paimon_operator.core.operations.operation import Role
+from paimon_operator.core.operations.verification import DOUBTFUL, require_verification
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.identity import table_name
 
@@ -54,20 +53,22 @@ def observe_active_run(table: PaimonTable, runs: tuple[PaimonRun, ...], now: dat
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
         taken = any(each.metadata.name == active.name for each in runs)
         return ActiveRunState(status=status, missing=not taken, taken=taken)
-    ended = cancelled(active, now, unknown=_was_unknown(status)) if run is None else ended_by(active, run, now)
+    unknown = bool(active.result_unknown)
+    ended = cancelled(active, now, unknown=unknown) if run is None else ended_by(active, run, now)
     if ended is not None:
         return ActiveRunState(status=apply_result(table, ended), events=(_end_note(ended),))
-    named = active.model_copy(update={"uid": run.metadata.uid if run else active.uid})
+    observed = {} if run is None else {"uid": run.metadata.uid, "result_unknown": _is_unknown(run)}
+    named = active.model_copy(update=observed)
     return ActiveRunState(status=status.model_copy(update={"active_run": named}), run=run)
 
 
 def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     """The status with the result of its active run, and without the run."""
-    status = _measured(table, ended).model_copy(update={"active_run": None})
-    key = table.metadata.uid
-    if ended.active.type is RunType.DROP:
-        return drop.ended(status, ended, key)
-    status = OPERATIONS[ended.active.type].ended(status, ended, key)
+    operation = registry.OPERATIONS.of(ended.active.type)
+    status = table.status if operation.role is Role.REMOVES_TABLE else _with_measures(table, ended)
+    status = operation.record_result(status.model_copy(update={"active_run": None}), ended, table.metadata.uid)
+    if operation.role is Role.REMOVES_TABLE:
+        return status
     status = foreign_commits.record_result(status, ended.result, table.spec.external_writers)
     return require_verification(status) if ended.reason in DOUBTFUL else status
 
@@ -130,11 +131,10 @@ def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> C
         trigger["dueTime"] = rfc3339(active.due_time)
     if active.spec_hash is not None:
         trigger["specHash"] = active.spec_hash
-    spec: dict[str, Any] = {"tableRef": {"name": table.metadata.name}, "type": active.type.value, "trigger": trigger}
-    if active.type is RunType.WRITE:
-        spec["write"] = {"name": active.subject}
-    if active.type is RunType.COMPACT:
-        spec["compact"] = {"strategy": active.subject}
+    spec: dict[str, Any] = {"tableRef": {"name": table.metadata.name}, "type": active.type, "trigger": trigger}
+    member = registry.OPERATIONS.of(active.type).member
+    if member is not None and active.subject is not None:
+        spec[member.field] = member.of_subject(active.subject)
     limits = {"activeDeadline": policy.active_deadline, "backoffLimit": policy.backoff_limit}
     spec |= {field: value for field, value in limits.items() if value is not None}
     metadata = {
@@ -159,7 +159,7 @@ def _end_note(ended: RunOutcome) -> EventNote:
 
 
 def _action(active: ActiveRun) -> str:
-    return f"{active.type} {active.subject}" if active.subject else active.type.value
+    return f"{active.type} {active.subject}" if active.subject else active.type
 
 
 def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
@@ -172,27 +172,28 @@ def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
         return False
     if active.uid is not None:
         return active.uid == run.metadata.uid
-    return run.metadata.controller_uid == table.metadata.uid and _asks_for(run.spec, active)
+    return run.metadata.controller_uid == table.metadata.uid and _asks_for(run, active)
 
 
-def _was_unknown(status: TableStatus) -> bool:
-    """Whether the active run, when it was last seen, had ended without anyone knowing how."""
-    told = find(status.conditions, ConditionType.STALLED)
-    return told is not None and (told.status, told.reason) == (ConditionStatus.TRUE, Reason.RESULT_UNKNOWN)
+def _is_unknown(run: PaimonRun) -> bool | None:
+    """True for a run that ended without a result; None, and so absent from the status, for every other."""
+    return True if run.status.phase is Phase.UNKNOWN else None
 
 
-def _asks_for(spec: PaimonRunSpec, active: ActiveRun) -> bool:
-    subject = spec.write.name if spec.write else spec.compact.strategy.value if spec.compact else None
-    if spec.trigger is None or (spec.type, subject) != (active.type, active.subject):
+def _asks_for(run: PaimonRun, active: ActiveRun) -> bool:
+    spec = run.spec
+    if spec.trigger is None or spec.type != active.type:
+        return False
+    if registry.OPERATIONS.of(spec.type).target(run).subject != active.subject:
         return False
     asked = (spec.trigger.type, spec.trigger.due_time, spec.trigger.spec_hash)
     return asked == (active.trigger, active.due_time, active.spec_hash)
 
 
-def _measured(table: PaimonTable, ended: RunOutcome) -> TableStatus:
-    """Facts about the table, where the run brought some."""
+def _with_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
+    """The status with the facts about the table that the run reports."""
     measure = ended.result.after
-    if measure is None or ended.active.type is RunType.DROP:
+    if measure is None:
         return table.status
     facts, health = _facts(table, measure), _health(measure, ended.at)
     return table.status.model_copy(update={"table": facts, "health": health})

@@ -19,13 +19,13 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunType
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import TableStatus
+from paimon_operator.api.table.status import ActiveRun, DropState, TableStatus
 from paimon_operator.core.conditions import Finding, false, reconciling, replaced, stalled, told_once, transitions
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.operations.schema import drop
+from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.effective import run_policy
@@ -50,7 +50,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     followed = active_run.observe_active_run(table, observed.runs, now)
     terminating, run = observed.namespace_terminating, followed.run
     drops = must_drop(table, observed) and not terminating
-    if run is not None and not (drops and run.spec.type is RunType.DROP):
+    if run is not None and not (drops and registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE)):
         return _cancelling(table, followed.status, run, observed.refusal, now)
     if terminating:
         return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
@@ -84,30 +84,67 @@ def _cancelling(
 def _dropping(
     wanted: Wanted, observed: TableObserved, followed: ActiveRunState, now: datetime
 ) -> Decision[TableStatus]:
-    table, status, events = wanted.table, followed.status, followed.events
-    named = status.active_run
-    if drop.state_of(status).done:
+    """The next step of a drop: done, blocked until a time, started, or under way."""
+    table, status = wanted.table, followed.status
+    active = status.active_run
+    if _drop_state(status).done:
         return _released("its table was dropped", followed.events)
+    if active is not None and registry.OPERATIONS.has_role(active.type, Role.REMOVES_TABLE):
+        return _wait_for_drop(wanted, observed, followed, active, now)
     blocked = _no_catalog(wanted, observed)
-    if named is None or named.type is not RunType.DROP:
-        work = None if blocked else drop.due(status, now)
-        if work is None:
-            return _failing(table, status, blocked, followed.events, now)
-        named = active_run.new_active_run(table, work)
-        events = (*events, active_run.start_note(named))
-    elif followed.taken:
+    removal = registry.OPERATIONS.with_role(Role.REMOVES_TABLE).removal
+    work = removal(status, now) if removal is not None and blocked is None else None
+    if work is None:
+        return _failing(table, status, blocked, followed.events, now)
+    return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work), now)
+
+
+def _start_drop(
+    wanted: Wanted, observed: TableObserved, followed: ActiveRunState, named: ActiveRun, now: datetime
+) -> Decision[TableStatus]:
+    """The status names the run first; it is created once the status is stored."""
+    status = followed.status.model_copy(update={"active_run": named})
+    held = blocker_of(followed.run)
+    return _decided(
+        wanted.table,
+        status,
+        _drop_under_way(status, held),
+        now,
+        actions=_create_unless_there(wanted, observed, followed, named),
+        events=(*followed.events, active_run.start_note(named)),
+    )
+
+
+def _wait_for_drop(
+    wanted: Wanted, observed: TableObserved, followed: ActiveRunState, named: ActiveRun, now: datetime
+) -> Decision[TableStatus]:
+    """The run that the status names goes on, or is created now."""
+    table, status = wanted.table, followed.status
+    if followed.taken:
         taken = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
-        return _decided(table, status, taken, now, events=events)
-    policy = run_policy(table, observed.catalog, wanted.operator.defaults)
-    actions = (active_run.create_action(table, named, policy),) if followed.run is None else ()
-    refusal = observed.refusal if followed.missing and named == status.active_run else None
-    held = refused_creation(named, refusal) if refusal is not None else blocker_of(followed.run)
-    status = status.model_copy(update={"active_run": named})
-    return _decided(table, status, _drop_under_way(status, held), now, actions=actions, events=events)
+        return _decided(table, status, taken, now, events=followed.events)
+    held = blocker_of(followed.run)
+    if followed.missing and observed.refusal is not None:
+        held = refused_creation(named, observed.refusal)
+    actions = _create_unless_there(wanted, observed, followed, named)
+    return _decided(table, status, _drop_under_way(status, held), now, actions=actions, events=followed.events)
+
+
+def _create_unless_there(
+    wanted: Wanted, observed: TableObserved, followed: ActiveRunState, named: ActiveRun
+) -> tuple[Action, ...]:
+    if followed.run is not None:
+        return ()
+    policy = run_policy(wanted.table, observed.catalog, wanted.operator.defaults)
+    return (active_run.create_action(wanted.table, named, policy),)
+
+
+def _drop_state(status: TableStatus) -> DropState:
+    return status.drop or DropState()
 
 
 def _drop_under_way(status: TableStatus, held: Blocker | None) -> tuple[Finding, ...]:
-    failure = drop.state_of(status).failure
+    failure = _drop_state(status).failure
     if held is not None:
         return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
     if failure is not None:
@@ -118,7 +155,7 @@ def _drop_under_way(status: TableStatus, held: Blocker | None) -> tuple[Finding,
 def _failing(
     table: PaimonTable, status: TableStatus, blocked: str | None, events: tuple[EventNote, ...], now: datetime
 ) -> Decision[TableStatus]:
-    failure = drop.state_of(status).failure
+    failure = _drop_state(status).failure
     why, later = blocked or "", LOOK_AGAIN
     if failure is not None and failure.next_try is not None and not blocked:
         why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."

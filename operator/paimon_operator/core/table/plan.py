@@ -8,7 +8,7 @@ Every step that does not act says why in the conditions. At most one run is star
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,17 +16,15 @@ from typing import Final
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunType
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import commit_safety, foreign_commits
 from paimon_operator.core.conditions import Finding, replaced, told_once, transitions
 from paimon_operator.core.decision import Action, Decision, EventNote
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.operations import OPERATIONS, PROVISION
+from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun, started
-from paimon_operator.core.operations.data import write
-from paimon_operator.core.operations.schema import provision
+from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, deletion, pruning, selection, table_conditions
@@ -64,14 +62,16 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None, finalizer="add")
     followed = active_run.observe_active_run(table, observed.runs, now)
-    status = write.on_spec_change(provision.on_spec_change(followed.status, table, now), table, now)
+    status = followed.status
+    for operation in registry.OPERATIONS.operations:
+        status = operation.on_spec_change(status, table, now)
     status = foreign_commits.on_spec_change(status, table.spec.external_writers)
     seen = wanted.table.model_copy(update={"status": status})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
-        _without_a_look(seen, followed, resolved, now)
+        _without_context(seen, followed, resolved, now)
         if isinstance(resolved, Blocker)
-        else _with_a_look(resolved, observed, followed)
+        else _with_context(resolved, observed, followed)
     )
     return _decided(wanted, observed, followed, outcome, now)
 
@@ -94,7 +94,7 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
     return Blocker(reason_of(broken[0]), summarise(broken)) if broken else context
 
 
-def _without_a_look(table: PaimonTable, followed: ActiveRunState, obstacle: Blocker, now: datetime) -> Outcome:
+def _without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Blocker, now: datetime) -> Outcome:
     """Nothing new starts; a run that is under way ends as it may."""
     status = table.status
     if followed.missing:
@@ -107,31 +107,56 @@ def _without_a_look(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     )
 
 
-def _with_a_look(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
+def _with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
+    """The manifest can be realised: the active run first, then what is due."""
     status = context.table.status.model_copy(update={"effective": context.effective})
-    for operation in OPERATIONS.values():
-        status = operation.outlook(context, status)
-    if table_conditions.is_unknown(followed.run) and followed.run is not None:
+    for scheduled in _all_scheduled():
+        status = scheduled.with_next_ticks(context, status)
+    if followed.run is not None and table_conditions.is_unknown(followed.run):
         return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
     if status.active_run is not None and followed.taken:
         findings = table_conditions.name_taken(context, status, status.active_run)
         return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
-    if followed.missing and (stopped := _stopped(context, status)):
+    stopped = _stopped(context, status) if followed.missing else None
+    if stopped is not None:
         table = context.table.model_copy(update={"status": status})
         status = active_run.given_up(table, stopped.reason, stopped.message, context.now)
     if status.active_run is not None:
         return _wait_for_run(context, observed, followed, status)
-    suspended, making = _is_suspended(context), next(iter(PROVISION.due(context, status)), None)
-    verifies = making is not None and not suspended and commit_safety.may_verify(context, status)
+    return _without_active_run(context, observed, status)
+
+
+def _without_active_run(context: TableContext, observed: TableObserved, status: TableStatus) -> Outcome:
+    """Starts the work that comes first, unless commits are unsafe, the table is suspended or nothing is due.
+
+    Establishing the table may start where other commits may not: `may_verify`.
+    """
+    suspended = _is_suspended(context)
+    establishing = next(iter(_establishing().due(context, status)), None)
+    verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
         return _unsafe(context, status)
     if suspended:
         status = selection.waiting(context, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=table_conditions.suspended(context, status))
     status = selection.skip_empty_table(context, status)
-    work = making or selection.next_work(context, observed, status)
-    status = selection.mark_blocked_writes(context, status)
+    work = establishing or selection.next_work(context, observed, status)
+    status = selection.mark_blocked(context, status)
     return _settle(context, status) if work is None else _start(context, status, work)
+
+
+def _establishing() -> Scheduled:
+    """What makes the table due. Raises ValueError for an operation with that role and nothing that makes it due."""
+    scheduled = registry.OPERATIONS.with_role(Role.ESTABLISHES_TABLE).scheduled
+    if scheduled is None:
+        raise ValueError("the operation that establishes the table is never due")
+    return scheduled
+
+
+def _all_scheduled() -> Iterator[Scheduled]:
+    for operation in registry.OPERATIONS.operations:
+        if operation.scheduled is not None:
+            yield operation.scheduled
 
 
 def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
@@ -149,7 +174,9 @@ def _is_suspended(context: TableContext) -> bool:
 
 
 def _verifies(status: TableStatus) -> bool:
-    return status.active_run is not None and status.active_run.type is RunType.PROVISION
+    return status.active_run is not None and registry.OPERATIONS.has_role(
+        status.active_run.type, Role.ESTABLISHES_TABLE
+    )
 
 
 def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) -> Findings:
@@ -166,7 +193,7 @@ def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) 
 def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     """Nothing that commits is started. What may be: the verification, again, when its last run has failed."""
     status = selection.waiting(context, status, Reason.COMMIT_UNSAFE)
-    retries = PROVISION.wakes(status) if commit_safety.may_verify(context, status) else ()
+    retries = _wakeups(_establishing(), status) if commit_safety.may_verify(context, status) else ()
     findings = table_conditions.unsafe(context, status)
     return Outcome(status=status, findings=findings, requeue_after=_until_next(context, retries))
 
@@ -177,7 +204,7 @@ def _wait_for_run(
     """One run at a time. A run that is named and does not exist is made now: that is what the name is for."""
     named = status.active_run
     actions: tuple[Action, ...] = ()
-    status = selection.mark_blocked_writes(context, selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE))
+    status = selection.mark_blocked(context, selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE))
     findings = _at_work(context, status, followed.run)
     if followed.missing and named is not None:
         actions = (active_run.create_action(context.table, named, _policy(context)),)
@@ -189,8 +216,11 @@ def _wait_for_run(
 def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """The status names the run first; it is made once the status is stored."""
     named = active_run.new_active_run(context.table, work)
-    status = OPERATIONS[work.type_].noted(status, work, started(work, named.name))
-    status = OPERATIONS[work.type_].outlook(context, status).model_copy(update={"active_run": named})
+    scheduled = registry.OPERATIONS.of(work.type_).scheduled
+    if scheduled is not None:
+        status = scheduled.record_decision(status, work, started(work, named.name))
+        status = scheduled.with_next_ticks(context, status)
+    status = status.model_copy(update={"active_run": named})
     actions = () if work.run is not None else (active_run.create_action(context.table, named, _policy(context)),)
     return Outcome(
         status=status,
@@ -203,9 +233,14 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
 
 def _settle(context: TableContext, status: TableStatus) -> Outcome:
     """Nothing to do before the next tick or retry."""
-    moments = (moment for operation in OPERATIONS.values() for moment in operation.wakes(status))
+    moments = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
     findings = table_conditions.steady_state(context, status, None)
     return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
+
+
+def _wakeups(scheduled: Scheduled, status: TableStatus) -> Iterator[datetime]:
+    for memory in scheduled.memories(status):
+        yield from memory.wakeups()
 
 
 def _until_next(context: TableContext, moments: Iterable[datetime]) -> timedelta | None:

@@ -10,12 +10,13 @@ from paimon_operator.api.base import rfc3339
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import ON_DEMAND, PaimonRun
-from paimon_operator.api.run.status import Phase, RunTrigger, RunType
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus
-from paimon_operator.core.operations import OPERATIONS, SCHEDULED
+from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun
-from paimon_operator.core.operations.schema.provision import state_of
+from paimon_operator.core.operations.operation import OperationSpec, Scheduled
+from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table.observed import TableObserved
 
@@ -29,57 +30,62 @@ def next_work(context: TableContext, observed: TableObserved, status: TableStatu
     Maintenance goes on while the table differs from the manifest, because it is this object's table all the same;
     writes wait, because they go by the manifest. While nobody knows whether it still is, all of them wait.
     """
-    if state_of(status).hash is None:
+    if not is_established(status):
         return None
-    works = [*_scheduled(context, status), *_asked_for(observed)]
-    if state_of(status).hash != context.wanted_hash:
-        works = [work for work in works if work.type_ is not RunType.WRITE]
+    works = [*_scheduled(context, status), *_requested(observed)]
+    if not is_verified(context, status):
+        works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
     return min(works, key=lambda work: work.due, default=None)
 
 
 def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:
-    """Upkeep of a table that nothing was written to yet: its ticks are answered without a run.
+    """The status with the ticks of maintenance answered without a run, while nothing was written to the table.
 
-    Upkeep that has failed goes on all the same, or it would be called failing for ever.
+    Maintenance that has failed is not skipped: only a successful run clears the failure.
     """
     seen = status.health.observed_at if status.health else None
-    if state_of(status).hash is None or seen is None or not _is_empty(context, status, seen):
+    if seen is None or not is_established(status) or not _is_empty(context, status, seen):
         return status
     message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
     decision = LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
-    failing = {(each.type_, subject) for each in SCHEDULED for subject, _ in each.failures(status)}
-    for work in list(_scheduled(context, status)):
-        if work.type_ is not RunType.WRITE and (work.type_, work.subject) not in failing:
-            operation = OPERATIONS[work.type_]
-            status = operation.outlook(context, operation.noted(status, work, decision))
+    for operation, scheduled in _recurring():
+        if operation.skips_empty_table:
+            failing = {memory.subject for memory in scheduled.memories(status) if memory.failure is not None}
+            for work in [each for each in scheduled.due(context, status) if each.subject not in failing]:
+                status = scheduled.with_next_ticks(context, scheduled.record_decision(status, work, decision))
     return status
 
 
 def _is_empty(context: TableContext, status: TableStatus, seen: datetime) -> bool:
-    """Whether the table has no snapshot: the last run saw none, and since then nobody else may have written.
+    """Whether the table, measured at `seen`, still has no snapshot.
 
-    A measure from before the end of outside writing (CommitSafe turned True then) says nothing, and no measure says it
-    for long: only a run finds a writer whom nobody announced.
+    A measurement older than BELIEVED_EMPTY counts for nothing: an unannounced writer is found by a run only.
     """
-    if status.table is None or status.table.snapshot_id is not None or context.now - seen >= BELIEVED_EMPTY:
-        return False
-    if status.outside_writers is not None and status.outside_writers.seen_snapshot:
-        return False  # a run that had nothing to load saw a snapshot and did not measure
+    had_no_snapshot = status.table is not None and status.table.snapshot_id is None
+    is_recent = context.now - seen < BELIEVED_EMPTY
+    # A run that had nothing to load saw a snapshot and did not measure.
+    seen_since = status.outside_writers.seen_snapshot if status.outside_writers is not None else None
+    return had_no_snapshot and is_recent and not seen_since and _only_operator_writes(context, seen)
+
+
+def _only_operator_writes(context: TableContext, since: datetime) -> bool:
+    """Whether nobody else may have written since: others may have until the moment CommitSafe turned True."""
     safe = find(context.table.status.conditions, ConditionType.COMMIT_SAFE)
-    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > seen:
+    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > since:
         return False
     return context.spec.external_writers is not ExternalWriters.ACTIVE
 
 
-def mark_blocked_writes(context: TableContext, status: TableStatus) -> TableStatus:
-    """Writes that are due and wait for the table say so; all work does until the table is verified."""
-    state = state_of(status)
-    if state.hash == context.wanted_hash:
+def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due work waits for the table: all of it until the table is established."""
+    if is_verified(context, status):
         return status
-    differs = state.failure is not None and state.failure.reason == Reason.TABLE_DIFFERS
+    failure, established = state_of(status).failure, is_established(status)
+    differs = failure is not None and failure.reason == Reason.TABLE_DIFFERS
     reason = Reason.TABLE_DIFFERS if differs else Reason.TABLE_NOT_READY
-    works = [work for work in _others(context, status) if work.type_ is RunType.WRITE or state.hash is None]
-    return _noted(status, works, reason, reason.means)
+    others = _others(context, status)
+    blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
+    return _with_decision(status, blocked, reason, reason.means)
 
 
 def waiting(context: TableContext, status: TableStatus, reason: Reason) -> TableStatus:
@@ -87,7 +93,7 @@ def waiting(context: TableContext, status: TableStatus, reason: Reason) -> Table
     message = reason.means
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
-    return _noted(status, _others(context, status), reason, message)
+    return _with_decision(status, _others(context, status), reason, message)
 
 
 def _others(context: TableContext, status: TableStatus) -> list[DueRun]:
@@ -97,39 +103,33 @@ def _others(context: TableContext, status: TableStatus) -> list[DueRun]:
     return [work for work in _scheduled(context, status) if (work.type_, work.subject) != at_work]
 
 
+def _recurring() -> Iterator[tuple[OperationSpec, Scheduled]]:
+    for operation in registry.OPERATIONS.recurring:
+        if operation.scheduled is not None:
+            yield operation, operation.scheduled
+
+
 def _scheduled(context: TableContext, status: TableStatus) -> Iterator[DueRun]:
-    for operation in SCHEDULED:
-        yield from operation.due(context, status)
+    for _, scheduled in _recurring():
+        yield from scheduled.due(context, status)
 
 
-def _asked_for(observed: TableObserved) -> Iterator[DueRun]:
+def _requested(observed: TableObserved) -> Iterator[DueRun]:
     for run in observed.runs:
-        if _is_waiting(run):
-            created = run.metadata.creation_timestamp
-            if created is not None:
-                yield _of_a_user(run, created)
-
-
-def _of_a_user(run: PaimonRun, created: datetime) -> DueRun:
-    compact = run.spec.compact
-    return DueRun(
-        type_=run.spec.type,
-        subject=compact.strategy.value if compact else None,
-        partial=compact is not None and compact.partitions is not None,
-        trigger=RunTrigger.USER,
-        due=created,
-        run=run,
-    )
+        on_demand, created = registry.OPERATIONS.of(run.spec.type).on_demand, run.metadata.creation_timestamp
+        if on_demand is not None and created is not None and _is_waiting(run):
+            yield on_demand.requested(run, created)
 
 
 def _is_waiting(run: PaimonRun) -> bool:
-    made_by_user = run.spec.trigger is None and run.spec.type in ON_DEMAND
     untouched = run.status.phase in (None, Phase.PENDING) and run.metadata.deletion_timestamp is None
-    return made_by_user and untouched
+    return run.spec.trigger is None and untouched
 
 
-def _noted(status: TableStatus, works: list[DueRun], reason: Reason, message: str) -> TableStatus:
+def _with_decision(status: TableStatus, works: list[DueRun], reason: Reason, message: str) -> TableStatus:
     decision = LastDecision(result=DecisionResult.WAITING, reason=reason, message=message)
     for work in works:
-        status = OPERATIONS[work.type_].noted(status, work, decision)
+        scheduled = registry.OPERATIONS.of(work.type_).scheduled
+        if scheduled is not None:
+            status = scheduled.record_decision(status, work, decision)
     return status

@@ -11,14 +11,15 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import FailureClass, Phase, RunType
+from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.api.table.spec import MergeEngineType, PaimonTable
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.conditions import Finding, false, idle, reconciling, stalled, true, unknown
 from paimon_operator.core.decision import Refusal
-from paimon_operator.core.operations import OPERATIONS
-from paimon_operator.core.operations.schema.provision import state_of
+from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.operation import Memory, Role
+from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
@@ -94,23 +95,26 @@ def suspended(context: TableContext, status: TableStatus) -> Findings:
 def steady_state(
     context: TableContext, status: TableStatus, run: PaimonRun | None, held: Blocker | None = None
 ) -> Findings:
-    """The usual case: the table is verified, or on its way, or making it failed; `run` is the active one."""
+    """The usual case: the table is verified, or about to be, or the last try failed. `run` is the active one."""
     held = held or blocker_of(run)
-    if verified := _verified(context, status):
+    verified = _verified(context, status)
+    if verified is not None:
         return (verified, *idle(Reason.NO_ACTION_NEEDED), *healthy(status, held))
     if held is not None and not ever_ready(status):
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:
         return _not_made(status, held)
-    active = status.active_run
-    if active is not None and active.type is RunType.PROVISION:
-        reason, message = Reason.PROVISIONING, f"run {active.name} makes the table what the manifest says"
-    elif active is not None:
-        reason = Reason.ANOTHER_RUN_IS_ACTIVE
-        message = f"the manifest is realised as soon as run {active.name} has ended"
-    else:
-        reason, message = Reason.PENDING, Reason.PENDING.means
+    reason, message = _progress(status.active_run)
     return (unknown(ConditionType.READY, reason, message), *reconciling(reason, message), *healthy(status, held))
+
+
+def _progress(active: ActiveRun | None) -> tuple[Reason, str]:
+    """How far a table is that is not verified and has not failed to be."""
+    if active is None:
+        return Reason.PENDING, Reason.PENDING.means
+    if registry.OPERATIONS.has_role(active.type, Role.ESTABLISHES_TABLE):
+        return Reason.PROVISIONING, f"run {active.name} makes the table what the manifest says"
+    return Reason.ANOTHER_RUN_IS_ACTIVE, f"the manifest is realised as soon as run {active.name} has ended"
 
 
 def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[Condition, ...]) -> Findings:
@@ -159,7 +163,7 @@ def _stuck(context: TableContext, status: TableStatus, held: Blocker) -> Finding
 
 
 def _verified(context: TableContext, status: TableStatus) -> Finding | None:
-    if state_of(status).hash is None or state_of(status).hash != context.wanted_hash:
+    if not is_verified(context, status):
         return None
     schema = status.table.schema_id if status.table else None
     message = "the table is as the manifest says" + (f", schema {schema}" if schema is not None else "")
@@ -192,14 +196,22 @@ def _problems(status: TableStatus) -> Iterator[Blocker]:
     """What failed, of making the table first, and when it is tried again."""
     active = status.active_run
     at_work = None if active is None else (active.type, active.subject)
-    for operation in OPERATIONS.values():
-        for subject, failure in operation.failures(status):
-            again = ""
-            if active is not None and at_work == (operation.type_, subject):
-                again = f" (being tried again by run {active.name})"
-            elif failure.next_try is not None:
-                again = f" (tried again at {rfc3339(failure.next_try)})"
-            yield Blocker(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
+    for type_, memory in _memories(status):
+        failure = memory.failure
+        if failure is None:
+            continue
+        again = ""
+        if active is not None and at_work == (type_, memory.subject):
+            again = f" (being tried again by run {active.name})"
+        elif failure.next_try is not None:
+            again = f" (tried again at {rfc3339(failure.next_try)})"
+        yield Blocker(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
+
+
+def _memories(status: TableStatus) -> Iterator[tuple[str, Memory]]:
+    for operation in registry.OPERATIONS.operations:
+        if operation.scheduled is not None:
+            yield from ((operation.type, memory) for memory in operation.scheduled.memories(status))
 
 
 def _member(word: str) -> Reason:

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from paimon_contract.parameters.write import WriteParameters
+from paimon_contract.result import Result
+from paimon_operator.api.base import ApiModel, Json, MemberName
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
+from paimon_operator.api.run.result import write_result
+from paimon_operator.api.run.spec import PaimonRun, member_of
+from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus, WriteState
+from paimon_operator.api.table.status import LastDecision, TableStatus, WriteState
 from paimon_operator.api.table.writes import TriggerType, Write
 from paimon_operator.core import schedule
-from paimon_operator.core.operations import schedule_state
+from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.errors import SpecError
 
-ONCE_RETRIED: Final = frozenset(FailureClass) - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, FailureClass.CANCELLED}
-"""No tick will bring a write of type Once back, so the table does; but never one that may have committed."""
+
+class WriteRun(ApiModel):
+    """Which write to run."""
+
+    name: MemberName
+    """Name of one of the table's writes."""
 
 
 class Writes:
     """Every write of the list, remembered by its name in status.writes."""
-
-    type_ = RunType.WRITE
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Writes whose tick has come, and writes of type Once that have not been done."""
@@ -38,7 +44,7 @@ class Writes:
             if work is not None:
                 yield work
 
-    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
+    def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The writes of the manifest, in its order, each with its next tick."""
         states = []
         for write in context.spec.writes:
@@ -49,35 +55,32 @@ class Writes:
                 states.append(schedule_state.changed(state, next=None))
         return status.model_copy(update={"writes": tuple(states)})
 
-    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
+    def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided about one write."""
         return _with(status, schedule_state.record_decision(_slot(status, work.subject or ""), work.due_time, decision))
 
-    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-        """The result of one write; a manifest that no longer has it forgets it at the next look."""
-        state = _slot(status, ended.active.subject or "")
-        once = ended.active.trigger is RunTrigger.ONCE
-        if not ended.succeeded:
-            # A table that has vanished is made anew, and no edit follows that would bring the write back.
-            retryable = frozenset(FailureClass) if ended.reason == Reason.TABLE_NOT_FOUND else ONCE_RETRIED
-            retried = retryable if once else schedule_state.RETRIED_BEFORE_THE_NEXT_TICK
-            return _with(status, schedule_state.record_failure(state, ended, key, retried))
-        loaded = ended.result.write
-        reason = Reason.NOT_NEEDED if loaded is not None and loaded.skipped else Reason.RUN_SUCCEEDED
-        then = "it is done until from or mode is edited" if once else ""
-        state = schedule_state.record_success(state, ended, reason=reason, then=then)
-        if loaded is not None and loaded.committed_snapshot is not None:
-            state = schedule_state.changed(state, committed_snapshot=loaded.committed_snapshot, rows=loaded.rows)
-        return _with(status, schedule_state.changed(state, once_hash=ended.active.spec_hash) if once else state)
-
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
-        """The failures of all writes, in their order."""
-        yield from ((state.name, state.failure) for state in status.writes if state.failure is not None)
-
-    def wakes(self, status: TableStatus) -> Iterator[datetime]:
-        """The next ticks and retries of all."""
+    def memories(self, status: TableStatus) -> Iterator[Memory]:
+        """One per write, in their order."""
         for state in status.writes:
-            yield from schedule_state.next_wakeups(state)
+            yield Memory(state.name, state.failure, state.next)
+
+
+def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    """The status after a run of one write. The next reconcile forgets a write that the manifest no longer has."""
+    state = _slot(status, ended.active.subject or "")
+    once = ended.active.trigger is RunTrigger.ONCE
+    if not ended.succeeded:
+        # A table that has vanished is made anew, and no edit follows that would bring the write back.
+        retryable = retries.EVERY_CLASS if ended.reason == Reason.TABLE_NOT_FOUND else retries.ONCE
+        retried = retryable if once else retries.BEFORE_THE_NEXT_TICK
+        return _with(status, schedule_state.record_failure(state, ended, key, retried))
+    loaded = ended.result.write
+    reason = Reason.NOT_NEEDED if loaded is not None and loaded.skipped else Reason.RUN_SUCCEEDED
+    then = "it is done until from or mode is edited" if once else ""
+    state = schedule_state.record_success(state, ended, reason=reason, then=then)
+    if loaded is not None and loaded.committed_snapshot is not None:
+        state = schedule_state.changed(state, committed_snapshot=loaded.committed_snapshot, rows=loaded.rows)
+    return _with(status, schedule_state.changed(state, once_hash=ended.active.spec_hash) if once else state)
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
@@ -105,7 +108,7 @@ def write_hash(write: Write) -> str:
 
 def job(context: TableContext, run: PaimonRun) -> WriteParameters:
     """The write that `run` names. Raises SpecError when the table or its catalog no longer has what it needs."""
-    name = run.spec.write.name if run.spec.write else ""
+    name = target(run).subject or ""
     write = next((each for each in context.spec.writes if each.name == name), None)
     if write is None:
         raise SpecError(
@@ -146,7 +149,7 @@ def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRu
     if not tick:
         return None
     return DueRun(
-        type_=RunType.WRITE,
+        type_=OPERATION.type,
         subject=write.name,
         trigger=RunTrigger.SCHEDULE,
         due=tick.since,
@@ -164,7 +167,7 @@ def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRu
     if failure is not None and (failure.next_try is None or failure.next_try > context.now):
         return None
     return DueRun(
-        type_=RunType.WRITE,
+        type_=OPERATION.type,
         subject=write.name,
         trigger=RunTrigger.ONCE,
         due=context.created,
@@ -188,3 +191,59 @@ def _with(status: TableStatus, state: WriteState) -> TableStatus:
     else:
         states = (*status.writes, state)
     return status.model_copy(update={"writes": states})
+
+
+def target(run: PaimonRun) -> RunTarget:
+    """The write's name."""
+    asked = member_of(run.spec, MEMBER.field, WriteRun)
+    return RunTarget() if asked is None else RunTarget(asked.name)
+
+
+def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
+    """Rows of the write's last load: the next input is not known before Spark has listed it."""
+    name = target(run).subject
+    rows = next((write.rows for write in table.status.writes if write.name == name), None)
+    return InputSize(rows, None, f"the last load of write {name}")
+
+
+def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:
+    """Whether the write is as it was when the run was decided; one that is gone is reported by the job."""
+    name = target(run).subject
+    return all(write_hash(each) == decided for each in context.spec.writes if each.name == name)
+
+
+def status_fields(result: Result) -> Mapping[str, Any]:
+    """What was loaded."""
+    return {"write": write_result(result)}
+
+
+def summary(result: Result) -> str:
+    """What was done."""
+    if result.write is None or result.write.skipped:
+        return "there was nothing to load"
+    found = " by an earlier attempt" if result.write.already_committed else ""
+    return f"{result.write.rows} rows of {result.write.files} files were loaded{found}"
+
+
+def _of_name(name: str) -> Json:
+    return {"name": name}
+
+
+MEMBER: Final = RunMember(field="write", model=WriteRun, of_subject=_of_name)
+OPERATION: Final = OperationSpec(
+    type="Write",
+    order=20,
+    scheduled=Writes(),
+    member=MEMBER,
+    target=target,
+    job=job,
+    summary=summary,
+    status_fields=status_fields,
+    memory="writes",
+    record_result=record_result,
+    on_spec_change=on_spec_change,
+    is_still_asked_for=is_still_asked_for,
+    input_size=input_size,
+    needs_matching_table=True,
+    lost_result_is_unknown=True,
+)

@@ -4,27 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from paimon_contract.parameters.compact import CompactParameters
+from paimon_contract.result import Result, ResultMeasure
+from paimon_operator.api.base import ApiModel, Json
+from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import CompactRun, CompactStrategy, PaimonRun
-from paimon_operator.api.run.status import RunTrigger, RunType
-from paimon_operator.api.table.status import CompactionState, LastDecision, LastFailure, ScheduleState, TableStatus
+from paimon_operator.api.run.spec import PaimonRun, member_of
+from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import CompactionState, LastDecision, ScheduleState, TableFacts, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
-from paimon_operator.core.operations import schedule_state
+from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
 FULL_FIRST: Final = (CompactStrategy.FULL, CompactStrategy.MINOR)
 
+Partition = Annotated[dict[str, Annotated[str, Field(max_length=256)]], Field(min_length=1, max_length=16)]
+"""Partition key -> value, as text."""
 
-class Compact:
-    """Full before minor: after a full compaction there is nothing left for a minor one."""
 
-    type_ = RunType.COMPACT
+class CompactRun(ApiModel):
+    """How to compact."""
+
+    strategy: CompactStrategy
+    """Minor: merge few sorted runs. Full: rewrite each bucket into one."""
+    partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
+    """Only these partitions, whatever partitionIdleTime says: for each of them the values of all its keys, or of some
+    and it stands for all that match. Absent: all partitions."""
+
+
+class CompactTable:
+    """Full before minor: after a full compaction there is nothing left for a minor one. Users may request both."""
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Strategies whose tick has come."""
@@ -33,7 +51,7 @@ class Compact:
             tick = wanted and schedule_state.due_tick(_slot(status, strategy), wanted, context.created, context.now)
             if tick:
                 yield DueRun(
-                    type_=RunType.COMPACT,
+                    type_=OPERATION.type,
                     subject=strategy.value,
                     trigger=RunTrigger.SCHEDULE,
                     due=tick.since,
@@ -42,7 +60,7 @@ class Compact:
                     after=_slot(status, strategy).last_run,
                 )
 
-    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
+    def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick of each strategy that has a schedule."""
         for strategy in FULL_FIRST:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
@@ -52,7 +70,7 @@ class Compact:
                 status = _with(status, strategy, schedule_state.without_schedule(state))
         return status
 
-    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
+    def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided about one strategy."""
         if work.partial:
             return status
@@ -60,41 +78,49 @@ class Compact:
         status = _with(
             status, strategy, schedule_state.record_decision(_slot(status, strategy), work.due_time, decision)
         )
-        return _told(status, decision=decision)
+        return _with_latest(status, decision=decision)
 
-    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-        """The result counts for its strategy, and shows as the latest of both.
-
-        A user's failure is the user's; and a part of the table that a user had compacted answers for no tick.
-        """
-        if ended.active.partial:
-            return status
-        strategy = CompactStrategy(ended.active.subject or "")
-        state = _slot(status, strategy)
-        if ended.succeeded:
-            state = schedule_state.record_success(state, ended)
-            status = _with(status, strategy, state)
-            return _told(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
-        if ended.active.trigger is RunTrigger.USER:
-            return status
-        retried = schedule_state.RETRIED_BEFORE_THE_NEXT_TICK
-        state = schedule_state.record_failure(state, ended, key, retried)
-        return _told(_with(status, strategy, state), last_run=state.last_run, decision=state.decision)
-
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
-        """The failures of both strategies."""
-        states = ((strategy.value, _slot(status, strategy)) for strategy in FULL_FIRST)
-        yield from ((strategy, state.failure) for strategy, state in states if state.failure is not None)
-
-    def wakes(self, status: TableStatus) -> Iterator[datetime]:
-        """The next ticks and retries of both."""
+    def memories(self, status: TableStatus) -> Iterator[Memory]:
+        """One per strategy."""
         for strategy in FULL_FIRST:
-            yield from schedule_state.next_wakeups(_slot(status, strategy))
+            state = _slot(status, strategy)
+            yield Memory(strategy.value, state.failure, state.next)
+
+    def requested(self, run: PaimonRun, created: datetime) -> DueRun:
+        """The strategy that the run asks for."""
+        asked = target(run)
+        return DueRun(
+            type_=OPERATION.type,
+            subject=asked.subject,
+            partial=asked.partial,
+            trigger=RunTrigger.USER,
+            due=created,
+            run=run,
+        )
+
+
+def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    """The status after a run: the result counts for its strategy, and shows as the latest of both.
+
+    The failure of a user's run is not recorded. A compaction of some partitions answers no tick.
+    """
+    if ended.active.partial:
+        return status
+    strategy = CompactStrategy(ended.active.subject or "")
+    state = _slot(status, strategy)
+    if ended.succeeded:
+        state = schedule_state.record_success(state, ended)
+        status = _with(status, strategy, state)
+        return _with_latest(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
+    if ended.active.trigger is RunTrigger.USER:
+        return status
+    state = schedule_state.record_failure(state, ended, key, retries.BEFORE_THE_NEXT_TICK)
+    return _with_latest(_with(status, strategy, state), last_run=state.last_run, decision=state.decision)
 
 
 def job(context: TableContext, run: PaimonRun) -> CompactParameters:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
-    asked = run.spec.compact or CompactRun(strategy=CompactStrategy.FULL)
+    asked = _asked(run) or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
     if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
         raise SpecError(
@@ -143,6 +169,57 @@ def _with(status: TableStatus, strategy: CompactStrategy, state: ScheduleState) 
     return status.model_copy(update={"compaction": both.model_copy(update=summary)})
 
 
-def _told(status: TableStatus, **values: object) -> TableStatus:
+def _with_latest(status: TableStatus, **values: object) -> TableStatus:
     both = status.compaction or CompactionState()
     return status.model_copy(update={"compaction": both.model_copy(update=values)})
+
+
+def _asked(run: PaimonRun) -> CompactRun | None:
+    return member_of(run.spec, MEMBER.field, CompactRun)
+
+
+def target(run: PaimonRun) -> RunTarget:
+    """The strategy, and whether some partitions only."""
+    asked = _asked(run)
+    return RunTarget() if asked is None else RunTarget(asked.strategy.value, asked.partitions is not None)
+
+
+def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
+    """The table's size. A minor compaction merges only what the last loads have left."""
+    asked = _asked(run)
+    if asked is not None and asked.strategy is CompactStrategy.MINOR:
+        loads = [write.rows for write in table.status.writes if write.rows is not None]
+        return InputSize(sum(loads) if loads else None, None, "the last loads of all writes")
+    facts = table.status.table or TableFacts(identifier="")
+    return InputSize(facts.rows, facts.size_bytes, "the table")
+
+
+def summary(result: Result) -> str:
+    """What was done."""
+    return f"compacted from {_files(result.before)} to {_files(result.after)}"
+
+
+def _files(measure: ResultMeasure | None) -> str:
+    return "an unknown number of files" if measure is None or measure.files is None else f"{measure.files} files"
+
+
+def _of_strategy(strategy: str) -> Json:
+    return {"strategy": strategy}
+
+
+MEMBER: Final = RunMember(field="compact", model=CompactRun, of_subject=_of_strategy)
+_COMPACTION: Final = CompactTable()
+OPERATION: Final = OperationSpec(
+    type="Compact",
+    order=30,
+    scheduled=_COMPACTION,
+    on_demand=_COMPACTION,
+    member=MEMBER,
+    target=target,
+    job=job,
+    summary=summary,
+    memory="compaction",
+    record_result=record_result,
+    input_size=input_size,
+    skips_empty_table=True,
+)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any, Final
 
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
-from paimon_operator.api.run.status import RunTrigger, RunType
-from paimon_operator.api.table.status import LastDecision, LastFailure, ScheduleState, TableStatus
+from paimon_contract.result import Result
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.table.status import LastDecision, ScheduleState, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
-from paimon_operator.core.operations import schedule_state
+from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.operation import Memory, OperationSpec
 from paimon_operator.core.spec.context import TableContext
 
 
-class ExpireSnapshots:
-    """One schedule, remembered in status.retention."""
-
-    type_ = RunType.EXPIRE_SNAPSHOTS
+class Expiry:
+    """One schedule, remembered in status.retention. Users may request a run too."""
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Due when its tick has come."""
@@ -26,7 +28,7 @@ class ExpireSnapshots:
         tick = wanted and schedule_state.due_tick(_slot(status), wanted, context.created, context.now)
         if tick:
             yield DueRun(
-                type_=RunType.EXPIRE_SNAPSHOTS,
+                type_=OPERATION.type,
                 trigger=RunTrigger.SCHEDULE,
                 due=tick.since,
                 due_time=tick.tick,
@@ -34,39 +36,37 @@ class ExpireSnapshots:
                 after=_slot(status).last_run,
             )
 
-    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
+    def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick."""
         wanted, state = _schedule(context), _slot(status)
         if wanted is not None:
             return _with(status, schedule_state.with_next(state, wanted, context))
         return status if status.retention is None else _with(status, schedule_state.without_schedule(state))
 
-    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
+    def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided."""
         return _with(status, schedule_state.record_decision(_slot(status), work.due_time, decision))
 
-    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-        """The result of the run. A user's failure is the user's."""
-        if ended.succeeded:
-            return _with(status, schedule_state.record_success(_slot(status), ended))
-        if ended.active.trigger is RunTrigger.USER:
-            return status
-        return _with(
-            status,
-            schedule_state.record_failure(_slot(status), ended, key, schedule_state.RETRIED_BEFORE_THE_NEXT_TICK),
-        )
+    def memories(self, status: TableStatus) -> Iterator[Memory]:
+        """One."""
+        if status.retention is not None:
+            yield Memory(None, status.retention.failure, status.retention.next)
 
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
-        """The failure of the last run, if it was one."""
-        if status.retention is not None and status.retention.failure is not None:
-            yield None, status.retention.failure
-
-    def wakes(self, status: TableStatus) -> Iterator[datetime]:
-        """The next tick or retry."""
-        yield from schedule_state.next_wakeups(_slot(status))
+    def requested(self, run: PaimonRun, created: datetime) -> DueRun:
+        """All of the table."""
+        return DueRun(type_=OPERATION.type, trigger=RunTrigger.USER, due=created, run=run)
 
 
-def job(context: TableContext) -> ExpireSnapshotsParameters:
+def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    """The status after a run. The failure of a user's run is not recorded: the schedule does not retry it."""
+    if ended.succeeded:
+        return _with(status, schedule_state.record_success(_slot(status), ended))
+    if ended.active.trigger is RunTrigger.USER:
+        return status
+    return _with(status, schedule_state.record_failure(_slot(status), ended, key, retries.BEFORE_THE_NEXT_TICK))
+
+
+def job(context: TableContext, run: PaimonRun) -> ExpireSnapshotsParameters:  # noqa: ARG001
     """What is kept, as it holds for the table. Absent values are the table's own options, or Paimon's defaults."""
     block = context.effective.retention.snapshots if context.effective.retention else None
     if block is None:
@@ -89,3 +89,28 @@ def _slot(status: TableStatus) -> ScheduleState:
 
 def _with(status: TableStatus, state: ScheduleState) -> TableStatus:
     return status.model_copy(update={"retention": state})
+
+
+def status_fields(result: Result) -> Mapping[str, Any]:
+    """How many snapshots expired."""
+    return {"expired": result.expired}
+
+
+def summary(result: Result) -> str:
+    """What was done."""
+    return f"{result.expired or 0} snapshots expired"
+
+
+_EXPIRY: Final = Expiry()
+OPERATION: Final = OperationSpec(
+    type="ExpireSnapshots",
+    order=40,
+    scheduled=_EXPIRY,
+    on_demand=_EXPIRY,
+    job=job,
+    summary=summary,
+    status_fields=status_fields,
+    memory="retention",
+    record_result=record_result,
+    skips_empty_table=True,
+)

@@ -1,26 +1,30 @@
-"""Drop the table, because its object is deleted with deletionPolicy Delete. Repeated without limit."""
+"""Drops the table, because its PaimonTable is deleted with deletionPolicy Delete. Repeated without limit."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from paimon_contract.parameters.drop import DropParameters
-from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
+from paimon_contract.result import Result
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.status import DropState, TableStatus
+from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.operation import OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
-
-RETRIED: Final = frozenset(FailureClass)
+from paimon_operator.core.spec.context import TableContext
 
 
 def due(status: TableStatus, now: datetime) -> DueRun | None:
     """The next try, None while it waits for its time."""
-    state = state_of(status)
+    state = status.drop or DropState()
     if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
         return None
     return DueRun(
-        type_=RunType.DROP,
+        type_=OPERATION.type,
         trigger=RunTrigger.DELETION,
         due=now,
         identity=identity("deletion", state.attempts or 0),
@@ -28,25 +32,41 @@ def due(status: TableStatus, now: datetime) -> DueRun | None:
     )
 
 
-def ended(status: TableStatus, run: RunOutcome, key: str) -> TableStatus:
-    """Done, or one more failure."""
-    state = state_of(status)
-    if run.succeeded:
-        return _with(status, DropState(last_run=run.active.name, attempts=state.attempts, done=True))
+def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    """The status after a run: done, or one failure more."""
+    state, run = status.drop or DropState(), ended.active.name
+    if ended.succeeded:
+        done = DropState(last_run=run, attempts=state.attempts, done=True)
+        return status.model_copy(update={"drop": done})
     attempts = (state.attempts or 0) + 1
-    failure = run.as_failure(state.failure, retry_time(run, attempts, key, RETRIED))
-    return _with(status, DropState(last_run=run.active.name, attempts=attempts, failure=failure))
+    failure = ended.as_failure(state.failure, retry_time(ended, attempts, key, retries.EVERY_CLASS))
+    failed = DropState(last_run=run, attempts=attempts, failure=failure)
+    return status.model_copy(update={"drop": failed})
 
 
-def state_of(status: TableStatus) -> DropState:
-    """What is remembered of dropping."""
-    return status.drop or DropState()
-
-
-def job() -> DropParameters:
-    """Everything that a drop needs stands in the job's head."""
+def job(context: TableContext, run: PaimonRun) -> DropParameters:  # noqa: ARG001
+    """No parameters: everything that it needs stands in the job's head."""
     return DropParameters()
 
 
-def _with(status: TableStatus, state: DropState) -> TableStatus:
-    return status.model_copy(update={"drop": state})
+def status_fields(result: Result) -> Mapping[str, Any]:
+    """Whether there was a table."""
+    return {"dropped": result.dropped}
+
+
+def summary(result: Result) -> str:
+    """What was done."""
+    return "the table was dropped" if result.dropped else "the table was gone already"
+
+
+OPERATION: Final = OperationSpec(
+    type="Drop",
+    order=50,
+    role=Role.REMOVES_TABLE,
+    removal=due,
+    job=job,
+    summary=summary,
+    status_fields=status_fields,
+    memory="drop",
+    record_result=record_result,
+)

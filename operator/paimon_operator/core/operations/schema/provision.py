@@ -1,47 +1,44 @@
-"""Make the table what the manifest says, or verify that it is: whenever that part of the manifest changes."""
+"""Creates the table that the manifest asks for, or verifies it: whenever that part of the manifest changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
-from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
+from paimon_contract.result import Result
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
+from paimon_operator.api.table.status import LastDecision, ProvisionState, TableStatus
+from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
+from paimon_operator.core.operations.verification import is_verified, state_of, with_state
 from paimon_operator.core.spec import data_types
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 
-RETRIED: Final = frozenset(FailureClass) - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN}
-"""All but errors of the manifest: without the table nothing else can happen, so nothing else would try it again."""
-MENDED_ELSEWHERE: Final = frozenset({Reason.CONFLICT, Reason.TABLE_EXISTS})
-"""Errors of the manifest that may end without an edit: the other owner, or the table that is in the way, may go."""
-DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
-"""Any run that ends by these has found that the table is no longer the one that was verified."""
+_MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 
 
-class Provision:
-    """The table exists, belongs to this object, and has the columns and options of the manifest."""
-
-    type_ = RunType.PROVISION
+class EstablishTable:
+    """Due when the manifest asks for another table than the verified one."""
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
-        """Due when the wanted table is not the verified one, unless it failed and waits for an edit or for its time."""
+        """One run, unless the last one failed and waits for an edit or for its time."""
         wanted, state = context.wanted_hash, state_of(status)
-        if state.hash == wanted:
+        if is_verified(context, status):
             return
         failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
         if failure is not None and (failure.next_try is None or failure.next_try > context.now):
             return
         repetition = failure.count if failure else 0
         yield DueRun(
-            type_=RunType.PROVISION,
+            type_=OPERATION.type,
             trigger=RunTrigger.SPEC,
             due=context.created,
             spec_hash=wanted,
@@ -49,46 +46,45 @@ class Provision:
             after=state.last_run,
         )
 
-    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
-        """A failure of another manifest than this one is over."""
+    def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
+        """The status without the failure of another manifest than this one, or of one that is verified by now."""
         state = state_of(status)
-        if state.failure is None or state.failure.spec_hash == context.wanted_hash != state.hash:
+        if state.failure is None:
             return status
-        return _with(status, state.model_copy(update={"failure": None}))
+        if state.failure.spec_hash == context.wanted_hash and not is_verified(context, status):
+            return status
+        return with_state(status, state.model_copy(update={"failure": None}))
 
-    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:  # noqa: ARG002
-        """Nothing to note: what happens to the table is told by Ready and Reconciling."""
+    def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:  # noqa: ARG002
+        """The same status: the conditions Ready and Reconciling report it."""
         return status
 
-    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-        """Success: the table is verified against the hash that the run was started for."""
-        state = state_of(status)
-        if not ended.succeeded:
-            same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
-            retried = frozenset(FailureClass) if ended.reason in MENDED_ELSEWHERE else RETRIED
-            next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
-            failure = ended.as_failure(same, next_try)
-            return _with(status, state.model_copy(update={"last_run": ended.active.name, "failure": failure}))
-        done = ProvisionState(
-            hash=ended.active.spec_hash,
-            last_run=ended.active.name,
-            last_time=ended.at,
-            # An adopted table stays adopted when a later run verifies it.
-            created=ended.result.created if state.created is None else state.created,
-        )
-        return _with(status, done)
-
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
-        """The failure of the last run, if it was one."""
-        if status.provision is not None and status.provision.failure is not None:
-            yield None, status.provision.failure
-
-    def wakes(self, status: TableStatus) -> Iterator[datetime]:
-        """When it is tried again."""
-        yield from (failure.next_try for _, failure in self.failures(status) if failure.next_try is not None)
+    def memories(self, status: TableStatus) -> Iterator[Memory]:
+        """One, once a run has ended."""
+        if status.provision is not None:
+            yield Memory(None, status.provision.failure)
 
 
-def job(context: TableContext) -> ProvisionParameters:
+def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    """The status after a run: verified against the hash that the run was started for, or one failure more."""
+    state = state_of(status)
+    if not ended.succeeded:
+        same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
+        retried = retries.EVERY_CLASS if ended.reason in retries.FIXED_WITHOUT_AN_EDIT else retries.ESTABLISHING
+        next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
+        failure = ended.as_failure(same, next_try)
+        return with_state(status, state.model_copy(update={"last_run": ended.active.name, "failure": failure}))
+    done = ProvisionState(
+        hash=ended.active.spec_hash,
+        last_run=ended.active.name,
+        last_time=ended.at,
+        # An adopted table stays adopted when a later run verifies it.
+        created=ended.result.created if state.created is None else state.created,
+    )
+    return with_state(status, done)
+
+
+def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: ARG001
     """The whole table. How it is hashed (`core/spec/desired_table.py`) does not depend on this form."""
     table = desired_table(context.spec, context.effective)
     return ProvisionParameters(
@@ -106,25 +102,42 @@ def _column(column: DesiredColumn) -> JobColumn:
     return JobColumn(name=column.name, type=column.type, comment=column.comment, data_type=form)
 
 
-def state_of(status: TableStatus) -> ProvisionState:
-    """What is remembered of making the table."""
-    return status.provision or ProvisionState()
-
-
-def require_verification(status: TableStatus) -> TableStatus:
-    """What was verified holds no longer, so it is verified again: the table is made anew, or it is said why not."""
-    return _with(status, state_of(status).model_copy(update={"hash": None}))
-
-
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
     """An edit of any field is a new try for a table that never came up: what was wrong may lie outside the manifest."""
     state = state_of(status)
     unseen = table.metadata.generation != status.observed_generation
-    if not unseen or ever_ready(status) or state.failure is None or state.failure.failure_class in RETRIED:
+    if not unseen or ever_ready(status) or state.failure is None or state.failure.failure_class in retries.ESTABLISHING:
         return status
     failure = state.failure.model_copy(update={"next_try": now})
-    return _with(status, state.model_copy(update={"failure": failure}))
+    return with_state(status, state.model_copy(update={"failure": failure}))
 
 
-def _with(status: TableStatus, state: ProvisionState) -> TableStatus:
-    return status.model_copy(update={"provision": state})
+def status_fields(result: Result) -> Mapping[str, Any]:
+    """Whether the table was created, and how an existing one differs, as far as a status holds it."""
+    differences = tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES])
+    return {"created": result.created, "differences": differences}
+
+
+def summary(result: Result) -> str:
+    """What was done."""
+    return "the table was made" if result.created else "the table was verified"
+
+
+def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:  # noqa: ARG001
+    """Whether the manifest asks for the same table as when the run was decided."""
+    return context.wanted_hash == decided
+
+
+OPERATION: Final = OperationSpec(
+    type="Provision",
+    order=10,
+    role=Role.ESTABLISHES_TABLE,
+    scheduled=EstablishTable(),
+    job=job,
+    summary=summary,
+    status_fields=status_fields,
+    memory="provision",
+    record_result=record_result,
+    on_spec_change=on_spec_change,
+    is_still_asked_for=is_still_asked_for,
+)

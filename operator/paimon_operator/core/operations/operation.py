@@ -1,0 +1,169 @@
+"""What an operation states about itself: one `OperationSpec` per file. The registry derives everything else from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, Protocol
+
+from paimon_contract.result import Result
+from paimon_operator.api.base import ApiModel, Json
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
+from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.spec.context import TableContext
+
+
+class Role(Enum):
+    """What the controllers need an operation for, beside running it. Each special role has one operation."""
+
+    ORDINARY = "ordinary"
+    ESTABLISHES_TABLE = "establishes table"
+    """Creates the table, or verifies it: nothing else starts before, and its success makes the table Ready."""
+    REMOVES_TABLE = "removes table"
+    """Runs only while the PaimonTable is being deleted. There is no status to keep after it."""
+
+
+@dataclass(frozen=True)
+class RunTarget:
+    """What of its table a run works on."""
+
+    subject: str | None = None
+    """One of several (a write, a strategy); None: the operation has no such parts."""
+    partial: bool = False
+    """Some partitions only, which counts for no schedule."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunMember:
+    """The operation's own part of a PaimonRun's spec: set for its type, and only then."""
+
+    field: str
+    """Its key in the spec."""
+    model: type[ApiModel]
+    of_subject: Callable[[str], Json]
+    """The member in a run that the operator creates for a subject."""
+
+
+@dataclass(frozen=True)
+class InputSize:
+    """Size of the rows that a run reads, as far as it is known, and what it was taken from."""
+
+    rows: int | None
+    size_bytes: int | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What status remembers of one subject."""
+
+    subject: str | None
+    failure: LastFailure | None
+    next: datetime | None = None
+    """The next tick."""
+
+    def wakeups(self) -> Iterator[datetime]:
+        """When something becomes due: the next tick, the next try."""
+        next_try = None if self.failure is None else self.failure.next_try
+        yield from (each for each in (self.next, next_try) if each is not None)
+
+
+class Scheduled(Protocol):
+    """An operation that becomes due by itself."""
+
+    def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
+        """What is due now."""
+
+    def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
+        """The status with the next ticks filled in, and without what the manifest no longer asks for."""
+
+    def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
+        """The status with what was decided about `work`. A decision to start or to skip it answers its tick."""
+
+    def memories(self, status: TableStatus) -> Iterator[Memory]:
+        """What status remembers, one per subject."""
+
+
+class OnDemand(Protocol):
+    """An operation that users may request by creating a PaimonRun."""
+
+    def requested(self, run: PaimonRun, created: datetime) -> DueRun:
+        """The work that the user's run asks for, waiting since it was `created`."""
+
+
+def everything(run: PaimonRun) -> RunTarget:  # noqa: ARG001  (a target is a function of the run)
+    """The target of an operation without subjects."""
+    return RunTarget()
+
+
+def nothing_reported(result: Result) -> Mapping[str, Any]:  # noqa: ARG001
+    """The status fields of an operation that reports only what every operation does."""
+    return {}
+
+
+def nothing_remembered(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:  # noqa: ARG001
+    """The status of a table whose operation remembers nothing."""
+    return status
+
+
+def unaffected(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:  # noqa: ARG001
+    """The status after an edit that means nothing to the operation."""
+    return status
+
+
+def any_manifest(context: TableContext, run: PaimonRun, decided: str) -> bool:  # noqa: ARG001
+    """Whether a run is still asked for whose work does not depend on a part of the manifest: always."""
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperationSpec:
+    """Everything that is particular to one operation."""
+
+    type: str
+    """`spec.type` of its runs."""
+    order: int
+    """Its place in every list. Of work that is due since the same moment the lowest starts first."""
+    job: Callable[[TableContext, PaimonRun], object]
+    """The parameters of a run's job. Raises SpecError for what table, catalog or engine do not have."""
+    summary: Callable[[Result], str]
+    """What a run has done, in one sentence for `kubectl get`."""
+
+    role: Role = Role.ORDINARY
+    scheduled: Scheduled | None = None
+    """None: it never becomes due by itself."""
+    on_demand: OnDemand | None = None
+    """None: users may not request it."""
+    removal: Callable[[TableStatus, datetime], DueRun | None] | None = None
+    """Of the operation that removes the table: its next try, None while it waits for its time."""
+    member: RunMember | None = None
+    """None: its runs need no parameters of their own."""
+    target: Callable[[PaimonRun], RunTarget] = everything
+    """What of its table a run works on."""
+    status_fields: Callable[[Result], Mapping[str, Any]] = nothing_reported
+    """Fields of a run's status that only this operation fills in."""
+    memory: str | None = None
+    """Field of the table's status, as in the manifest, that remembers its runs."""
+    record_result: Callable[[TableStatus, RunOutcome, str], TableStatus] = nothing_remembered
+    """The table's status after a run. The text identifies the table, for the spread of retries."""
+    on_spec_change: Callable[[TableStatus, PaimonTable, datetime], TableStatus] = unaffected
+    """The table's status after an edit of its manifest."""
+    is_still_asked_for: Callable[[TableContext, PaimonRun, str], bool] = any_manifest
+    """Whether the manifest still asks for a run that was decided for the part of the spec with this hash."""
+    input_size: Callable[[PaimonRun, PaimonTable], InputSize] | None = None
+    """None: it reads no rows, so executors would have no work."""
+    needs_matching_table: bool = False
+    """Waits while the table differs from the manifest."""
+    skips_empty_table: bool = False
+    """Its ticks are answered without a run while nothing was written to the table."""
+    lost_result_is_unknown: bool = False
+    """A run that may have committed without a result is not repeated by itself: repeating it could commit twice."""
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether executors can share its work."""
+        return self.input_size is not None

@@ -1,0 +1,31 @@
+"""The one table of retries: which class of failure is tried again, where, and after which delay.
+
+Inside a run another attempt follows. Between runs the table starts another one, by `schedule_state.retry_time`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core import backoff
+
+BY_ANOTHER_ATTEMPT: Final[Mapping[FailureClass, backoff.Backoff]] = {
+    FailureClass.CONFLICT: backoff.CONFLICT,
+    FailureClass.INFRASTRUCTURE: backoff.INFRASTRUCTURE,
+    FailureClass.OUT_OF_MEMORY: backoff.INFRASTRUCTURE,
+}
+"""What another attempt of the same run can fix. Everything else ends the run."""
+
+EVERY_CLASS: Final = frozenset(FailureClass)
+BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.ENVIRONMENT})
+"""Runs of a schedule. Conflicts and infrastructure were retried inside the run; the rest waits for the tick."""
+ESTABLISHING: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN}
+"""Runs that establish the table. Without it nothing else happens, so nothing else would try again."""
+ONCE: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, FailureClass.CANCELLED}
+"""Runs without a next tick. Never one that may have committed."""
+
+FIXED_WITHOUT_AN_EDIT: Final = frozenset({Reason.CONFLICT, Reason.TABLE_EXISTS})
+"""Errors of the manifest that can end without an edit: the other owner, or the table in the way, can go."""

@@ -1,0 +1,37 @@
+"""What status remembers of establishing the table: whether it is the verified one, and when that is in doubt."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.status import ProvisionState, TableStatus
+from paimon_operator.core.spec.context import TableContext
+
+DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
+"""Any run that ends by these has found that the table is no longer the one that was verified."""
+
+
+def state_of(status: TableStatus) -> ProvisionState:
+    """What is remembered of establishing the table."""
+    return status.provision or ProvisionState()
+
+
+def is_verified(context: TableContext, status: TableStatus) -> bool:
+    """Whether the last verified table is the one that the manifest asks for."""
+    return state_of(status).hash == context.wanted_hash
+
+
+def is_established(status: TableStatus) -> bool:
+    """Whether the table was verified for some manifest, and nothing has put that in doubt since."""
+    return state_of(status).hash is not None
+
+
+def require_verification(status: TableStatus) -> TableStatus:
+    """The status of a table that has to be verified again, because a run has put it in doubt."""
+    return with_state(status, state_of(status).model_copy(update={"hash": None}))
+
+
+def with_state(status: TableStatus, state: ProvisionState) -> TableStatus:
+    """The status with another memory of establishing the table."""
+    return status.model_copy(update={"provision": state})
