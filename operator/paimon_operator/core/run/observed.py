@@ -83,7 +83,7 @@ class RunObserved:
         the table may make a missing one anew.
         """
         active = None if self.table is None else self.table.status.active_run
-        return active is not None and active.uid == self.run.metadata.uid and active.type is self.run.spec.type
+        return active is not None and active.uid == self.run.metadata.uid and active.type == self.run.spec.type
 
     @property
     def is_awaited(self) -> bool:
