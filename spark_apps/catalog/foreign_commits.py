@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from spark_apps.catalog.ownership import owner_of
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
-from spark_apps.contract import OutsideCommit, Seen
-from spark_apps.failures.classify import caused_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
+from spark_apps.contract import Job, OutsideCommit, Seen
+from spark_apps.failures.causes import is_caused_by
 
 AT_EACH_END: Final = 500
 """Snapshots that are read at most, of the oldest and of the newest each. The first of others
@@ -63,7 +59,7 @@ def _snapshot(table: Any, snapshot_id: int) -> Any:
     try:
         return table.snapshotManager().snapshot(snapshot_id)
     except Exception as error:
-        if caused_by(error, "FileNotFoundException"):
+        if is_caused_by(error, "FileNotFoundException"):
             return None
         raise
 

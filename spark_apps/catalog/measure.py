@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spark_apps.catalog.session import Session
 from spark_apps.contract import Measure, ResultTable
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
 
 BUCKET_MODES = {
     "HASH_FIXED": "Fixed",

@@ -14,14 +14,30 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from paimon_engines.engine import load_engine
 from spark_apps.catalog import foreign_commits
-from spark_apps.catalog.metastores import metastore
+from spark_apps.catalog.metastores import metastore_of
 from spark_apps.catalog.session import Session
 from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.driver.report import document_of, text_of
-from spark_apps.failures.classify import RunError, classify
+from spark_apps.failures.classify import classify
+from spark_apps.failures.errors import RunError
 from spark_apps.progress import JVM_READY, log_step
-from spark_apps.storage.s3 import storage_of
+from spark_apps.storage import storage_of
+
+
+def new_session(job: Job) -> Session:
+    """The session of a job, with its metastore and its storage. Starts nothing yet.
+
+    Raises RunError when this image has no such engine.
+    """
+    try:
+        engine = load_engine(job.engine)
+    except KeyError as error:
+        message = f"this image knows no engine {job.engine}"
+        remedy = "set the image of that engine in the operator's settings"
+        raise RunError("Environment", "UnknownEngine", message, remedy, field="spec.engine") from error
+    return Session(job, engine, metastore_of(job.catalog, engine), storage_of(job, engine))
 
 
 def perform(job: Job) -> tuple[dict[str, Any], int]:
@@ -30,22 +46,28 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
     outcome, seen, failure, ready = Outcome(), Seen(), None, started
     session: Session | None = None
     try:
-        session = Session(job)
+        session = new_session(job)
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
         log_step(JVM_READY)
-        metastore.release_stale_locks(job, session)
+        session.metastore.release_stale_locks(session)
         seen = foreign_commits.look(job, session)
         operation = importlib.import_module(f"spark_apps.operations.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
         traceback.print_exc()
-        failure = classify(error, storage_of(job, session.engine) if session else None)
+        failure = _failure(error, session)
     finally:
         _close(session)
     elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
     told = {**to_json(seen), **to_json(outcome)}
     return document_of(job, told, failure, elapsed), failure.exit_code if failure else 0
+
+
+def _failure(error: Exception, session: Session | None) -> RunError:
+    if session is None:
+        return classify(error)
+    return classify(error, metastore=session.metastore, storage=session.storage)
 
 
 def _close(session: Session | None) -> None:

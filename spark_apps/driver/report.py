@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from spark_apps.contract import MAX_RESULT_BYTES, VERSION, to_json
-
-if TYPE_CHECKING:
-    from spark_apps.contract import Job
-    from spark_apps.failures.classify import RunError
+from spark_apps.contract import MAX_RESULT_BYTES, VERSION, Job, to_json
+from spark_apps.failures.errors import RunError
 
 LEFT: Final = {"message": 200, "remedy": 0}
 """Characters that are left of each in any case; the first is shortened first."""

@@ -11,14 +11,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spark_apps.contract import Job, JobExecutors
 from spark_apps.executors.diagnostics import why_none
 from spark_apps.executors.shared_secret import shared_secret
-from spark_apps.failures.classify import RunError
+from spark_apps.failures.errors import RunError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from spark_apps.contract import Job, JobExecutors
 
 DRIVER_PORT, BLOCK_PORT = "7078", "7079"
 """Fixed, so that a NetworkPolicy can name them."""

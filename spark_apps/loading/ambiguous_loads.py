@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
-from spark_apps.failures.classify import RunError
-from spark_apps.loading.input_files import find_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from spark_apps.catalog.session import Session
-    from spark_apps.catalog.snapshots import Commit
-    from spark_apps.contract import WriteJob
-    from spark_apps.loading.input_files import InputFile
-    from spark_apps.loading.ledger import Entry, Ledger
-    from spark_apps.loading.load_result import Loaded
+from spark_apps.catalog.session import Session
+from spark_apps.catalog.snapshots import Commit
+from spark_apps.contract import WriteJob
+from spark_apps.failures.errors import RunError
+from spark_apps.loading.input_files import InputFile, find_files
+from spark_apps.loading.ledger import Entry, Ledger
+from spark_apps.loading.load_result import Loaded
 
 REPEATABLE: Final = frozenset({"deduplicate", "partial-update", "first-row"})
 """Merge engines that rows may go through twice. Aggregate functions in partial-update make an exception."""

@@ -31,7 +31,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from spark_apps.failures.classify import RunError, input_failure
+from spark_apps.failures.errors import RunError, input_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

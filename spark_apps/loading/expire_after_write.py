@@ -6,13 +6,11 @@ The commit itself is told to expire nothing (session.py): it could take the very
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spark_apps.catalog.session import Session
+from spark_apps.contract import Job
 from spark_apps.loading.recovery import settle_all
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:

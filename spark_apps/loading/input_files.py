@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from spark_apps.failures.classify import RunError, caused_by, input_failure, spec_failure
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import WriteJob
+from spark_apps.catalog.session import Session
+from spark_apps.contract import WriteJob
+from spark_apps.failures.causes import is_caused_by
+from spark_apps.failures.errors import RunError, input_failure, spec_failure
 
 RowsT = TypeVar("RowsT")
 
@@ -42,7 +41,7 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
         root = file_system.getFileStatus(path).getPath()
         statuses = list(_each(file_system.listFiles(path, True)))
     except Exception as error:
-        if caused_by(error, "FileNotFoundException"):
+        if is_caused_by(error, "FileNotFoundException"):
             if write.select == "New" and not write.once and _is_folder(write.path):
                 return []
             raise RunError(

@@ -14,18 +14,15 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import Commit
-from spark_apps.failures.classify import caused_by
+from spark_apps.contract import Job
+from spark_apps.failures.causes import is_caused_by
 from spark_apps.loading.input_files import InputFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 FOLD_AFTER = 50
 """Committed entries that may gather before they are folded."""
@@ -187,7 +184,7 @@ class Ledger:
         try:
             statuses = self._files.listStatus(self._session.path(self._directory))
         except Exception as error:
-            if caused_by(error, "FileNotFoundException"):
+            if is_caused_by(error, "FileNotFoundException"):
                 return set()
             raise
         return {status.getPath().getName() for status in statuses}

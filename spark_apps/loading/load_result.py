@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spark_apps.catalog.snapshots import Commit, find_commits
 from spark_apps.contract import WriteResult
-
-if TYPE_CHECKING:
-    from spark_apps.loading.ledger import Entry, Ledger
+from spark_apps.loading.ledger import Entry, Ledger
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType, StructField, StructType
 
-from spark_apps.failures.classify import input_failure
+from spark_apps.catalog.session import Session
+from spark_apps.contract import WriteJob
+from spark_apps.failures.errors import input_failure
 from spark_apps.loading.cast import Conformer
+from spark_apps.loading.input_files import InputFile
 from spark_apps.sql.identifiers import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader
-
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import WriteJob
-    from spark_apps.loading.input_files import InputFile
 
 LITERAL_PATHS = ("__globPaths__", "false")
 """Spark's own switch against reading a * or [ in a file's name as a pattern."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit
-from spark_apps.failures.classify import caused_by
-from spark_apps.loading.ledger import Ledger, ledgers_of
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
-    from spark_apps.loading.ledger import Entry
+from spark_apps.contract import Job
+from spark_apps.failures.causes import is_caused_by
+from spark_apps.loading.ledger import Entry, Ledger, ledgers_of
 
 
 def open_ledger(session: Session, directory: str, table: Any) -> Ledger:
@@ -42,7 +39,7 @@ def settle_all(job: Job, session: Session, table: Any) -> None:
     try:
         statuses = session.file_io(directory).listStatus(directory)
     except Exception as error:
-        if caused_by(error, "FileNotFoundException"):  # nothing was ever written
+        if is_caused_by(error, "FileNotFoundException"):  # nothing was ever written
             return
         raise
     for status in statuses:

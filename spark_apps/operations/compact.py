@@ -6,18 +6,14 @@ forbids it (session.py), because expiry is a run of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spark_apps.catalog.measure import measure_table
-from spark_apps.contract import Outcome
-from spark_apps.failures.classify import spec_failure
-from spark_apps.sql.identifiers import call, qualified
+from spark_apps.catalog.session import Session
+from spark_apps.contract import CompactJob, Job, Outcome
+from spark_apps.failures.errors import spec_failure
+from spark_apps.sql.identifiers import SqlValue, call, qualified
 from spark_apps.sql.partitions import partition_filter
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import CompactJob, Job
-    from spark_apps.sql.identifiers import SqlValue
 
 OPTIONS = "compaction.min.file-num=2"
 """Without it a call never merges fewer than five small files of an append table."""

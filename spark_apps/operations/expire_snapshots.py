@@ -9,17 +9,15 @@ What expires may be the only witness of a write's commit, so the table's ledgers
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spark_apps.catalog.measure import measure_table
-from spark_apps.contract import Outcome
-from spark_apps.failures.classify import RunError, root_message, spec_failure
+from spark_apps.catalog.session import Session
+from spark_apps.contract import ExpireSnapshotsJob, Job, Outcome
+from spark_apps.failures.causes import root_message
+from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.recovery import settle_all
 from spark_apps.schema.isolate import invalid_part
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import ExpireSnapshotsJob, Job
 
 PER_CALL = 1000
 """Snapshots per call: the paths of all their files are held in memory at once."""

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spark_apps.catalog import unregistered
 from spark_apps.catalog.measure import measure_table
-from spark_apps.catalog.metastores import hive, metastore
-from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of
-from spark_apps.contract import Outcome
-from spark_apps.failures.classify import RunError, root_message, spec_failure
+from spark_apps.catalog.ownership import OWNER_OPTION, owner_of
+from spark_apps.catalog.session import Session
+from spark_apps.catalog.unregistered import register_own_table, schema_of_files
+from spark_apps.contract import Job, Outcome, ProvisionJob
+from spark_apps.failures.causes import root_message
+from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.schema.column_types import parse_type
 from spark_apps.schema.differences import differences
 from spark_apps.schema.isolate import invalid_part
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job, ProvisionJob
 
 MANAGED_OPTION = "paimon-operator.options"
 """Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
@@ -44,9 +41,9 @@ def run(job: Job, session: Session) -> Outcome:
     provision = job.provision
     assert provision is not None  # noqa: S101  (contract.read_job saw to it)
     wanted = _wanted_schema(provision, session)
-    table = session.find_table() or unregistered.own_table(job, session)
+    table = session.find_table() or register_own_table(job, session)
     if table is None:
-        _refuse_foreign_files(job, session)
+        _refuse_foreign_files(session)
         _create(job, session, wanted)
         return Outcome(created=True, table=measure_table(session, session.table()).table)
     _refuse_foreign_owner(job, table)
@@ -96,16 +93,14 @@ def _create(job: Job, session: Session, wanted: Any) -> None:
     except Exception as error:
         raise _refused(error, job.provision, session) from error
     session.catalog.createDatabase(job.table.database, True)
-    if hive.is_used(job):
-        hive.unregister(job, session)  # a table whose files are gone: here it is made anew
-        hive.refuse_database_of_elsewhere(job, session)
+    session.metastore.prepare_creation(session)
     session.catalog.createTable(session.identifier, wanted, False)
 
 
-def _refuse_foreign_files(job: Job, session: Session) -> None:
-    """A filesystem catalog lists whatever lies there, so this is about a metastore only."""
-    if metastore.is_used(job) and unregistered.schema_of_files(job, session) is not None:
-        said = f"{own_location(job, session)} holds a table that the metastore does not list"
+def _refuse_foreign_files(session: Session) -> None:
+    """Raises RunError when the table's location holds another owner's table that the metastore does not list."""
+    if session.metastore.registers_tables and schema_of_files(session) is not None:
+        said = f"{session.own_location} holds a table that the metastore does not list"
         remedy = "have the metastore list it (CALL sys.repair), remove it, or use another table name"
         raise spec_failure("TableExists", said, remedy, field="spec.table")
 

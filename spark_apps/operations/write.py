@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit, latest_snapshot
-from spark_apps.contract import Outcome, WriteResult
-from spark_apps.failures.classify import INPUT_MALFORMED, classify, input_failure
+from spark_apps.contract import Job, Outcome, WriteJob, WriteResult
+from spark_apps.failures.classify import classify
+from spark_apps.failures.errors import INPUT_MALFORMED, input_failure
 from spark_apps.loading.ambiguous_loads import commit_unknown, refuse_doubtful
 from spark_apps.loading.expire_after_write import expire_after_write
 from spark_apps.loading.input_files import InputFile, find_files, input_uri, path_field, read_unchanged
@@ -23,10 +25,6 @@ from spark_apps.loading.load_result import Loaded, loaded_with
 from spark_apps.loading.read_inputs import read_files
 from spark_apps.loading.recovery import open_ledger, settle
 from spark_apps.sql.identifiers import CATALOG, qualified
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job, WriteJob
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -93,6 +91,6 @@ def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any)
         if commit is not None:
             sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; what failed came after: {error}\n")
             return
-        if classify(error).reason == INPUT_MALFORMED:  # the input is wrong: nothing can be on its way any more
-            ledger.mark_abandoned(entry)
+        if classify(error, metastore=session.metastore).reason == INPUT_MALFORMED:
+            ledger.mark_abandoned(entry)  # the input is wrong, so no commit can follow
         raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_apps.failures.classify import spec_failure
+from spark_apps.failures.errors import spec_failure
 
 
 def parse_type(text: str, jvm: Any, field: str) -> Any:

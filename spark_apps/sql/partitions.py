@@ -6,14 +6,12 @@ Each value becomes a literal of its column's own type: Paimon takes no filter in
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spark_apps.failures.classify import spec_failure
+from spark_apps.failures.errors import spec_failure
 from spark_apps.sql.identifiers import literal, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 FIELD = "spec.compact.partitions"
 WHOLE_NUMBERS = {"TINYINT": ("Y", 8), "SMALLINT": ("S", 16), "INTEGER": ("", 32), "BIGINT": ("L", 64)}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from paimon_operator.api.contract import read_result
 from spark_apps.contract import MAX_RESULT_BYTES, Job, JobCatalog, JobRun, JobTable, OutsideCommit, Seen, to_json
 from spark_apps.driver.report import document_of, text_of
-from spark_apps.failures.classify import input_failure
+from spark_apps.failures.errors import input_failure
 
 JOB = Job(
     version=1,
