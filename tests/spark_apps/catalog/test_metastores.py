@@ -5,19 +5,23 @@ from __future__ import annotations
 import pytest
 
 from paimon_engines.engine import supported_engines
-from paimon_operator.core.storage import METASTORES
+from paimon_operator.core.storage.filesystem import FilesystemMetastore
+from paimon_operator.core.storage.hive import HiveMetastore
+from paimon_operator.core.storage.jdbc import JdbcMetastore
 from spark_apps.catalog.metastores import metastore_of
 from spark_apps.contract import JobCatalog
 from spark_apps.failures.errors import RunError
 
 ENGINES = supported_engines()
+OPERATORS_NAMES = {kind.type: kind.paimon_name for kind in (FilesystemMetastore, JdbcMetastore, HiveMetastore)}
+"""Type in the manifest -> name in the job."""
 
 
 @pytest.mark.parametrize(
     ("engine", "metastore"), [(engine, kind) for engine in ENGINES for kind in ENGINES[engine].metastores]
 )
 def test_each_metastore_of_each_engine_has_a_class_that_tells_paimon_its_kind(engine: str, metastore: str) -> None:
-    name = next(paimons for kind, paimons in METASTORES.items() if kind == metastore)
+    name = OPERATORS_NAMES[metastore]
     options = metastore_of(JobCatalog("s3://lake", name, {"uri": "jdbc:x"}), ENGINES[engine]).catalog_options
     assert options.get("metastore", "filesystem") == name
 

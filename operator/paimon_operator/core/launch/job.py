@@ -58,7 +58,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         engine=context.engine.id,
         catalog=JobCatalog(
             warehouse=context.catalog.spec.warehouse,
-            metastore=storage.METASTORES[storage.metastore_type(context.catalog)],
+            metastore=storage.metastore_of(context.catalog).paimon_name,
             options=dict(way.catalog_options),
         ),
         hadoop=dict(way.hadoop_options),
