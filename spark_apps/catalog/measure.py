@@ -1,4 +1,4 @@
-"""What a table is like now: from its metadata, and from $files once it has a snapshot."""
+"""Measures a table: from its metadata, and from $files once it has a snapshot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Measured:
 
 
 def measure_table(session: Session, table: Any) -> Measured:
-    """Looks at `table` (Java FileStoreTable). Spark SQL starts only if there is a snapshot."""
+    """Measures `table` (Java FileStoreTable). Spark SQL starts only if there is a snapshot."""
     mode = str(table.bucketMode().toString())
     schema_id, bucket_mode = int(table.schema().id()), BUCKET_MODES.get(mode, mode)
     snapshots = table.snapshotManager()

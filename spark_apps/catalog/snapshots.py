@@ -1,4 +1,4 @@
-"""Asking Paimon which snapshots a run has committed."""
+"""Finds the snapshots that a run has committed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _snapshots(table: Any, after: int) -> Iterator[tuple[int, Any | None]]:
         except Exception as error:
             if not is_caused_by(error, "FileNotFoundException"):
                 raise
-            yield snapshot_id, None  # expired while we look
+            yield snapshot_id, None  # it has expired meanwhile
 
 
 def _commit_of(commit_user: str, snapshot_id: int, snapshot: Any) -> Commit | None:

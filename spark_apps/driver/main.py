@@ -1,4 +1,4 @@
-"""The entry of every driver: reads the job, does its operation, and reports: `main.py /etc/paimon-run/job.json`.
+"""The entry point of every driver: reads the job, runs its operation and reports: `main.py /etc/paimon-run/job.json`.
 
 The report is one JSON document, written to the file named by TERMINATION_LOG and printed as the last line of the log.
 The exit code says the class of the failure (contract.EXIT_CODES); a JVM out of memory ends the process by itself.
@@ -41,7 +41,7 @@ def new_session(job: Job) -> Session:
 
 
 def perform(job: Job) -> tuple[dict[str, Any], int]:
-    """Does the job; returns the result document and the exit code. Raises nothing but what ends a process."""
+    """Runs the job; returns the result document and the exit code. Raises only what ends a process."""
     started = time.monotonic()
     outcome, seen, failure, ready = Outcome(), Seen(), None, started
     session: Session | None = None
@@ -51,10 +51,10 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         ready = time.monotonic()
         log_step(JVM_READY)
         session.metastore.release_stale_locks(session)
-        seen = foreign_commits.look(job, session)
+        seen = foreign_commits.inspect_commits(job, session)
         operation = importlib.import_module(f"spark_apps.operations.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)
-    except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
+    except Exception as error:  # noqa: BLE001  (every error becomes a result)
         traceback.print_exc()
         failure = _failure(error, session)
     finally:
@@ -71,7 +71,7 @@ def _failure(error: Exception, session: Session | None) -> RunError:
 
 
 def _close(session: Session | None) -> None:
-    """By now it is decided what has happened; an error in clearing up must not change the report."""
+    """Closes the session. The outcome is known by now, so an error here is only logged."""
     try:
         if session is not None:
             session.close()

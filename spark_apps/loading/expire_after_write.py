@@ -1,6 +1,6 @@
-"""What a commit does by the way on a table that nobody else looks after: its own expiry, once the ledger is marked.
+"""Expiry of snapshots after a write, on a table without expiry runs, once the ledger entry is marked.
 
-The commit itself is told to expire nothing (session.py): it could take the very snapshot that says whether it happened.
+The commit itself expires nothing (session.py): it could expire the very snapshot that proves it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import Any
 
 from spark_apps.catalog.session import Session
 from spark_apps.contract import Job
-from spark_apps.loading.recovery import settle_all
+from spark_apps.loading.recovery import resolve_all_entries
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:
-    """Expires by the options that the commit had. The rows are loaded, so an error is left to the next write."""
+    """Expires by the options of the commit. An error is only logged: the rows are loaded, the next write retries."""
     try:
         _expire(job, session, table.copy(session.java_map(job.write.options if job.write else {})))
-    except Exception as error:  # noqa: BLE001  (whatever it is, it does not undo the commit)
+    except Exception as error:  # noqa: BLE001  (no error undoes the commit)
         sys.stderr.write(f"snapshots could not be expired, the next write tries again: {error}\n")
 
 
@@ -25,7 +25,7 @@ def _expire(job: Job, session: Session, table: Any) -> None:
     options = table.coreOptions()
     if options.writeOnly() or _snapshots(table) <= int(options.snapshotNumRetainMin()):
         return  # most writes end here, before anything is listed
-    settle_all(job, session, table)
+    resolve_all_entries(job, session, table)
     config = options.expireConfig()
     table.newExpireSnapshots().config(config).expire()
     if options.changelogLifecycleDecoupled():

@@ -1,4 +1,4 @@
-"""Finds out what became of the attempts that left no marker in a ledger, as long as Paimon can still tell."""
+"""Resolves the open entries of ledgers by Paimon's snapshots, as long as these have not expired."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from spark_apps.loading.ledger import Entry, Ledger, ledgers_of
 
 
 def open_ledger(session: Session, directory: str, table: Any) -> Ledger:
-    """The ledger in `directory`. What tells a table from a later one of the same name is when its first schema was."""
+    """The ledger in `directory`. The time of the first schema identifies a table among those of the same name."""
     return Ledger(session, directory, int(table.schemaManager().schema(0).timeMillis()))
 
 
-def settle(ledger: Ledger, table: Any) -> list[Entry]:
-    """Marks every open entry by what Paimon says; returns those that it cannot tell about any more."""
+def resolve_open_entries(ledger: Ledger, table: Any) -> list[Entry]:
+    """Marks every open entry by Paimon's snapshots; returns those whose snapshots have expired."""
     unknown = []
     for entry in ledger.open_entries:
         answer = find_commit(table, entry.commit_user, entry.snapshot_before)
@@ -30,10 +30,10 @@ def settle(ledger: Ledger, table: Any) -> list[Entry]:
     return unknown
 
 
-def settle_all(job: Job, session: Session, table: Any) -> None:
-    """Settles the ledgers of all writes of the table, those that the manifest no longer names too.
+def resolve_all_entries(job: Job, session: Session, table: Any) -> None:
+    """Resolves the ledgers of all writes of the table, also of writes that the manifest no longer has.
 
-    To be called before snapshots expire, since an expired one answers no question. What is too late already stays open.
+    Called before snapshots expire, since an expired one proves nothing. An entry that is too late stays open.
     """
     directory = session.path(ledgers_of(job))
     try:
@@ -44,4 +44,4 @@ def settle_all(job: Job, session: Session, table: Any) -> None:
         raise
     for status in statuses:
         if status.isDir():
-            settle(open_ledger(session, status.getPath().toString(), table), table)
+            resolve_open_entries(open_ledger(session, status.getPath().toString(), table), table)

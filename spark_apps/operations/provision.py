@@ -1,10 +1,10 @@
-"""Makes the table, or verifies the one that is there and adopts it. Needs no Spark SQL unless there is data to measure.
+"""Creates the table, or verifies and adopts an existing one. Needs no Spark SQL unless there is data to measure.
 
-Nothing is written when nothing differs: every ALTER makes a schema file, even one that changes nothing. Only options
-that Paimon lets change without changing answers are altered (Engine.changeable), and the comments.
+Nothing is written when nothing differs: every ALTER writes a schema file, even one that changes nothing. Only comments
+and the options that do not change query results are altered (Engine.changeable).
 
-What leaves the manifest is taken back if the manifest had brought it; two options of the table remember that. What an
-adopted table had before, and no manifest ever named, is somebody else's and stays.
+An option or comment that leaves the manifest is removed if the manifest had set it; two options of the table record
+that. What an adopted table had before, and no manifest ever set, stays.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from spark_apps.schema.differences import differences
 from spark_apps.schema.isolate import invalid_part
 
 MANAGED_OPTION = "paimon-operator.options"
-"""Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
+"""Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
 
 COMMENTED_OPTION = "paimon-operator.comments"
-"""The same for comments: the columns that have theirs from the manifest, and OF_TABLE."""
+"""The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
 
 OF_TABLE = "<table>"
-"""Stands for the table's own comment; no column can be called so."""
+"""Stands for the table's own comment; no column can have this name."""
 
 ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Leaves the table as the job says, or raises RunError and leaves it as it was."""
+    """Makes the table match the job, or raises RunError and leaves it unchanged."""
     provision = job.provision
     assert provision is not None  # noqa: S101  (contract.read_job saw to it)
     wanted = _wanted_schema(provision, session)
@@ -54,14 +54,14 @@ def run(job: Job, session: Session) -> Outcome:
 
 
 def desired_options(job: Job, provision: ProvisionJob) -> dict[str, str]:
-    """All options the operator answers for, those that say so among them."""
+    """All options that the operator sets, with the three that record it."""
     lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
     said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
     return {**provision.options, OWNER_OPTION: job.owner, **said}
 
 
 def _comments(provision: ProvisionJob) -> dict[str, str]:
-    """The comments that the manifest has, by column; that of the table is OF_TABLE."""
+    """The comments of the manifest, by column; that of the table is OF_TABLE."""
     given = {column.name: column.comment for column in provision.columns} | {OF_TABLE: provision.comment}
     return {name: comment for name, comment in given.items() if comment}
 
@@ -86,7 +86,7 @@ def _schema(provision: ProvisionJob, types: list[Any], session: Session) -> Any:
 
 
 def _create(job: Job, session: Session, wanted: Any) -> None:
-    """Paimon's checks come first, so that a refused table leaves not even a database behind."""
+    """Validates first, so that a refused table does not even leave a database behind."""
     assert job.provision is not None  # noqa: S101
     try:
         _validate(wanted, session)
@@ -114,7 +114,7 @@ def _validate(wanted: Any, session: Session) -> None:
 
 
 def _refused(error: Exception, provision: ProvisionJob, session: Session) -> RunError:
-    """Paimon's own words, and the part of the manifest without which it would take the table."""
+    """Paimon's message, and the part of the manifest without which it would accept the table."""
 
     def validate(without: ProvisionJob) -> None:
         types = [parse_type(column.type, session.jvm, "") for column in without.columns]
@@ -126,7 +126,7 @@ def _refused(error: Exception, provision: ProvisionJob, session: Session) -> Run
 
 
 def _with_one_part_less(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
-    """Field -> the table without it, the fields that most often are the wrong ones first."""
+    """Field -> the table without it; the fields that are wrong most often come first."""
     for option in provision.options:
         rest = {key: value for key, value in provision.options.items() if key != option}
         yield f"spec.options[{option}]", dataclasses.replace(provision, options=rest)
@@ -138,7 +138,7 @@ def _with_one_part_less(provision: ProvisionJob) -> Iterator[tuple[str, Provisio
 
 
 def _growing(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
-    """Field -> the table with what comes up to it: columns, keys, one option after the other."""
+    """Field -> the table up to that field: columns, keys, one option after the other."""
     so_far = dataclasses.replace(provision, primary_keys=(), partition_keys=(), options={})
     yield "spec.schema.columns", so_far
     so_far = dataclasses.replace(so_far, primary_keys=provision.primary_keys)
@@ -156,7 +156,7 @@ def _refuse_foreign_owner(job: Job, table: Any) -> None:
         raise spec_failure(
             "Conflict",
             f"the table {job.table} is owned by {owner}",
-            f"delete one of the two objects, or remove the table option {OWNER_OPTION} if that owner is gone",
+            f"delete one of the two PaimonTables, or remove the table option {OWNER_OPTION} if that owner is gone",
             field="spec.table",
         )
 
@@ -180,7 +180,7 @@ def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any) -> 
 
 
 def _alter(job: Job, session: Session, table: Any, provision: ProvisionJob) -> tuple[str, ...]:
-    """Brings options and comments to what the job says, in one ALTER, or in none."""
+    """Sets options and comments as in the job, in one ALTER, or in none. Returns what it changed."""
     steps = [*_option_steps(job, session, table, provision), *_comment_steps(session, table, provision)]
     if steps:
         session.catalog.alterTable(session.identifier, session.java_list(change for change, _ in steps), False)

@@ -1,6 +1,6 @@
-"""A filter on partitions as SQL text. Paimon's own notation for them (`dt=a;dt=b`) would take values as expressions.
+"""A filter on partitions as SQL text. Paimon's own notation (`dt=a;dt=b`) would evaluate values as expressions.
 
-Each value becomes a literal of its column's own type: Paimon takes no filter in which Spark would have to convert.
+Each value becomes a literal of its column's type: Paimon accepts no filter in which Spark has to convert.
 """
 
 from __future__ import annotations

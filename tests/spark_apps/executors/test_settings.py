@@ -11,7 +11,7 @@ import pytest
 
 from spark_apps.contract import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from spark_apps.driver.main import new_session
-from spark_apps.executors.diagnostics import told_by
+from spark_apps.executors.diagnostics import describe_pod
 from spark_apps.executors.settings import host
 from spark_apps.executors.shared_secret import as_spark_reads_it, shared_secret
 
@@ -147,4 +147,4 @@ def container(**state: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_an_executor_s_pod_says(status: dict[str, Any], told: str) -> None:
-    assert told_by({"metadata": {"name": "p"}, "status": status}) == told
+    assert describe_pod({"metadata": {"name": "p"}, "status": status}) == told
