@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from paimon_contract.job import Job
+from paimon_contract.result import ForeignCommit, Seen
 from spark_apps.catalog.ownership import owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
-from spark_apps.contract import Job, OutsideCommit, Seen
 from spark_apps.failures.causes import is_caused_by
 
 AT_EACH_END: Final = 500
@@ -41,11 +42,11 @@ def inspect_commits(job: Job, session: Session) -> Seen:
     return Seen(seen_snapshot=latest, outside_commit=_first_foreign(job, table, range(first, latest + 1)))
 
 
-def _first_foreign(job: Job, table: Any, snapshot_ids: range) -> OutsideCommit | None:
+def _first_foreign(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit | None:
     for snapshot_id in _bounded(snapshot_ids):
         snapshot = _snapshot(table, snapshot_id)
         if snapshot is not None and not is_run_commit(str(snapshot.commitUser()), job.commit_user):
-            return OutsideCommit(
+            return ForeignCommit(
                 snapshot_id=snapshot_id,
                 commit_user=re.sub(r"[^\x20-\x7e]", "?", str(snapshot.commitUser()))[:MAX_USER],
                 kind=str(snapshot.commitKind().toString()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from spark_apps.contract import Job
+from paimon_contract.job import Job
 from spark_apps.failures.errors import RunError, spec_failure
 
 OWNER_OPTION: Final = "paimon-operator.owner"

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract import environment
+from paimon_contract.job import Job, JobExecutors
+from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
 from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.ownership import require_own
-from spark_apps.contract import Job, JobExecutors
 from spark_apps.executors import settings
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
@@ -134,7 +136,8 @@ class Session:
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
         builder = SparkSession.builder.appName(self.job.run.name)
         if self._executors:
-            host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+            host = os.environ[environment.KUBERNETES_SERVICE_HOST]
+            port = os.environ[environment.KUBERNETES_SERVICE_PORT]
             builder = builder.master(f"k8s://https://{host}:{port}")
         for key, value in self._spark_options().items():
             builder = builder.config(key, value)
@@ -156,7 +159,8 @@ class Session:
 
     def _spark_options(self) -> dict[str, str]:
         catalog = f"spark.sql.catalog.{CATALOG}"
-        write_options = self.job.write.options if self.job.write else {}
+        write = write_of(self.job)
+        write_options = write.options if write else {}
         return {
             "spark.sql.shuffle.partitions": str(4 * self._cores()),
             **(self.job.spark.conf if self.job.spark else {}),
@@ -180,7 +184,7 @@ class Session:
         """Tasks that run at the same time."""
         if self._executors:
             return self._executors.instances * self._executors.cores
-        return int(os.environ.get("DRIVER_CORES", "1"))
+        return int(os.environ.get(environment.DRIVER_CORES, "1"))
 
     def close(self) -> None:
         """Closes the catalog and Spark, if they were started. The JVM ends with the process."""

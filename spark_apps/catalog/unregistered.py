@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from paimon_contract.job import Job
 from spark_apps.catalog.ownership import OWNER_OPTION
 from spark_apps.catalog.session import Session
-from spark_apps.contract import Job
 
 
 def schema_of_files(session: Session) -> Any:

@@ -11,6 +11,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from paimon_contract import environment
+
 _TIMEOUT_SECONDS = 10
 
 
@@ -57,8 +59,8 @@ def _refusal(namespace: str) -> str:
 
 
 def _ask(namespace: str, path: str = "", *, query: str = "", body: Any = None) -> Any:
-    access = Path(os.environ["API_ACCESS"])
-    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+    access = Path(os.environ[environment.API_ACCESS])
+    host, port = os.environ[environment.KUBERNETES_SERVICE_HOST], os.environ[environment.KUBERNETES_SERVICE_PORT]
     address = f"[{host}]" if ":" in host else host
     request = urllib.request.Request(
         f"https://{address}:{port}/api/v1/namespaces/{namespace}/pods{path}?{query}",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from spark_apps.contract import EXIT_CODES, ResultError
+from paimon_contract.exit_codes import EXIT_CODES, ErrorClass
+from paimon_contract.result import ResultError
 
 MAX_MESSAGE: Final = 700
 """Characters of a message: the whole result must stay below 3 KB."""
@@ -36,7 +37,7 @@ class RunError(Exception):
     def as_result(self) -> ResultError:
         """The part of the result document that describes it."""
         message, remedy = _one_line(str(self), MAX_MESSAGE), _one_line(self.remedy, MAX_REMEDY)
-        return ResultError(self.kind, self.reason, message, remedy, self.field)
+        return ResultError(ErrorClass(self.kind), self.reason, message, remedy, self.field)
 
 
 def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:

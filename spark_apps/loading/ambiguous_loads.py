@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import Commit
-from spark_apps.contract import WriteJob
 from spark_apps.failures.errors import RunError
 from spark_apps.loading.input_files import InputFile, find_files
 from spark_apps.loading.ledger import Entry, Ledger
@@ -37,13 +37,13 @@ def commit_unknown(ledger: Ledger, entry: Entry) -> RunError:
     )
 
 
-def refuse_doubtful(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+def refuse_doubtful(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
     """Raises RunError when the rows are in the table and it is unknown which, or how often."""
     refuse_two_writers(loaded, write, session, table)
     refuse_replaced_files(loaded, write, session, table)
 
 
-def refuse_two_writers(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+def refuse_two_writers(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
     """Raises RunError when two drivers of one run have committed: the first was still alive.
 
     With a repeatable merge engine, the same files once more change nothing, and a line in the log is enough.
@@ -69,7 +69,7 @@ def two_writers(commits: Iterable[Commit]) -> list[str]:
     return list(writers.values()) if len(writers) > 1 else []
 
 
-def _same_files(loaded: Loaded, write: WriteJob, session: Session) -> bool:
+def _same_files(loaded: Loaded, write: WriteParameters, session: Session) -> bool:
     """Whether every attempt of the run loaded the same files: otherwise older rows can have been committed last."""
     files = loaded.entry.files
     if any(attempt.files != files for attempt in loaded.attempts):
@@ -77,7 +77,7 @@ def _same_files(loaded: Loaded, write: WriteJob, session: Session) -> bool:
     return not replaced_files(files, _now(write, session), _last(loaded))
 
 
-def refuse_replaced_files(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+def refuse_replaced_files(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
     """Raises RunError when a file was replaced: Spark opens files after they are listed, so either version was read.
 
     Nothing is checked where the next run corrects it by loading the newer version. A file that is gone was removed
@@ -90,7 +90,7 @@ def refuse_replaced_files(loaded: Loaded, write: WriteJob, session: Session, tab
         raise _replaced(replaced, loaded.commit.snapshot, write)
 
 
-def _replaced(files: list[InputFile], snapshot: int, write: WriteJob) -> RunError:
+def _replaced(files: list[InputFile], snapshot: int, write: WriteParameters) -> RunError:
     others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
     path = files[0].path
     then = (
@@ -119,7 +119,7 @@ def _last(loaded: Loaded) -> int:
     return max(commit.time for commit in loaded.commits)
 
 
-def _now(write: WriteJob, session: Session) -> list[InputFile]:
+def _now(write: WriteParameters, session: Session) -> list[InputFile]:
     try:
         return find_files(write, session)
     except RunError as error:

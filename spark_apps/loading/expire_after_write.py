@@ -8,15 +8,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from paimon_contract.job import Job
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
-from spark_apps.contract import Job
 from spark_apps.loading.recovery import resolve_all_entries
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:
     """Expires by the options of the commit. An error is only logged: the rows are loaded, the next write retries."""
     try:
-        _expire(job, session, table.copy(session.java_map(job.write.options if job.write else {})))
+        write = job.parameters_as(WriteParameters)
+        _expire(job, session, table.copy(session.java_map(write.options)))
     except Exception as error:  # noqa: BLE001  (no error undoes the commit)
         sys.stderr.write(f"snapshots could not be expired, the next write tries again: {error}\n")
 

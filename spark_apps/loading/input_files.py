@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
-from spark_apps.contract import WriteJob
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError, input_failure, spec_failure
 
@@ -28,7 +28,7 @@ class InputFile:
     modified: int = dataclasses.field(default=0, compare=False)
 
 
-def find_files(write: WriteJob, session: Session) -> list[InputFile]:
+def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
     """All files below the write's path, by path; names with a leading _ or . are not input, as in all of Hadoop.
 
     On S3 an empty folder does not exist, so a write that loads new files on a schedule treats a missing folder as an
@@ -92,12 +92,12 @@ def read_unchanged(
     )
 
 
-def path_field(write: WriteJob) -> str:
+def path_field(write: WriteParameters) -> str:
     """The field of the manifest with the path of the write's files."""
     return f"spec.writes[{write.name}].from.files.path"
 
 
-def input_uri(write: WriteJob) -> str:
+def input_uri(write: WriteParameters) -> str:
     """The location with the path below it. Raises RunError (Spec) when the path leads out of the location."""
     parts = [part for part in write.path.split("/") if part]
     if ".." in parts or "\\" in write.path or ":" in write.path:

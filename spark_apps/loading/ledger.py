@@ -18,9 +18,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from paimon_contract.job import Job
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import Commit
-from spark_apps.contract import Job
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.loading.input_files import InputFile
 
@@ -96,8 +97,7 @@ class Ledger:
 
     def begin(self, job: Job, before: int, files: Iterable[InputFile]) -> Entry:
         """Records the intent to load `files`; must be called before the commit."""
-        write = job.write
-        assert write is not None  # noqa: S101  (contract.read_job saw to it)
+        write = job.parameters_as(WriteParameters)
         run, number = f"{job.run.name}-{job.run.uid}", 1
         while f"{run}-{number}.json" in self._names:
             number += 1

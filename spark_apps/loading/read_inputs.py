@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType, StructField, StructType
 
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
-from spark_apps.contract import WriteJob
 from spark_apps.failures.errors import input_failure
 from spark_apps.loading.cast import Conformer
 from spark_apps.loading.input_files import InputFile
@@ -33,7 +33,7 @@ BOUNDED = frozenset({"CHAR", "VARCHAR", "BINARY", "VARBINARY"})
 UNBOUNDED = 2**31 - 1
 
 
-def read_files(write: WriteJob, files: list[InputFile], session: Session) -> DataFrame:
+def read_files(write: WriteParameters, files: list[InputFile], session: Session) -> DataFrame:
     """The rows of `files` in the table's columns. Raises RunError (Spec) for an unknown or missing column."""
     schema = session.dataframe().schema
     types = {field.name(): field.type() for field in session.table().schema().fields()}
@@ -45,7 +45,7 @@ def read_files(write: WriteJob, files: list[InputFile], session: Session) -> Dat
     return raw.select(*columns)
 
 
-def _column(write: WriteJob, raw: DataFrame, field: StructField, paimon_type: Any) -> Column:
+def _column(write: WriteParameters, raw: DataFrame, field: StructField, paimon_type: Any) -> Column:
     nullable = bool(paimon_type.isNullable())
     if field.name not in raw.columns:
         if nullable:
@@ -72,7 +72,7 @@ def _refuse(when: Column, what: str, column: Column, field: StructField) -> Colu
     return F.when(when, refusal.cast(field.dataType)).otherwise(column)
 
 
-def _refuse_unknown_columns(write: WriteJob, names: list[str], schema: StructType) -> None:
+def _refuse_unknown_columns(write: WriteParameters, names: list[str], schema: StructType) -> None:
     unknown = sorted(set(names) - set(schema.names))
     if unknown:
         raise input_failure(
@@ -94,7 +94,7 @@ def _part_of(schema: StructType, names: list[str]) -> StructType:
     return StructType([fields.get(name, StructField(name, StringType())) for name in names])
 
 
-def _read_csv(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_csv(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     """Each file has its own header; files with the same header are read together."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
@@ -115,7 +115,7 @@ def _csv_reader(session: Session, schema: StructType) -> DataFrameReader:
     return reader.options(escape='"', nullValue="", emptyValue="")
 
 
-def _csv_header(write: WriteJob, path: str, session: Session) -> list[str]:
+def _csv_header(write: WriteParameters, path: str, session: Session) -> list[str]:
     """The names in a file's first line; none for an empty file."""
     jvm = session.jvm
     hadoop_path = jvm.org.apache.hadoop.fs.Path(path)
@@ -134,7 +134,7 @@ def _csv_header(write: WriteJob, path: str, session: Session) -> list[str]:
     return names
 
 
-def _read_json(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_json(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     """Read twice: once for the names that occur, once with the table's types."""
     occurring = _reader(session).option("primitivesAsString", True).json(paths).schema
     _refuse_unknown_columns(write, occurring.names, schema)
@@ -145,11 +145,11 @@ def _read_json(write: WriteJob, paths: list[str], schema: StructType, session: S
     return _reader(session, wanted).json(paths)
 
 
-def _read_parquet(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_parquet(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     del write, schema
     return _reader(session).option("mergeSchema", True).parquet(*paths)
 
 
-def _read_orc(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_orc(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     del write, schema
     return _reader(session).option("mergeSchema", True).orc(paths)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from paimon_contract.job import Job
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit
-from spark_apps.contract import Job
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.loading.ledger import Entry, Ledger, ledgers_of
 

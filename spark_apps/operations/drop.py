@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_contract.job import Job
+from paimon_contract.parameters.drop import DropParameters
+from paimon_contract.result import Outcome
 from spark_apps.catalog.ownership import OWNER_OPTION, owner_of, refuse_other_locations
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
-from spark_apps.contract import Job, Outcome
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.ledger import ledgers_of
+
+PARAMETERS = DropParameters
 
 DROP_MARKER: Final = "dropping"
 """File with the table's location: a drop that is killed half-way can leave data without the schema that names it."""

@@ -11,13 +11,17 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from paimon_contract.job import Job
+from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
+from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.session import Session
-from spark_apps.contract import ExpireSnapshotsJob, Job, Outcome
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.recovery import resolve_all_entries
 from spark_apps.schema.isolate import invalid_part
+
+PARAMETERS = ExpireSnapshotsParameters
 
 PER_CALL = 1000
 """Snapshots per call: the paths of all their files are in memory at once."""
@@ -32,8 +36,7 @@ FIELDS = {
 
 def run(job: Job, session: Session) -> Outcome:
     """Expires all snapshots beyond the retention. Those that a tag or a consumer needs stay."""
-    expire = job.expire_snapshots
-    assert expire is not None  # noqa: S101  (contract.read_job saw to it)
+    expire = job.parameters_as(PARAMETERS)
     table = session.table()
     retention = _checked(expire, table, session)
     resolve_all_entries(job, session, table)
@@ -43,10 +46,10 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(expired=expired, table=measure_table(session, session.table()).table)
 
 
-def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
+def _checked(expire: ExpireSnapshotsParameters, table: Any, session: Session) -> Any:
     """Paimon's ExpireConfig (Java). Raises RunError (Spec) naming the field that Paimon refuses."""
 
-    def read(asked: ExpireSnapshotsJob) -> Any:
+    def read(asked: ExpireSnapshotsParameters) -> Any:
         return table.copy(session.java_map(_retention(asked, table))).coreOptions().expireConfig()
 
     try:
@@ -61,7 +64,7 @@ def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
         raise spec_failure("InvalidSpec", said, "correct the retention", field=field) from error
 
 
-def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
+def _retention(expire: ExpireSnapshotsParameters, table: Any) -> dict[str, str]:
     """Table options for this run. Without a value in the job, the table's own option applies."""
     minimum, maximum = expire.num_retained_min, expire.num_retained_max
     if minimum is not None and minimum < 1:

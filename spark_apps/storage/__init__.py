@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from paimon_contract.job import Job
 from paimon_engines.engine import Engine
-from spark_apps.contract import Job
 from spark_apps.storage.base import Storage
 from spark_apps.storage.hdfs import Hdfs
 from spark_apps.storage.s3 import S3

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from paimon_contract import environment
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError
 
@@ -57,7 +58,7 @@ def token_options(warehouse: str) -> dict[str, str]:
 
     An executor does not log in: it acts as the driver's user, or as the user of the tokens.
     """
-    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
         return {}
     return {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
 
+from paimon_contract import environment
 from spark_apps.failures.hdfs_patterns import HDFS_PATTERNS
 from spark_apps.failures.patterns import FailurePattern
 from spark_apps.storage import hadoop
@@ -33,12 +34,12 @@ class Hdfs:
         return urlsplit(uri).scheme == SCHEME
 
     @classmethod
-    def of(cls, warehouse: str, hadoop_options: Mapping[str, str], environment: Mapping[str, str]) -> Hdfs:
+    def of(cls, warehouse: str, hadoop_options: Mapping[str, str], variables: Mapping[str, str]) -> Hdfs:
         """The HDFS that the URI of the warehouse names."""
         server = urlsplit(warehouse).netloc
         where = f"NameNode {server}" if ":" in server else f"HDFS {server}"
         is_secure = hadoop_options.get("hadoop.security.authentication") == "kerberos"
-        principal = environment.get("KRB5PRINCIPAL")
+        principal = variables.get(environment.KRB5PRINCIPAL)
         return cls(warehouse, f"{where}, as {principal}" if is_secure and principal else where, is_secure)
 
     def field_of(self, reason: str, message: str) -> str | None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
 
+from paimon_contract.job import Job
+from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
-from spark_apps.contract import Job
 from spark_apps.failures.patterns import FailurePattern
 from spark_apps.storage.base import Hadoop
 
@@ -48,22 +49,25 @@ class S3:
     def of(cls, job: Job, engine: Engine) -> S3 | None:
         """None for a job without files on S3."""
         buckets = {}
-        if job.write and (bucket := _bucket(job.write.location)):
-            buckets[bucket] = f"spec.writes[{job.write.name}].from.files.location"
+        write = write_of(job)
+        if write and (bucket := _bucket(write.location)):
+            buckets[bucket] = f"spec.writes[{write.name}].from.files.location"
         of_warehouse = _bucket(job.catalog.warehouse)
         if of_warehouse:
             buckets[of_warehouse] = "spec.warehouse"
         if not buckets:
             return None
         given = {**job.hadoop, **job.catalog.options}
-        endpoint = next((given[key] for key in engine.endpoint_keys if key in given), None)
-        region = next((given[key] for key in engine.region_keys if key in given), "unknown")
-        provider = next((given[key] for key in engine.provider_keys if key in given), "")
+        clients = (engine.s3, engine.input)
+        endpoint = next((given[each.endpoint_key] for each in clients if each.endpoint_key in given), None)
+        region = next((given[each.region_key] for each in clients if each.region_key in given), "unknown")
+        provider = next((given[each.provider_key] for each in clients if each.provider_key in given), "")
+        sources = {name: source for each in clients for source, name in each.providers.items()}
         return cls(
             where=f"endpoint {endpoint}" if endpoint else f"AWS, region {region}",
             buckets=buckets,
-            credentials=engine.providers.get(provider, "environment"),
-            catalog_options=engine.s3_catalog_options if of_warehouse else {},
+            credentials=sources.get(provider, "environment"),
+            catalog_options=dict(engine.s3_catalog_options) if of_warehouse else {},
         )
 
     def field_of(self, reason: str, message: str) -> str | None:

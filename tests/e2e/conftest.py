@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tests.cluster import release
 from tests.cluster.hdfs import on_node
 from tests.cluster.hive import metastore

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from paimon_engines.engine import Engine, load_engine
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
 from tools.engines.generate import target
 
 

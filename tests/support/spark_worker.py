@@ -21,9 +21,10 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from paimon_contract.job import JobError
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
-from spark_apps.contract import JobError, read_job
+from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
 from spark_apps.sql.identifiers import PARSER_OPTIONS

@@ -71,7 +71,7 @@ class Installation:
         """Whether somebody holds the Lease and renews it. Seen by its change: the clocks of two machines may differ."""
         path = LEASES.path(self._options.namespace, self._options.lease)
         first: Json = {}
-        for _ in range(self._options.timeout):
+        for _ in range(self._options.patience):
             try:
                 spec = (await self._server.request("get", path, kind="Lease"))["spec"]
             except KubernetesError as error:

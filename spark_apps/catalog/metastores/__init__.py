@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from paimon_contract.job import JobCatalog
 from paimon_engines.engine import Engine
 from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.metastores.filesystem import Filesystem
 from spark_apps.catalog.metastores.hive import Hive
 from spark_apps.catalog.metastores.jdbc import Jdbc
-from spark_apps.contract import JobCatalog
 from spark_apps.failures.errors import RunError
 
 

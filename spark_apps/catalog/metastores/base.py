@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from spark_apps.contract import Job
+from paimon_contract.job import Job
 from spark_apps.failures.errors import RunError
 from spark_apps.failures.patterns import FailurePattern
 

@@ -11,8 +11,8 @@ import socket
 import time
 from typing import Any, Final
 
+from paimon_contract.job import JobTable
 from spark_apps.catalog.metastores.base import OpenCatalog
-from spark_apps.contract import JobTable
 from spark_apps.progress import log_step
 
 STALE_AFTER_S: Final = 300

@@ -12,9 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from paimon_contract import environment
+from paimon_contract.job import Job, JobCatalog
 from paimon_engines.engine import Engine
 from spark_apps.catalog.metastores.base import Metastore, OpenCatalog
-from spark_apps.contract import Job, JobCatalog
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError
 from spark_apps.failures.jdbc_patterns import JDBC_PATTERNS
@@ -22,7 +23,7 @@ from spark_apps.failures.jdbc_patterns import JDBC_PATTERNS
 URI: Final = "uri"
 URI_FIELD: Final = "spec.metastore.jdbc.uri"
 CREDENTIALS_FIELD: Final = "spec.metastore.jdbc.credentialsSecretRef"
-DIRECTORY_VARIABLE: Final = "METASTORE_CREDENTIALS"
+DIRECTORY_VARIABLE: Final = environment.METASTORE_CREDENTIALS
 """Names the directory with the Secret's keys as files."""
 _DRIVER_PREFIX: Final = "jdbc."
 """Prefix of the catalog options that Paimon hands to the JDBC driver."""

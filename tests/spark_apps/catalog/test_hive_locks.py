@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.metastores.hive_locks import POLL_S, STALE_AFTER_S, release_own_locks
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_engines.engine import supported_engines
+from paimon_contract.job import JobCatalog
+from paimon_engines.loader import supported_engines
 from paimon_operator.core.storage.filesystem import FilesystemMetastore
 from paimon_operator.core.storage.hive import HiveMetastore
 from paimon_operator.core.storage.jdbc import JdbcMetastore
 from spark_apps.catalog.metastores import metastore_of
-from spark_apps.contract import JobCatalog
 from spark_apps.failures.errors import RunError
 
 ENGINES = supported_engines()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spark_apps.contract import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
+from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from spark_apps.driver.main import new_session
 from spark_apps.executors.diagnostics import describe_pod
 from spark_apps.executors.settings import host
@@ -40,6 +40,7 @@ def options(executors: JobExecutors | None = EXECUTORS, **conf: str) -> dict[str
         version=1,
         run=JobRun("orders-compact-1", "uid-1", "shop"),
         operation="Compact",
+        parameters=None,
         engine="paimon-1.4",
         catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
         table=JobTable("shop", "orders"),

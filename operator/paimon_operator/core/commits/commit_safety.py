@@ -5,6 +5,7 @@ The figures behind the sentences are measured: docs/commit-safety.md, `make benc
 
 from __future__ import annotations
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.policies import CommitPolicy, ExternalWriters
@@ -13,7 +14,6 @@ from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.conditions import Finding, false, true
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.storage import metastore_of, storage_of

@@ -6,8 +6,8 @@ credentials come from, and the kubelet puts them there.
 
 from __future__ import annotations
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.storage.access import Access
 from paimon_operator.core.storage.base import MetastoreKind, StorageKind
 from paimon_operator.core.storage.filesystem import FilesystemMetastore

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.metastore import MetastoreType
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.storage.access import Access
 from paimon_operator.core.storage.commit_protection import Protection
 from paimon_operator.errors import SpecError

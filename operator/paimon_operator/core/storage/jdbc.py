@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from paimon_contract import environment
 from paimon_operator.api.catalog.metastore import Jdbc, MetastoreType
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
 from paimon_operator.core.storage.base import StorageKind
@@ -32,11 +33,13 @@ class JdbcMetastore:
         return Access(
             catalog_options={"uri": self.spec.uri},
             variables=(
-                Variable(name="METASTORE_CREDENTIALS", value=DIRECTORY, driver_only=True),
+                Variable(name=environment.METASTORE_CREDENTIALS, value=DIRECTORY, driver_only=True),
                 # Unused by the driver: the kubelet names a missing Secret only for variables, so the variable is
                 # required and the volume optional.
                 Variable(
-                    name="METASTORE_USERNAME", secret_key=SecretKey(secret=secret, key="username"), driver_only=True
+                    name=environment.METASTORE_USERNAME,
+                    secret_key=SecretKey(secret=secret, key="username"),
+                    driver_only=True,
                 ),
             ),
             mounts=(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from paimon_engines.engine import Engine
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.storage.access import Access
 from paimon_operator.core.storage.commit_protection import UNKNOWN, Protection
 from paimon_operator.errors import SpecError

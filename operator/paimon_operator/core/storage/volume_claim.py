@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.storage import CLAIM_PATH, VolumeClaim
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.storage.access import Access, Mount, ValueSource
 from paimon_operator.core.storage.commit_protection import Protection, unprotected
 from paimon_operator.errors import SpecError
