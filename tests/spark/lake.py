@@ -10,6 +10,7 @@ from typing import Any
 
 from paimon_engines.engine import Engine
 from tests.support import lake_reader
+from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
 
 OWNER = "cluster-uid/shop/orders"
@@ -60,7 +61,7 @@ class Lake:
 
     engine: Engine
     worker: Worker | None
-    home: Path
+    home: SparkHome
     directory: Path
     owner: str = OWNER
     database: str = "shop"
@@ -172,6 +173,11 @@ class Lake:
         assert self.worker is not None
         result, code = self.worker.ask(job=str(self.save(job)), **more)
         return Ended(result, code)
+
+    def die_at(self, moment: str, job: dict[str, Any]) -> None:
+        """Lets the worker do the job of a Write until `moment` (kill_points.MOMENTS), and leave it as if killed."""
+        ended = self.perform(job, die=moment)
+        assert ended.result == {"died": moment}, f"the driver did not die {moment}: {ended.result}"
 
     def drive(self, job: dict[str, Any], **env: str) -> Exited:
         """Does the job in a process of its own, started as in the image."""
