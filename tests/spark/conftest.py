@@ -16,7 +16,7 @@ from tests.spark import with_metastore
 from tests.spark.bucket import Bucket
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
-from tests.support.engine_matrix import engines_for
+from tests.support.engine_matrix import WHOLE_MATRIX, engines_for
 from tests.support.s3_server import s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_home import SparkHome, spark_home
@@ -32,6 +32,11 @@ def _available() -> dict[str, Availability]:
     return _availability
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """For `pytest --whole-matrix tests/spark`, which `make test-long` calls."""
+    parser.addoption(WHOLE_MATRIX, action="store_true", help="run every test of tests/spark on every engine")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Sorted by engine, because only one engine's JVM is kept at a time. A module may name the metastore it needs."""
     if "engine_id" in metafunc.fixturenames:
@@ -40,7 +45,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             reasons = "; ".join(found.reason for found in _available().values())
             pytest.fail(f"no engine can be had, so nothing can be shown: {reasons}", pytrace=False)
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
-        newest_only = metafunc.definition.get_closest_marker("newest_engine") is not None
+        marked = metafunc.definition.get_closest_marker("newest_engine") is not None
+        newest_only = marked and not metafunc.config.getoption(WHOLE_MATRIX)
         metafunc.parametrize("engine_id", engines_for(ready, needed, newest_only=newest_only), scope="session")
 
 

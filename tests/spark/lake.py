@@ -168,7 +168,7 @@ class Lake:
         assert self.worker is not None
         self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
 
-    def perform(self, job: dict[str, Any], **more: str) -> Ended:
+    def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Lets the worker do the job; `more` is explained in spark_worker."""
         assert self.worker is not None
         result, code = self.worker.ask(job=str(self.save(job)), **more)

@@ -67,7 +67,7 @@ def test_a_driver_ends_at_its_own_deadline_without_anybody_who_stops_it(lake: La
     lake.provision({"id": "BIGINT"}).ok()
     lake.land("orders/1.csv", "id\n1\n")
 
-    done = lake.drive(lake.write_job(mode="Append"), DRIVER_DEADLINE_S="60", **patient)
+    done = lake.drive(lake.write_job(mode="Append"), DRIVER_DEADLINE_S="30", **patient)
 
     assert done.code == 137
     assert not (done.result or {}).get("ok"), "Python may see its JVM go, and tell of that"

@@ -121,6 +121,7 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
         assert [volume.name for volume in pod.spec.volumes] == ["spark-local-dir-1"]
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 @pytest.mark.parametrize("hdfs_kind", ["kerberos"], indirect=True)
 def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_first_tokens(

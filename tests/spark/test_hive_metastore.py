@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,6 +25,7 @@ from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Worker
 
 METASTORE = "Hive"
+SOCKET_TIMEOUT, TRIES = "hive.metastore.client.socket.timeout", 4
 numbers = itertools.count(1)
 
 
@@ -115,19 +115,16 @@ def test_a_commit_waits_for_the_lock_of_another_writer(lake: HiveLake) -> None:
     assert lake.rows() == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
 
 
-def impatient(lake: HiveLake) -> dict[str, Any]:
-    """A write that waits for the lock once: 3 s on paimon-0.9, on paimon-1.4 the 45 s that engines.yaml says."""
-    job = lake.write_job(options={"commit.max-retries": "0"})
-    job["catalog"]["options"]["lock-acquire-timeout"] = "3 s"
-    return job
-
-
 def test_a_lock_that_nobody_gives_back_is_told_and_the_table_is_as_it_was(lake: HiveLake) -> None:
-    """A server whose compactor is off, as here, leaves the lock of a writer that died where it is."""
+    """A server whose compactor is off, as here, leaves the lock of a writer that died where it is.
+
+    The write waits for it once, for 3 s.
+    """
     loaded(lake)
     lake.land("orders/2.csv", "id,v\n2,b\n")
     lake.held_lock(silent_s=3600)
-    ended = lake.perform(impatient(lake))
+    job = lake.write_job(options={"commit.max-retries": "0"})
+    ended = lake.perform(job, hive={"lock-acquire-timeout": "3 s"})
     assert (ended.code, ended.error["reason"], ended.error["field"]) == (30, "CommitLockHeld", "spec.metastore")
     assert lake.locks() == "afar", "not a driver of ours: who knows whether it lives"
     assert lake.rows() == [{"id": 1, "v": "a"}]
@@ -183,9 +180,12 @@ def test_a_server_that_says_nothing_is_given_up(lake: HiveLake) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lake.uri = f"thrift://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
-        ended = lake.orders()
+        columns = [{"name": "id", "type": "BIGINT"}]
+        job = lake.job("Provision", provision={"columns": columns, "adoption": "Fail"})
+        ended = lake.perform(job, hive={SOCKET_TIMEOUT: "3s"})
     assert ended.error["reason"] == "MetastoreUnreachable", ended.result
-    assert time.monotonic() - began < 400
+    assert TRIES * 3 - 1 < time.monotonic() - began < TRIES * 3 + 25, "as often as it is tried, and no longer each time"
+    assert lake.engine.hive_catalog_options[SOCKET_TIMEOUT] == "30s", "so two minutes with what drivers are given"
 
 
 @pytest.mark.newest_engine

@@ -3,6 +3,7 @@
 Started by the image's entrypoint in place of driver/main.py. A request is one JSON line:
   {"job": path}                        performed by spark_apps.driver.main, as a driver would
   {"job": path, "replace": path, "by": text}   the same; that file is replaced once the ledger has its entry
+  {"job": path, "hive": options}       the same, with these of Hive's over those that engines.yaml gives to the catalog
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS) as if the process had died
   {"sql": statements, "warehouse": uri} run as somebody else would, in the catalog `outside`; ; between them
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
@@ -20,6 +21,7 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from paimon_engines.engine import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
 from spark_apps.contract import Job, JobError, read_job
@@ -37,7 +39,8 @@ def answer(request: dict[str, Any]) -> Any:
             job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
         except JobError as error:
             return [{"unreadable": str(error)}, -1]
-        return _die(request["die"], job) if "die" in request else _perform(request, job)
+        with _hive_options(job.engine, request.get("hive", {})):
+            return _die(request["die"], job) if "die" in request else _perform(request, job)
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
         return None
@@ -51,6 +54,18 @@ def answer(request: dict[str, Any]) -> Any:
 def _perform(request: dict[str, Any], job: Job) -> list[Any]:
     with _replacing(request):
         return list(perform(job))
+
+
+@contextlib.contextmanager
+def _hive_options(engine: str, options: dict[str, str]) -> Iterator[None]:
+    of_engine = load_engine(engine).hive_catalog_options  # the very dict that the driver reads
+    usual = dict(of_engine)
+    of_engine.update(options)
+    try:
+        yield
+    finally:
+        of_engine.clear()
+        of_engine.update(usual)
 
 
 def _die(moment: str, job: Job) -> list[Any]:

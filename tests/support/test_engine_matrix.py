@@ -1,32 +1,25 @@
-"""A test on the newest engine is one that shows the same with every engine, and the whole matrix can be had."""
+"""A test on the newest engine alone is on the newest of those at hand that have its metastore."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.engine_matrix import WHOLE_MATRIX, engines_for
+from tests.support.engine_matrix import engines_for
 
 BOTH = ["paimon-0.9", "paimon-1.4"]
 
 
 @pytest.mark.parametrize(
-    ("metastore", "newest_only", "whole", "engines"),
+    ("ready", "metastore", "newest_only", "engines"),
     [
-        ("Filesystem", False, "", BOTH),
-        ("Filesystem", True, "", ["paimon-1.4"]),
-        ("Filesystem", True, "1", BOTH),
-        ("Jdbc", False, "1", ["paimon-1.4"]),
+        (BOTH, "Filesystem", False, BOTH),
+        (BOTH, "Filesystem", True, ["paimon-1.4"]),
+        (BOTH, "Jdbc", False, ["paimon-1.4"]),
+        (["paimon-0.9"], "Hive", True, ["paimon-0.9"]),
+        (["paimon-0.9"], "Jdbc", True, []),
     ],
 )
-def test_the_marker_leaves_the_newest_engine_unless_the_whole_matrix_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, metastore: str, newest_only: bool, whole: str, engines: list[str]
+def test_the_newest_engine_stands_for_all_where_a_test_says_so(
+    ready: list[str], metastore: str, newest_only: bool, engines: list[str]
 ) -> None:
-    monkeypatch.setenv(WHOLE_MATRIX, whole)
-
-    assert engines_for(BOTH, metastore, newest_only=newest_only) == engines
-
-
-def test_the_newest_is_that_of_the_engines_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(WHOLE_MATRIX, raising=False)
-
-    assert engines_for(["paimon-0.9"], "Filesystem", newest_only=True) == ["paimon-0.9"]
+    assert engines_for(ready, metastore, newest_only=newest_only) == engines
