@@ -1,4 +1,4 @@
-"""A Spark driver that stays: answers requests from standard input, so that tests pay for one JVM per engine.
+"""A Spark driver that stays: answers request after request, so that tests pay for one JVM per engine.
 
 Started by the image's entrypoint in place of driver/main.py. A request is one JSON line:
   {"job": path}                        performed by spark_apps.driver.main, as a driver would
