@@ -24,7 +24,7 @@ OWN_NODE = ("test_cluster_lifecycle", "test_release_life")
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups: the soak; the tests of each engine on one JVM; each file with one API server or cluster of its own."""
+    """Groups: the soak; Spark tests by servers, else by engine; each file with an API server or cluster of its own."""
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
@@ -45,13 +45,29 @@ def _suite(item: pytest.Item) -> str:
 def _group(item: pytest.Item) -> str | None:
     suite, file = _suite(item), item.path.stem
     if suite == "spark":
-        engine = getattr(item, "callspec", None) and item.callspec.params.get("engine_id")  # type: ignore[attr-defined]
-        return f"spark-{engine or 'no-engine'}"
+        return f"spark-{_servers(item) or _engine(item) or 'no-engine'}"
     if suite == "apiserver" or file in OWN_NODE:
         return file
     if suite == "e2e":
         return "soak" if _is_soak(item) else None  # each has a namespace of its own
     return "unit"
+
+
+def _servers(item: pytest.Item) -> str | None:
+    """What a Spark test needs besides an engine, and takes long to start: once, for the tests of all engines."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if fixtures & {"simple_hdfs", "kerberos_hdfs", "hdfs"}:
+        return "hdfs"
+    if "stage" in fixtures:
+        return "executors"
+    if "hive" in fixtures:
+        return "hive"
+    return "jdbc" if item.path.stem == "test_jdbc_metastore" else None
+
+
+def _engine(item: pytest.Item) -> str | None:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return str(parameters["engine_id"]) if "engine_id" in parameters else None
 
 
 def _is_soak(item: pytest.Item) -> bool:
