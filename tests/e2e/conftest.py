@@ -84,6 +84,14 @@ def lab(request: pytest.FixtureRequest, node: Node) -> Iterator[Lab]:
         yield made
 
 
+@pytest.fixture(
+    params=[pytest.param(False, marks=pytest.mark.long, id="by itself"), pytest.param(True, id="by an edit")]
+)
+def by_an_edit(request: pytest.FixtureRequest) -> bool:
+    """How a failure that somebody has fixed ends: an edit of the table is tried at once, else it takes a minute."""
+    return bool(request.param)
+
+
 @pytest.fixture(scope="class")
 def class_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
     """One namespace for the tests of a class, which go through one story in their order."""

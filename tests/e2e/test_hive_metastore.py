@@ -66,7 +66,7 @@ def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -
     assert lab.listed() == ""
 
 
-def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) -> None:
+def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab, *, by_an_edit: bool) -> None:
     lab = hive_lab
     lab.hive.stop()
     try:
@@ -80,6 +80,8 @@ def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) ->
     finally:
         lab.hive.start()
     assert "spec.metastore.hive.uri" in str(failed)
+    if by_an_edit:
+        lab.kubectl.apply(lab.table("t", {"id": "BIGINT", "later": "INT"}))
     lab.ready("t")
     assert lab.listed() == "t"
 

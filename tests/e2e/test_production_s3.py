@@ -179,7 +179,7 @@ def test_a_table_lives_by_a_file_of_keys_on_a_server_of_a_private_authority(by_f
 
 
 @pytest.mark.usefixtures("served")
-def test_temporary_keys_want_their_session_token(lab: Lab) -> None:
+def test_temporary_keys_want_their_session_token(lab: Lab, *, by_an_edit: bool) -> None:
     keys = {
         "AWS_ACCESS_KEY_ID": Gate.access_key_id,
         "AWS_SECRET_ACCESS_KEY": Gate.secret_access_key,
@@ -189,12 +189,16 @@ def test_temporary_keys_want_their_session_token(lab: Lab) -> None:
     secret = lab.secret("temporary") | {"stringData": keys}
     made = way(lab, BY_CLOUD | {"credentialsSecretRef": {"name": "temporary"}}, secret, authorities(lab))
     made.land("in/1.json", [{"id": 1}])
-    made.kubectl.apply(made.table("t", {"id": "BIGINT"}, writes=[once("import", "in/1.json", mode="Append")]))
+    columns, writes = {"id": "BIGINT"}, [once("import", "in/1.json", mode="Append")]
+    made.kubectl.apply(made.table("t", columns, writes=writes))
 
     stalled = made.kubectl.until_condition("t", "Stalled", "True")
     assert stalled["reason"] == "CredentialsRefused"
 
     made.kubectl.apply(secret | {"stringData": keys | {"AWS_SESSION_TOKEN": Gate.token}})
+    if by_an_edit:
+        columns["later"] = "INT"
+        made.kubectl.apply(made.table("t", columns, writes=writes))
     made.kubectl.until("paimontable", "t", lambda o: bool(committed(o)), what="loaded")
-    assert made.rows("t") == [{"id": 1}]
+    assert [row["id"] for row in made.rows("t")] == [1]
     assert condition(made.kubectl.get("paimontable", "t"), "Ready")["status"] == "True"
