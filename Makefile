@@ -80,6 +80,8 @@ test-faults: deploy ## Ten random moments of each fault; adds to docs/faults.md 
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
 	exit $$code
 
+# Not $(MAKE) where it is used: for that word `make -n test` would run the whole recipe.
+SELF := $(MAKE) --no-print-directory
 PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 -o junit_family=xunit2
 # Leaves a cluster as it found it.
 AS_FOUND = mkdir -p build; was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
@@ -88,7 +90,7 @@ AS_FOUND = mkdir -p build; was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo y
 # The linters and the chart's own tests run while the cluster starts; what they say is shown afterwards.
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
-	$(MAKE) --no-print-directory lint test-chart >build/checks.log 2>&1 & checks=$$!; \
+	$(SELF) lint test-chart >build/checks.log 2>&1 & checks=$$!; \
 	up=0; $(CLUSTER) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
