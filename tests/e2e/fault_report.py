@@ -25,8 +25,9 @@ _PAGE: Final = f"""\
 # Faults under way
 
 Made by `make test-long` or `make test-faults` from `faults.jsonl`, to which every call adds; lines of an older state of
-the code are taken out as new ones come. The commit is that of the checkout when the call began, and so of the images (in lines of before
-2026-11-23 it is that of the checkout when the moment was over, which others may have been working in).
+the code are taken out as new ones come. The commit is that of the checkout when the call began, and so of the images
+(in lines of before 2026-11-23 it is that of the checkout when the moment was over, which others may have been working
+in).
 
 A table's runs are struck at random moments between the decision to start and the end of the driver. Afterwards each of
 {KEYS} keys has the sum of
