@@ -31,7 +31,7 @@ class TestHangingDriver:
 
     def test_it_is_stopped_at_the_deadline(self, loaded: Lab) -> None:
         lab, name = loaded, f"{HANGS}-{loaded.namespace}"
-        lab.kubectl.apply(lab.compaction("t", name, activeDeadline="10s", backoffLimit=0))
+        lab.kubectl.apply(lab.compaction("t", name, activeDeadline="15s", backoffLimit=0))
         lab.kubectl.until("paimonrun", name, is_at_work, what="at work")
         with driver_held(name):
             assert drivers_of(HANGS)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.e2e.lab import Lab, committed, scheduled
+from tests.e2e.lab import Lab, committed, once, scheduled
 from tests.e2e.lifecycle import Lifecycle, drop, live
 from tests.support.kubectl import Object, condition
 
@@ -16,6 +16,12 @@ def status(obj: Object | None, *path: str) -> Object:
     for step in path:
         found = found.get(step) or {}
     return found
+
+
+def end(run: Object) -> str:
+    """When the run's last attempt ended; empty while it is running."""
+    attempts = status(run).get("attempts") or [{}]
+    return str(attempts[-1].get("finished", ""))
 
 
 class TestLifeOnS3(Lifecycle):
@@ -39,9 +45,10 @@ class TestSchedules:
     @pytest.fixture(scope="class")
     @classmethod
     def ticking(cls, class_lab: Lab) -> Lab:
-        """The table is Ready, its input is there, and the next tick is near: waiting for it is no test."""
+        """The table has rows, there is a new input, and the next tick is near: waiting for it is no test."""
         columns = {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"}
         lab, every_minute = class_lab, "* * * * *"
+        land(lab, "first.json", 7)
         table = lab.table(
             "orders",
             columns,
@@ -49,37 +56,42 @@ class TestSchedules:
             bucket={"type": "Fixed", "fixed": {"count": 2}},
             compaction={"mode": "Dedicated", "full": {"schedule": every_minute}},
             retention={"snapshots": {"numRetainedMin": 1, "numRetainedMax": 1, "schedule": every_minute}},
-            writes=[scheduled("import", "orders/")],
+            writes=[once("first", "first.json"), scheduled("import", "new/")],
         )
         lab.kubectl.apply(table)
-        lab.ready("orders")
+        lab.settled("orders")
         time.sleep(max(0.0, 50 - time.time() % 60))  # no event tells that a minute is nearly over
-        for batch in range(2):
-            rows = [{"id": n, "state": f"batch {batch}", "amount": f"{n}.50"} for n in range(5 + batch)]
-            lab.land(f"orders/{batch}.json", rows)
+        land(lab, "new/second.json", 5)
         return lab
 
-    def test_a_tick_loads_what_is_new_in_the_order_of_the_names(self, ticking: Lab) -> None:
-        ticking.kubectl.until("paimontable", "orders", committed, what="loaded")
+    def test_a_tick_loads_what_is_new(self, ticking: Lab) -> None:
+        ticking.kubectl.until("paimontable", "orders", lambda o: len(committed(o)) == 2, what="loaded")
         assert [(row["id"], row["state"], str(row["amount"])) for row in ticking.rows("orders")] == [
-            (n, "batch 1", f"{n}.50") for n in range(6)
+            (n, "new/second.json" if n < 5 else "first.json", f"{n}.50") for n in range(7)
         ]
 
     def test_a_tick_compacts_what_was_loaded(self, ticking: Lab) -> None:
-        def compacted(runs: list[Object]) -> bool:
-            return any(
-                status(run, "after").get("sortedRunsMax") == 1 for run in runs if run["spec"]["type"] == "Compact"
-            )
+        loaded = max(end(run) for run in ticking.runs("orders", "Write") if run["spec"]["write"]["name"] == "import")
 
-        ticking.kubectl.until_list("paimonrun", "paimon-operator.dev/table=orders", compacted, what="compacted")
+        def compacted(table: Object | None) -> bool:
+            return (status(table, "compaction").get("lastTime") or "") > loaded
+
+        table = ticking.kubectl.until("paimontable", "orders", compacted, what="compacted after the load")
+        run = ticking.kubectl.get("paimonrun", status(table, "compaction")["lastRun"]) or {}
+        assert (run["status"]["reason"]["trigger"], run["status"]["after"]["sortedRunsMax"]) == ("Schedule", 1)
 
     def test_a_tick_expires_what_the_compaction_replaced(self, ticking: Lab) -> None:
         def expired(_: Object | None) -> bool:
             return len(ticking.snapshots("orders")) == 1
 
         ticking.kubectl.until("paimontable", "orders", expired, what="expired")
-        assert len(ticking.rows("orders")) == 6
+        assert len(ticking.rows("orders")) == 7
         assert condition(ticking.kubectl.get("paimontable", "orders"), "Healthy")["status"] == "True"
+
+
+def land(lab: Lab, path: str, rows: int) -> None:
+    """A file whose rows name it."""
+    lab.land(path, [{"id": n, "state": path, "amount": f"{n}.50"} for n in range(rows)])
 
 
 def test_describe_answers_what_happened(lab: Lab) -> None:
