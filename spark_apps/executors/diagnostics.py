@@ -19,7 +19,7 @@ _TIMEOUT_SECONDS = 10
 def explain_missing(namespace: str) -> str:
     """One sentence. Never raises, because it is part of the message of another failure."""
     try:
-        pods = _ask(namespace, query=f"labelSelector=spark-app-selector%3D{os.environ['POD_NAME']}")["items"]
+        pods = _ask(namespace, query=f"labelSelector=spark-app-selector%3D{os.environ[environment.POD_NAME]}")["items"]
         return describe_pod(pods[-1]) if pods else _refusal(namespace)
     except (OSError, ValueError, KeyError) as error:
         return f"the API server cannot be asked why ({error})"
@@ -42,12 +42,12 @@ def describe_pod(pod: dict[str, Any]) -> str:
 
 def _refusal(namespace: str) -> str:
     """The API server's answer to a dry run of an executor's Pod."""
-    driver = _ask(namespace, f"/{os.environ['POD_NAME']}")["metadata"]
-    pod = json.loads(Path(os.environ["EXECUTOR_TEMPLATE"]).read_text(encoding="utf-8"))
+    driver = _ask(namespace, f"/{os.environ[environment.POD_NAME]}")["metadata"]
+    pod = json.loads(Path(os.environ[environment.EXECUTOR_TEMPLATE]).read_text(encoding="utf-8"))
     owner = {"apiVersion": "v1", "kind": "Pod", "name": driver["name"], "uid": driver["uid"], "controller": True}
     pod["metadata"] |= {"name": f"{driver['name']}-exec-0", "ownerReferences": [owner]}
     container = pod["spec"]["containers"][0]
-    container |= {"image": os.environ["EXECUTOR_IMAGE"], "args": ["executor"]}
+    container |= {"image": os.environ[environment.EXECUTOR_IMAGE], "args": ["executor"]}
     # A quota counts requests, so a Pod without sizes would be refused for that alone.
     sizes = {"cpu": "1m", "memory": "1Mi"}
     container["resources"] = {"requests": sizes, "limits": {"memory": "1Mi"}}

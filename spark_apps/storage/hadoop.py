@@ -36,13 +36,13 @@ CATALOG_OPTIONS = {"security.kerberos.login.use-ticket-cache": "false"}
 
 def options(jvm: Any) -> dict[str, str]:
     """Options of the cluster's configuration files, over the bounds for waiting. Raises RunError when unreadable."""
-    directory = os.environ.get("HADOOP_CONF_DIR")
+    directory = os.environ.get(environment.HADOOP_CONF_DIR)
     return {**BOUNDED, **(_read(jvm, Path(directory)) if directory else {})}
 
 
 def log_in(jvm: Any, configuration: Any) -> None:
     """Logs the process in from its keytab, when the catalog names one. Hadoop then renews the login by itself."""
-    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
         return
     # Spark sets Hadoop's security from a configuration of its own when this is first asked for: later, that would undo
