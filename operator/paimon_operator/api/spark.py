@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -11,10 +11,12 @@ from paimon_operator.api.base import ApiModel, Memory, ResourceName, rule, valid
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.spark_conf import SparkConf
 
+MIN_MEMORY: Final = "1Gi"
+MAX_MEMORY: Final = "512Gi"
 _ENOUGH_MEMORY = rule(
-    "!has(self.memory) || (quantity(self.memory).compareTo(quantity('1Gi')) >= 0"
-    " && quantity(self.memory).compareTo(quantity('512Gi')) <= 0)",
-    "memory must be from 1Gi to 512Gi: Spark needs 384Mi to 512Mi beside its heap",
+    f"!has(self.memory) || (quantity(self.memory).compareTo(quantity('{MIN_MEMORY}')) >= 0"
+    f" && quantity(self.memory).compareTo(quantity('{MAX_MEMORY}')) <= 0)",
+    f"memory must be from {MIN_MEMORY} to {MAX_MEMORY}: Spark needs 384Mi to 512Mi beside its heap",
     path=".memory",
 )
 Cores = Annotated[int, Field(ge=1, le=64, json_schema_extra={"format": "int32"})]

@@ -22,6 +22,12 @@ _BY_PREFIX: Final = " || ".join(f"k.startsWith('{prefix}')" for prefix in ALLOWE
 _BY_NAME: Final = ", ".join(f"'{name}'" for name in ALLOWED)
 _PERMITTED: Final = f"((({_BY_PREFIX}) && !k.startsWith('{_NAMES_CODE}')) || k in [{_BY_NAME}])"
 
+
+def is_permitted(key: str) -> bool:
+    """Whether a catalog may set this option. The CRD's rule as a Python predicate."""
+    return key in ALLOWED or (key.startswith(ALLOWED_PREFIXES) and not key.startswith(_NAMES_CODE))
+
+
 HdfsOptions = Annotated[
     dict[str, OptionValue],
     Field(

@@ -13,8 +13,12 @@ _PLAIN: Final = ("sslmode", "currentSchema", "targetServerType")
 _FACTORY: Final = "org.postgresql.ssl.DefaultJavaSSLFactory"
 _SECRETIVE: Final = ("user", "password", "passfile", "service", "sslkey", "sslpassword")
 _PAIR: Final = rf"(({'|'.join(_PLAIN)})=[A-Za-z0-9._,-]+|sslfactory={_FACTORY.replace('.', '[.]')})"
-"""A parameter and its value. The JDBC driver takes the last of several, so each has to be one of these."""
-
+"""A permitted parameter with its value. The JDBC driver takes the last of several, so each must be permitted."""
+CREDENTIAL_PARAMETERS: Final = f"[?&]({'|'.join(_SECRETIVE)})="
+"""Parameters of a JDBC uri that hold credentials."""
+PERMITTED_PARAMETERS: Final = f"^[^?]*([?]{_PAIR}(&{_PAIR})*)?$"
+"""JDBC uri whose parameters are all permitted."""
+MAX_PORT: Final = 65535
 
 NAMES_OF_HIVE: Final = "^[a-z0-9_]+$"
 """Databases and tables that Hive keeps by the name that Paimon gives them (MetaStoreUtils.validateName, lower case)."""
@@ -28,19 +32,23 @@ class MetastoreType(StrEnum):
     HIVE = "Hive"
 
 
+MEMBERS: Final = {MetastoreType.JDBC: "jdbc", MetastoreType.HIVE: "hive"}
+"""Type -> the member of `metastore` that belongs to it; Filesystem has none."""
+
+
 class Jdbc(ApiModel):
     """A PostgreSQL database."""
 
     model_config = validated(
         rule(
-            f"!self.uri.contains('@') && !self.uri.matches('[?&]({'|'.join(_SECRETIVE)})=')",
+            f"!self.uri.contains('@') && !self.uri.matches('{CREDENTIAL_PARAMETERS}')",
             "uri must not contain credentials: put them as username and password into the Secret that"
             " credentialsSecretRef names",
             path=".uri",
             reason="FieldValueForbidden",
         ),
         rule(
-            f"self.uri.matches('^[^?]*([?]{_PAIR}(&{_PAIR})*)?$')",
+            f"self.uri.matches('{PERMITTED_PARAMETERS}')",
             f"the parameters of uri may be: {', '.join(_PLAIN)}, and sslfactory={_FACTORY}, which trusts what Java"
             " trusts",
             path=".uri",
@@ -58,7 +66,7 @@ class Hive(ApiModel):
     """A Hive metastore server that lets everybody in who reaches it: no SASL, no TLS."""
 
     model_config = validated(
-        rule("int(self.uri.find('[0-9]+$')) <= 65535", "a port is at most 65535", path=".uri"),
+        rule(f"int(self.uri.find('[0-9]+$')) <= {MAX_PORT}", f"a port is at most {MAX_PORT}", path=".uri"),
     )
 
     uri: Annotated[
@@ -73,7 +81,7 @@ class Metastore(ApiModel):
     model_config = validated(
         *(
             each
-            for kind, member in (("Jdbc", "jdbc"), ("Hive", "hive"))
+            for kind, member in MEMBERS.items()
             for each in (
                 rule(
                     f"self.type != '{kind}' || has(self.{member})",

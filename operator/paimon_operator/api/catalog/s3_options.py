@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -28,9 +29,9 @@ None of them holds a secret, names code or a local path, or leads to another buc
 CUSTOMER_KEY: Final = "SSE-C"
 """With it the encryption key itself would stand in the catalog."""
 
-_KEYS: Final = f"^({'|'.join(PREFIXES)})({'|'.join(ALLOWED)})$".replace(".", "[.]")
+_PERMITTED_KEYS: Final = f"^({'|'.join(PREFIXES)})({'|'.join(ALLOWED)})$".replace(".", "[.]")
 _CREDENTIALS: Final = r"(key|token|secret|password|credential)"
-_UNKNOWN: Final = f"!k.matches('{_KEYS}')"
+_UNKNOWN: Final = f"!k.matches('{_PERMITTED_KEYS}')"
 _SECRET: Final = f"({_UNKNOWN} && k.matches('{_CREDENTIALS}'))"
 
 _RULES: Final = [
@@ -53,6 +54,17 @@ _RULES: Final = [
         f"{CUSTOMER_KEY} would put the encryption key into the catalog: use SSE-S3 or SSE-KMS",
     ),
 ]
+
+
+def is_permitted(key: str) -> bool:
+    """Whether a catalog may set this option. The CRD's rule as a Python predicate."""
+    return re.search(_PERMITTED_KEYS, key) is not None
+
+
+def is_credential(key: str) -> bool:
+    """Whether the key of an option that must not be set looks like a credential's."""
+    return not is_permitted(key) and re.search(_CREDENTIALS, key) is not None
+
 
 S3Options = Annotated[
     dict[str, OptionValue],
