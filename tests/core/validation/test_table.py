@@ -57,7 +57,6 @@ RIGHT: list[tuple[str, dict[str, Any]]] = [
     ("bucket keys inside the primary key", {"schema": columns("INT", primaryKeys=["k", "c0"]), "bucket": {"type": "Fixed", "fixed": {"count": 4, "keys": ["c0"]}}}),
     ("a partition inside the primary key", {"schema": columns("STRING", primaryKeys=["c0", "k"], partitionKeys=["c0"])}),
     ("sum on a decimal", {"schema": aggregated("DECIMAL(12,2)", function="sum"), "mergeEngine": AGGREGATION}),
-    ("nested_partial_update on rows by one of their fields", {"schema": aggregated("ARRAY<ROW<sku STRING, n INT>>", function="nested_partial_update", nestedKey=["sku"]), "mergeEngine": AGGREGATION}),
     ("nested_update on rows by one of their fields", {"schema": aggregated("ARRAY<ROW<sku STRING, n INT>>", function="nested_update", nestedKey=["sku"]), "mergeEngine": AGGREGATION}),
     ("listagg on texts", {"schema": aggregated("STRING", function="listagg", delimiter=";", distinct=True), "mergeEngine": AGGREGATION}),
     ("an aggregate in a sequence group", {"schema": {**aggregated("INT", function="sum"), "columns": [*aggregated("INT", function="sum")["columns"], {"name": "v", "type": "INT"}]}, "mergeEngine": groups((["v"], ["c0"]))}),
@@ -181,6 +180,16 @@ def test_wrong_manifests_are_blamed_on_the_field_with_a_remedy(
             "a descending sequence",
             {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}},
             "spec.sequence.sortOrder",
+        ),
+        (
+            "nested_partial_update",
+            {
+                "schema": aggregated(
+                    "ARRAY<ROW<sku STRING, n INT>>", function="nested_partial_update", nestedKey=["sku"]
+                ),
+                "mergeEngine": AGGREGATION,
+            },
+            "spec.schema.columns[1].aggregate.function",
         ),
     ],
 )
