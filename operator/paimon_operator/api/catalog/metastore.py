@@ -1,4 +1,4 @@
-"""Where a catalog keeps the list of its tables, and with it the lock for commits."""
+"""Metastore of a catalog: the list of its tables, and the commit lock."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PERMITTED_PARAMETERS: Final = f"^[^?]*([?]{_PAIR}(&{_PAIR})*)?$"
 MAX_PORT: Final = 65535
 
 NAMES_OF_HIVE: Final = "^[a-z0-9_]+$"
-"""Databases and tables that Hive keeps by the name that Paimon gives them (MetaStoreUtils.validateName, lower case)."""
+"""Names that Hive stores unchanged (MetaStoreUtils.validateName, lower case)."""
 
 
 class MetastoreType(StrEnum):
-    """Where the catalog keeps the list of its tables."""
+    """Metastore: the list of the catalog's tables, and the commit lock."""
 
     FILESYSTEM = "Filesystem"
     JDBC = "Jdbc"
@@ -49,21 +49,21 @@ class Jdbc(ApiModel):
         ),
         rule(
             f"self.uri.matches('{PERMITTED_PARAMETERS}')",
-            f"the parameters of uri may be: {', '.join(_PLAIN)}, and sslfactory={_FACTORY}, which trusts what Java"
-            " trusts",
+            f"the parameters of uri may be: {', '.join(_PLAIN)}, and sslfactory={_FACTORY}, which trusts Java's"
+            " authorities",
             path=".uri",
         ),
     )
 
     uri: Annotated[str, Field(pattern=r"^jdbc:postgresql://[^/?\s]+/[A-Za-z0-9_.-]+([?][^\s]*)?$", max_length=512)]
-    """Address of the database: jdbc:postgresql://host:5432/name, perhaps with ?sslmode=verify-full. Never changes."""
+    """URI of the database: jdbc:postgresql://host:5432/name, optionally with ?sslmode=verify-full. Immutable."""
     credentials_secret_ref: LocalRef
-    """Secret with the keys username and password. Only the driver Pods get it, password as a file; the operator never
-    reads it."""
+    """Secret with the keys username and password. Only the driver Pods receive it, the password as a file. The operator
+    never reads it."""
 
 
 class Hive(ApiModel):
-    """A Hive metastore server that lets everybody in who reaches it: no SASL, no TLS."""
+    """A Hive metastore server without authentication: no SASL, no TLS."""
 
     model_config = validated(
         rule(f"int(self.uri.find('[0-9]+$')) <= {MAX_PORT}", f"a port is at most {MAX_PORT}", path=".uri"),
@@ -72,11 +72,11 @@ class Hive(ApiModel):
     uri: Annotated[
         str, Field(pattern=r"^thrift://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9][0-9]{0,4}$", max_length=300)
     ]
-    """Address of the server: thrift://host:9083. Never changes."""
+    """URI of the server: thrift://host:9083. Immutable."""
 
 
 class Metastore(ApiModel):
-    """Where the catalog keeps the list of its tables."""
+    """Metastore: the list of the catalog's tables, and the commit lock."""
 
     model_config = validated(
         *(
@@ -100,8 +100,8 @@ class Metastore(ApiModel):
     )
 
     type: MetastoreType
-    """Filesystem: the directories of the warehouse are the list; it has no lock for commits. Jdbc: a PostgreSQL
-    database, whose lock holds commits apart. Hive: a Hive metastore server, which has such a lock too."""
+    """Filesystem: the directories of the warehouse are the list; there is no commit lock. Jdbc: a PostgreSQL database,
+    with a commit lock. Hive: a Hive metastore server, with a commit lock."""
     jdbc: Jdbc | None = None
     """Set when type is Jdbc."""
     hive: Hive | None = None

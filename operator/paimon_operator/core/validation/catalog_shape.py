@@ -86,7 +86,7 @@ def _uri_problems(metastore: Metastore) -> Iterator[SpecError]:
                 path, "the uri contains credentials", "Put them into the Secret that credentialsSecretRef names."
             )
         elif not re.search(PERMITTED_PARAMETERS, uri):
-            yield SpecError(path, "the uri has a parameter that may not be set", "Remove it; see the page of storage.")
+            yield SpecError(path, "the uri has a parameter that may not be set", "Remove it; see docs/storage.md.")
     if metastore.hive is not None and int(metastore.hive.uri.rpartition(":")[2]) > MAX_PORT:
         yield SpecError("spec.metastore.hive.uri", f"a port is at most {MAX_PORT}", "Correct the port.")
 

@@ -11,7 +11,7 @@ from paimon_operator.errors import SpecError
 
 _S3: Final = "spec.storage.s3"
 _HDFS: Final = "spec.storage.hdfs"
-_REMOVE: Final = "Remove it; the page of storage lists the options that may be set."
+_REMOVE: Final = "Remove it; docs/storage.md lists the permitted options."
 
 
 def storage_problems(storage: Storage) -> Iterator[SpecError]:
