@@ -72,8 +72,8 @@ class Settings(BaseModel):
     workers: int = Field(default=8, ge=1, le=64)
     """Number of objects that are reconciled in parallel. One object is never reconciled twice at once."""
     resync: Seconds = 600.0
-    """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a quarter
-    longer, by a hash of the process's identity, so that several operators do not list together."""
+    """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a
+    quarter longer, by a hash of the process's identity, so that several operators do not list together."""
     api_rate: float = Field(default=20.0, gt=0)
     """Requests per second to the API server, on average. The leader's Lease does not count."""
     api_burst: int = Field(default=40, ge=1)
@@ -91,7 +91,7 @@ class Settings(BaseModel):
     allow_claims: bool = False
     """Whether catalogs may have their warehouse on a PersistentVolumeClaim, for development."""
     driver_cpu_share: float = Field(default=1.0, gt=0, le=1)
-    """CPU that a driver Pod requests per core it works with. Below 1, more drivers fit on a node and share its cores."""
+    """CPU request of a driver Pod per core. Below 1, more drivers fit on a node and share its cores."""
     pod_pending_timeout: Seconds = 600.0
     """Longest time that a driver Pod may wait for a Secret, an image or a node. Then the attempt fails."""
     driver_account: Name = "paimon-driver"
@@ -99,7 +99,7 @@ class Settings(BaseModel):
     executor_account: Name = "paimon-spark"
     """Service account of executors if their catalog names none. It needs no rights and no token."""
     executor_timeout: Seconds = 300.0
-    """Longest wait of a driver for its first executor. Then the attempt fails with reason NoExecutors."""
+    """Longest wait of a driver for its first executor. Then the attempt fails with NoExecutors."""
     cluster_id: str = Field(default="", max_length=63)
     """Identity of this cluster in the tables that it owns. Empty: the UID of namespace kube-system."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

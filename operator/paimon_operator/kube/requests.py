@@ -71,11 +71,11 @@ class ApiServer:
         """The answer's JSON. Raises the KubernetesError tree; RetryableError with status 0 means: outcome unknown."""
         if self._limiter is not None:
             await self._limiter.take()
-        timeout_s = self._timeout
+        seconds = self._timeout
         if verb not in _READS:  # after the wait for a token, so that nothing stands between guard and request
-            timeout_s = min(timeout_s, self._guard())
+            seconds = min(seconds, self._guard())
         started = time.monotonic()
-        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, timeout_s=timeout_s)
+        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, seconds=seconds)
         self._observe(verb, kind, status, time.monotonic() - started)
         if status < _ERRORS:
             answer: Json = json.loads(text)
@@ -86,7 +86,7 @@ class ApiServer:
         raise error
 
     async def _send(
-        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, timeout_s: float
+        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, seconds: float
     ) -> tuple[int, dict[str, str], str]:
         try:
             method, url, sent_headers, sent_body, _ = await self._client.param_serialize(
@@ -101,11 +101,11 @@ class ApiServer:
                 auth_settings=["BearerToken"],
             )
             answer = await self._client.call_api(
-                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=timeout_s)
+                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=seconds)
             )
             data: bytes = await answer.read()  # type: ignore[no-untyped-call]
         except (aiohttp.ClientError, OSError, ApiException) as error:  # TimeoutError is an OSError
-            self._observe(verb, kind, 0, timeout_s)
+            self._observe(verb, kind, 0, seconds)
             raise RetryableError(f"{verb} {path}: no answer: {type(error).__name__} {error}") from error
         return (
             answer.status,
