@@ -9,6 +9,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.storage import metastore_of, storage_of
+from paimon_operator.core.validation.catalog_shape import catalog_shape
 from paimon_operator.core.validation.metastore import default_database_of
 from paimon_operator.core.validation.spark_conf import spark_problems
 from paimon_operator.core.validation.table import location_problems
@@ -17,6 +18,7 @@ from paimon_operator.errors import SpecError
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     """What is wrong with the catalog's manifest; its tables are Stalled until it is mended."""
+    yield from catalog_shape(catalog)
     yield from _engine_problems(catalog, operator)
     yield from storage_of(catalog).problems(operator)
     yield from location_problems(catalog)
