@@ -14,7 +14,7 @@ CLUSTER := $(BIN)/python -m tests.cluster
 TEST_PROCESSES ?= 4
 # Where the demo's table lives: s3, hdfs or kerberos.
 STORAGE ?= s3
-UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/runtime tests/spark_apps tests/support
+UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
 
 .PHONY: help venv lint format unit test test-long test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
 
@@ -37,11 +37,12 @@ $(SPARK_STAMP): $(STAMP)
 
 venv: $(SPARK_STAMP) ## Python environment with the operator, pyspark and the development tools
 
-lint: $(STAMP) ## ruff, mypy and the import contracts
+lint: $(STAMP) ## ruff, mypy, the import contracts, and the checks of tools/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.lint
 
 format: $(STAMP) ## Format the code
 	$(BIN)/ruff format .
@@ -53,7 +54,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$(BIN)/python -m tools.engines.generate
 	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 
-unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
+unit: $(STAMP) ## Tests of the code alone: no network, no server
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds

@@ -17,7 +17,7 @@ VERSION = 1
 MAX_RESULT_BYTES = 3072
 """Kubernetes keeps 4096 bytes of a termination message."""
 
-EXIT_CODES = {"Conflict": 10, "Spec": 20, "Surroundings": 25, "Infrastructure": 30, "ResultUnknown": 40}
+EXIT_CODES = {"Conflict": 10, "Spec": 20, "Environment": 25, "Infrastructure": 30, "ResultUnknown": 40}
 """Exit code per error class; 0 is success, and anything else was not decided by this code."""
 
 SAFE_NAME = re.compile(r"[^./\\$`'\"\x00-\x1f][^/\\$`'\"\x00-\x1f]{0,127}")

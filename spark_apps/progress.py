@@ -10,7 +10,7 @@ SPARK_READY: Final = "Spark SQL is ready"
 """In mode Cluster: with its first executor."""
 
 
-def tell(step: str) -> None:
+def log_step(step: str) -> None:
     """Writes a line now; the container runtime adds the time."""
     sys.stdout.write(f"{step}\n")
     sys.stdout.flush()

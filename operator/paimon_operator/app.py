@@ -16,32 +16,32 @@ from typing import Final
 import yaml
 from kubernetes.aio.client import ApiClient
 
-from paimon_operator.core.commits.table_claims import ClaimBook
+from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.engines import Engine, parse_engines
-from paimon_operator.core.launch.builder import Launches
+from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import KubernetesError, RetryableError
-from paimon_operator.kube.canary import Canary
 from paimon_operator.kube.connection import connect, watch_session
 from paimon_operator.kube.events import KubeEvents
+from paimon_operator.kube.heartbeat import Heartbeat
 from paimon_operator.kube.lease import Lease
 from paimon_operator.kube.limiter import TokenBucket
 from paimon_operator.kube.objects import KubeObjects
 from paimon_operator.kube.requests import ApiServer
 from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.clock import SystemClock
 from paimon_operator.runtime.controllers import controllers
-from paimon_operator.runtime.health import Endpoints, Health
+from paimon_operator.runtime.dependencies import Dependencies
+from paimon_operator.runtime.health import Endpoints, ProcessHealth
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.leader_loop import LeaderLoop
 from paimon_operator.runtime.metrics import Metrics
-from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.watch import build_registry, build_settings, run_watches
-from paimon_operator.runtime.work import Work
 from paimon_operator.runtime.workers import Workers
-from paimon_operator.runtime.world import World
 from paimon_operator.settings import Settings
 
 _LEASE_TIMEOUT: Final = 4.0
@@ -78,7 +78,7 @@ class Operator:
         self._identity = f"{os.environ.get('POD_NAME') or os.uname().nodename}_{uuid.uuid4()}"
         self._clock, self._stop = SystemClock(), asyncio.Event()
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
-        self._health = Health(clock=time.monotonic)
+        self._health = ProcessHealth(clock=time.monotonic)
         self._metrics.watches(canary_age=lambda: self._health.canary_age)
         # the Lease and its canary never wait behind other requests
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
@@ -138,7 +138,7 @@ class Operator:
             executor_timeout_s=int(settings.executor_timeout),
             claims_allowed=settings.allow_claims,
         )
-        launches = Launches(
+        launches = LaunchBuilder(
             operator=facts,
             images=settings.spark_images,
             pull_policy=settings.image_pull_policy,
@@ -147,14 +147,14 @@ class Operator:
         )
         await self._assemble(launches).run(self._stop)
 
-    def _assemble(self, launches: Launches) -> Work:
+    def _assemble(self, launches: LaunchBuilder) -> LeaderLoop:
         settings, loop = self._settings, asyncio.get_running_loop()
         server = self._paced()
         store = KubeObjects(server, namespaces=settings.watch_namespaces)
         queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
-        cache, claims = Cache(), ClaimBook()
-        notices = Notices(cache, claims, queue, on_canary=self._canary_seen)
-        world = World(
+        cache, claims = Cache(), TableClaimIndex()
+        notices = ChangeRouter(cache, claims, queue, on_heartbeat=self._canary_seen)
+        world = Dependencies(
             store=store,
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
@@ -165,21 +165,21 @@ class Operator:
         )
         reconcile = controllers(world, launches, on_finished=self._metrics.run_finished)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
-        return Work(
+        return LeaderLoop(
             resync=Resync(store, notices, period=settings.resync_period, identity=self._identity),
             workers=Workers(
                 queue, reconcile, count=settings.workers, clock=time.monotonic, measure=self._metrics.reconciled
             ),
             queue=queue,
             health=self._health,
-            canary=Canary(
+            canary=Heartbeat(
                 self._unpaced,
                 namespaces=settings.watch_namespaces or (settings.lease_namespace,),
                 name=self._canary,
                 identity=self._identity,
                 clock=self._clock,
-                on_song=self._health.canary_sung,
-            ).sing,
+                on_beat=self._health.heartbeat_seen,
+            ).run,
             watch=partial(self._watch, notices),
         )
 
@@ -197,7 +197,7 @@ class Operator:
         self._health.canary_seen(namespace)
         self._metrics.canary_seen()
 
-    async def _watch(self, notices: Notices, stop: asyncio.Event) -> None:
+    async def _watch(self, notices: ChangeRouter, stop: asyncio.Event) -> None:
         await run_watches(
             build_registry(notices, partial(watch_session, self._client)),
             build_settings(canary=self._canary, request_timeout=self._settings.request_timeout),

@@ -2,7 +2,7 @@
 
 OperatorError
 ├── SpecError             the manifest must be edited; nothing is retried until it is
-├── SurroundingsError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
+├── RunEnvironmentError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
 ├── ContractError         a job or result document is not of this version's form
 └── KubernetesError       the API server refused or did not answer
     ├── NotFoundError, AlreadyExistsError, StaleError, InvalidObjectError
@@ -30,7 +30,7 @@ class SpecError(OperatorError):
         self.field, self.problem, self.remedy, self.reason = field, problem, remedy, reason
 
 
-class SurroundingsError(OperatorError):
+class RunEnvironmentError(OperatorError):
     """Something outside the manifest is missing or wrong; mending it is enough."""
 
     def __init__(self, problem: str, remedy: str, *, reason: str) -> None:

@@ -27,7 +27,7 @@ def require_own(job: Job, table: Any) -> None:
     owner = owner_of(table)
     if owner != job.owner:
         raise RunError(
-            "Surroundings",
+            "Environment",
             "Conflict",
             f"the table {job.table} is owned by {owner or 'nobody'} now, so nothing is done to it",
             f"delete one of the two objects, or set its option {OWNER_OPTION} back if that owner is gone",

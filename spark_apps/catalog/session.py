@@ -16,7 +16,7 @@ from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
 from spark_apps.failures.classify import RunError, caused_by
-from spark_apps.progress import SPARK_READY, tell
+from spark_apps.progress import SPARK_READY, log_step
 from spark_apps.sql.identifiers import CATALOG, PARSER_OPTIONS, qualified
 from spark_apps.storage import hadoop
 
@@ -38,7 +38,7 @@ class Session:
         except KeyError as error:
             said = f"this image knows no engine {job.engine}"
             remedy = "set the image of that engine in the operator's settings"
-            raise RunError("Surroundings", "UnknownEngine", said, remedy, field="spec.engine") from error
+            raise RunError("Environment", "UnknownEngine", said, remedy, field="spec.engine") from error
 
     @cached_property
     def jvm(self) -> Any:
@@ -49,7 +49,7 @@ class Session:
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
         if metastore.is_jdbc(self.job):
-            self._credentials = metastore.enter(self.job, self.engine, jvm)
+            self._credentials = metastore.connect(self.job, self.engine, jvm)
         return jvm
 
     def open(self) -> None:
@@ -105,7 +105,7 @@ class Session:
     def find_table(self) -> Any:
         """The table as it is now (Java FileStoreTable), or None."""
         if hive.is_used(self.job):
-            hive.refuse_stranger(self.job, self)
+            hive.check_registered_table(self.job, self)
         try:
             return self.catalog.getTable(self.identifier)
         except Exception as error:
@@ -120,7 +120,7 @@ class Session:
         found = self.find_table()
         if found is None:
             raise RunError(
-                "Surroundings",
+                "Environment",
                 "TableNotFound",
                 f"the table {self.job.table} does not exist any more",
                 "find out who removed it; it is made anew, empty",
@@ -145,7 +145,7 @@ class Session:
         session.sparkContext.setLogLevel("WARN")
         if self._executors:
             settings.await_first(session, self.job, self._executors)
-        tell(SPARK_READY)
+        log_step(SPARK_READY)
         return session
 
     @property
@@ -219,7 +219,7 @@ class Session:
         connector = self.engine.jars[0].file_name
         if connector not in jvm.java.lang.System.getProperty("java.class.path"):
             raise RunError(
-                "Surroundings",
+                "Environment",
                 "EngineMismatch",
                 f"this image does not hold {connector}, which engine {self.engine.id} needs",
                 "set the image of that engine in the operator's settings",

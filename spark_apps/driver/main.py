@@ -20,7 +20,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
 from spark_apps.driver.report import document_of, text_of
 from spark_apps.failures.classify import RunError, classify
-from spark_apps.progress import JVM_READY, tell
+from spark_apps.progress import JVM_READY, log_step
 from spark_apps.storage.s3 import storage_of
 
 
@@ -33,8 +33,8 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         session = Session(job)
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
-        tell(JVM_READY)
-        metastore.clear(job, session)
+        log_step(JVM_READY)
+        metastore.release_stale_locks(job, session)
         seen = foreign_commits.look(job, session)
         operation = importlib.import_module(f"spark_apps.operations.{MEMBERS[job.operation]}")
         outcome = operation.run(job, session)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from spark_apps.contract import EXIT_CODES, ResultError
 from spark_apps.failures.hive_patterns import HIVE_SIGNS
-from spark_apps.failures.patterns import Sign, sign
+from spark_apps.failures.patterns import FailurePattern, failure_pattern
 
 MAX_MESSAGE = 700
 """Characters of a message: the whole result must stay below 3 KB."""
@@ -26,7 +26,7 @@ class FailingStorage(Protocol):
     """What a kind of storage knows about its own failures."""
 
     @property
-    def signs(self) -> tuple[Sign, ...]:
+    def signs(self) -> tuple[FailurePattern, ...]:
         """Patterns of its failures, tried before the common ones."""
 
     @property
@@ -65,22 +65,22 @@ def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = 
 
 def input_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:
     """Returns the failure of input files: nothing was loaded, and mending the files is enough, without an edit."""
-    return RunError("Surroundings", reason, message, remedy, field=field)
+    return RunError("Environment", reason, message, remedy, field=field)
 
 
 INPUT_MALFORMED = "InputMalformed"
 
 
-def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: str, *, member: str) -> Sign:
+def _of_metastore(states: str, kind: str, reason: str, sentence: str, remedy: str, *, member: str) -> FailurePattern:
     """`states` are SQL states: what a server says besides may be in any language."""
     pattern, field = rf"PSQLException: \[({states})\]", f"spec.metastore.jdbc.{member}"
-    return sign(pattern, kind, reason, sentence, remedy, of_storage=False, field=field)
+    return failure_pattern(pattern, kind, reason, sentence, remedy, of_storage=False, field=field)
 
 
 METASTORE_SIGNS = (
     _of_metastore(
         "28[0-9A-Z]{3}|08004",
-        "Surroundings",
+        "Environment",
         "CredentialsRefused",
         "The metastore refuses the credentials",
         "correct username and password in the metastore's Secret",
@@ -88,7 +88,7 @@ METASTORE_SIGNS = (
     ),
     _of_metastore(
         "3D000",
-        "Surroundings",
+        "Environment",
         "MetastoreNotFound",
         "The metastore's database does not exist",
         "make it, or correct the uri in a new PaimonCatalog",
@@ -96,7 +96,7 @@ METASTORE_SIGNS = (
     ),
     _of_metastore(
         "42501",
-        "Surroundings",
+        "Environment",
         "AccessDenied",
         "The metastore does not permit this to its user",
         "let the user make tables in the schema, or make Paimon's tables and grant SELECT, INSERT, UPDATE and DELETE",
@@ -104,7 +104,7 @@ METASTORE_SIGNS = (
     ),
     _of_metastore(
         "42P01",
-        "Surroundings",
+        "Environment",
         "MetastoreNotFound",
         "A table of the metastore is missing",
         "find out who dropped it; the next run makes it anew, empty",
@@ -126,7 +126,7 @@ METASTORE_SIGNS = (
         "check the uri, the database server and the network",
         member="uri",
     ),
-    sign(
+    failure_pattern(
         "Acquire lock failed",
         "Infrastructure",
         "CommitLockHeld",
@@ -145,7 +145,7 @@ def _answered(code: int, words: str) -> str:
 
 
 SIGNS = (
-    sign(
+    failure_pattern(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
         r"ConcurrentModification|already been created by another|TableAlreadyExistException",
         "Conflict",
@@ -153,7 +153,7 @@ SIGNS = (
         "Somebody else committed to the table at the same time",
         "stop the other writer if this goes on",
     ),
-    sign(
+    failure_pattern(
         r"FetchFailedException|ExecutorLostFailure",
         "Infrastructure",
         "NoExecutors",
@@ -161,52 +161,52 @@ SIGNS = (
         "raise spark.executor.memory if they ran out of it; see the network between Spark pods",
         of_storage=False,
     ),
-    sign(
+    failure_pattern(
         r"PKIX path|unable to find valid certification path|SSLPeerUnverifiedException|SSLHandshakeException|"
         r"No subject alternative|CertificateException",
-        "Surroundings",
+        "Environment",
         "CertificateNotTrusted",
         "The storage's certificate is not trusted",
         "put the certificate of its authority into a ConfigMap as ca.crt and name that in caConfigMapRef",
     ),
-    sign(
+    failure_pattern(
         r"NoAuthWithAWSException|Unable to load (AWS )?credentials|Access key must be specified|No AWS Credentials|"
         r"(No AWS|Profile file contained no|AWS) (profile named|credentials for profile)|profile file",
-        "Surroundings",
+        "Environment",
         "SecretNotFound",
         "No credentials for the storage were given",
         "set them in the catalog's Secret; without one, give the service account of the Spark pods an identity",
     ),
-    sign(
+    failure_pattern(
         r"AccessDenied(?!Exception)|Access Denied",
-        "Surroundings",
+        "Environment",
         "AccessDenied",
         "The storage does not permit this to these credentials",
         "grant what is missing to the owner of the keys in the catalog's Secret",
     ),
-    sign(
+    failure_pattern(
         r"SignatureDoesNotMatch|InvalidAccessKeyId|InvalidSecurity|InvalidClientTokenId|ExpiredToken|InvalidToken|"
         r"AccessDeniedException|No user exists with the provided access key|" + _answered(403, "Forbidden"),
-        "Surroundings",
+        "Environment",
         "CredentialsRefused",
         "The storage refuses the credentials",
         "correct the keys in the catalog's Secret, or what they may do",
     ),
-    sign(
+    failure_pattern(
         r"Bad Request \(Service: (Amazon )?S3[;,] Status Code: 400",  # the answer to a HEAD has no room for a word more
-        "Surroundings",
+        "Environment",
         "CredentialsRefused",
         "The storage refuses the request without saying why",
         "look for a session token that has expired, then for a wrong region",
     ),
-    sign(
+    failure_pattern(
         r"NoSuchBucket|bucket does not exist|Bucket .{0,80}does not exist|UnknownStoreException",
-        "Surroundings",
+        "Environment",
         "BucketNotFound",
         "The bucket does not exist",
         "create the bucket, or correct the catalog's warehouse or location",
     ),
-    sign(
+    failure_pattern(
         r"UnknownHostException|Connection refused|connect timed out|ConnectException|NoRouteToHost|"
         r"Unable to execute HTTP request|SocketTimeoutException|"
         r"Connection reset|NoHttpResponse|SdkClientException|"
@@ -218,24 +218,24 @@ SIGNS = (
         "The storage does not answer",
         "check the catalog's endpoint and the network",
     ),
-    sign(
+    failure_pattern(
         r"which the column may not be|Malformed records are detected|MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|"
         r"NUMERIC_VALUE_OUT_OF_RANGE|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"
         r"CANNOT_READ_FILE_FOOTER|CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|is not a Parquet file|Malformed ORC file",
-        "Surroundings",
+        "Environment",
         INPUT_MALFORMED,
         "The input does not fit the table",
         "correct the files",
     ),
-    sign(
+    failure_pattern(
         r"Permission denied|AccessControlException|Read-only file system",
-        "Surroundings",
+        "Environment",
         "AccessDenied",
         "The storage does not permit this",
         "give the driver's user the right to read and write there",
         of_storage=False,
     ),
-    sign(
+    failure_pattern(
         r"No space left on device|Disk quota exceeded",
         "Infrastructure",
         "DiskFull",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from spark_apps.failures.patterns import sign
+from spark_apps.failures.patterns import failure_pattern
 
 _URI = "spec.metastore.hive.uri"
 
 HIVE_SIGNS = (
-    sign(
+    failure_pattern(
         r"Failed to create the desired metastore client|Could not connect to meta store|"
         r"TTransportException|TApplicationException",
         "Infrastructure",
@@ -17,25 +17,25 @@ HIVE_SIGNS = (
         of_storage=False,
         field=_URI,
     ),
-    sign(
+    failure_pattern(
         r"AlreadyExistsException: Table ",
-        "Surroundings",
+        "Environment",
         "Conflict",
         "The metastore lists something else under the table's name",
         "use another table name, or remove what is there",
         of_storage=False,
         field="spec.table",
     ),
-    sign(
+    failure_pattern(
         r"api\.MetaException: .{0,300}(Unable to create|Permission denied|AccessControlException|AccessDenied)",
-        "Surroundings",
+        "Environment",
         "AccessDenied",
         "The metastore's server cannot make a directory in its own warehouse",
         "see the server's metastore.warehouse.dir, its rights, and its log",
         of_storage=False,
         field=_URI,
     ),
-    sign(
+    failure_pattern(
         r"api\.MetaException: ",
         "Infrastructure",
         "MetastoreUnreachable",

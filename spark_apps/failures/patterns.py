@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Sign:
+class FailurePattern:
     """A failure known by what its chain of causes says. First match wins, so the order in a list matters."""
 
     pattern: re.Pattern[str]
@@ -21,7 +21,7 @@ class Sign:
     """The field to mend, where the sign alone tells."""
 
 
-def sign(
+def failure_pattern(
     pattern: str,
     kind: str,
     reason: str,
@@ -30,6 +30,6 @@ def sign(
     *,
     of_storage: bool = True,
     field: str | None = None,
-) -> Sign:
+) -> FailurePattern:
     """A sign by its pattern's text, which is compared without case."""
-    return Sign(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, of_storage, field)
+    return FailurePattern(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, of_storage, field)

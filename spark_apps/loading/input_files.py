@@ -46,7 +46,7 @@ def find_files(write: WriteJob, session: Session) -> list[InputFile]:
             if write.select == "New" and not write.once and _is_folder(write.path):
                 return []
             raise RunError(
-                "Surroundings",
+                "Environment",
                 "InputNotFound",
                 f"{base} does not exist",
                 "put the files there, or correct the path",

@@ -31,7 +31,7 @@ def run(job: Job, session: Session) -> Outcome:
         refuse_other_places(job, session, table)
         files.overwriteFileUtf8(note, table.location().toString())
     if hive.is_used(job):
-        hive.take_off_list(job, session)  # where there is no table, it may list one whose files are gone
+        hive.unregister(job, session)  # where there is no table, it may list one whose files are gone
     elif table is not None:
         session.catalog.dropTable(session.identifier, True)
     if (table is None or metastore.is_used(job)) and files.exists(note):

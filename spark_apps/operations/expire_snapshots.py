@@ -15,7 +15,7 @@ from spark_apps.catalog.measure import measure_table
 from spark_apps.contract import Outcome
 from spark_apps.failures.classify import RunError, root_message, spec_failure
 from spark_apps.loading.recovery import settle_all
-from spark_apps.schema.isolate import blamed
+from spark_apps.schema.isolate import invalid_part
 
 if TYPE_CHECKING:
     from spark_apps.catalog.session import Session
@@ -58,7 +58,7 @@ def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
     except Exception as error:
         given = (name for name in FIELDS if getattr(expire, name) is not None)
         without = ((FIELDS[name], dataclasses.replace(expire, **{name: None})) for name in given)
-        field = blamed(without, (), read) or "spec.retention.snapshots"
+        field = invalid_part(without, (), read) or "spec.retention.snapshots"
         said = f"Paimon refuses the retention: {root_message(error)}"
         raise spec_failure("InvalidSpec", said, "correct the retention", field=field) from error
 

@@ -21,7 +21,7 @@ from spark_apps.contract import Outcome
 from spark_apps.failures.classify import RunError, root_message, spec_failure
 from spark_apps.schema.column_types import parse_type
 from spark_apps.schema.differences import differences
-from spark_apps.schema.isolate import blamed
+from spark_apps.schema.isolate import invalid_part
 
 if TYPE_CHECKING:
     from spark_apps.catalog.session import Session
@@ -97,7 +97,7 @@ def _create(job: Job, session: Session, wanted: Any) -> None:
         raise _refused(error, job.provision, session) from error
     session.catalog.createDatabase(job.table.database, True)
     if hive.is_used(job):
-        hive.take_off_list(job, session)  # a table whose files are gone: here it is made anew
+        hive.unregister(job, session)  # a table whose files are gone: here it is made anew
         hive.refuse_database_of_elsewhere(job, session)
     session.catalog.createTable(session.identifier, wanted, False)
 
@@ -125,7 +125,7 @@ def _refused(error: Exception, provision: ProvisionJob, session: Session) -> Run
         types = [parse_type(column.type, session.jvm, "") for column in without.columns]
         _validate(_schema(without, types, session), session)
 
-    field = blamed(_with_one_part_less(provision), _growing(provision), validate)
+    field = invalid_part(_with_one_part_less(provision), _growing(provision), validate)
     said = f"Paimon refuses the table: {root_message(error)}"
     return spec_failure("TableRefused", said, "correct the manifest", field=field)
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def blamed(
+def invalid_part(
     without: Iterable[tuple[str, T]], growing: Iterable[tuple[str, T]], check: Callable[[T], None]
 ) -> str | None:
     """The part without which `check` passes; when several are wrong, the first that is, adding one after the other.

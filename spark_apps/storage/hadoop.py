@@ -75,7 +75,7 @@ def _read(jvm: Any, directory: Path) -> dict[str, str]:
         entries = configuration.iterator()
     except Exception as error:
         raise RunError(
-            "Surroundings",
+            "Environment",
             "StorageUnreachable",
             f"core-site.xml or hdfs-site.xml of the catalog's ConfigMap cannot be read: {root_message(error)}",
             "correct the file",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
-from spark_apps.failures.patterns import Sign
+from spark_apps.failures.patterns import FailurePattern
 from spark_apps.storage.hdfs import SCHEME, Hdfs
 from spark_apps.storage.volume import Volume
 
@@ -40,7 +40,7 @@ class Storage:
     """Bucket -> the field that names it."""
     credentials: str = "environment"
     """Where credentials come from."""
-    signs: ClassVar[tuple[Sign, ...]] = ()
+    signs: ClassVar[tuple[FailurePattern, ...]] = ()
     """Of its own; those of S3 are in failures.SIGNS."""
 
     @classmethod

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from spark_apps.failures.patterns import Sign, sign
+from spark_apps.failures.patterns import FailurePattern, failure_pattern
 
 SIGNS = (
-    sign(
+    failure_pattern(
         r"AccessDeniedException|Create database location failed",
-        "Surroundings",
+        "Environment",
         "AccessDenied",
         "The volume cannot be written to",
         "let uid or group 185 write there: fsGroup does nothing on NFS and hostPath",
@@ -25,7 +25,7 @@ class Volume:
     """The volume of one job's warehouse. It has no address."""
 
     where: str = ""
-    signs: ClassVar[tuple[Sign, ...]] = SIGNS
+    signs: ClassVar[tuple[FailurePattern, ...]] = SIGNS
 
     def field(self, reason: str, said: str) -> None:
         """No other failure leads to a field of the catalog."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from paimon_operator.generate.crd import RESOURCES, Resource
+from paimon_operator.generate.crd import RESOURCES, ResourceDefinition
 from tests.apiserver.crds import Objects
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.programs import KUBECTL
@@ -98,7 +98,7 @@ def test_defaults_are_only_what_nobody_else_decides(objects: Objects) -> None:
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.kind)
-def test_kubectl_explains_every_field(api_server: ApiServer, resource: Resource) -> None:
+def test_kubectl_explains_every_field(api_server: ApiServer, resource: ResourceDefinition) -> None:
     explained = kubectl(api_server, "explain", resource.short_name, "--recursive")
     assert resource.kind in explained
     for field in (*resource.spec.model_fields.values(), *resource.status.model_fields.values()):
@@ -167,7 +167,7 @@ SETTLED = {
         }
         for type_, reason, message in (
             ("Ready", "TableMatchesSpec", "schema 3"),
-            ("Healthy", "WithinThresholds", "max 4 sorted runs, threshold 5"),
+            ("Healthy", "RunsSucceeding", "max 4 sorted runs, threshold 5"),
         )
     ],
     "table": {"identifier": "shop.orders", "rows": 91000, "size": "70Mi", "snapshotId": 812},

@@ -217,7 +217,7 @@ def test_deleted_with_delete_the_drop_is_tried_again_until_it_works_and_says_why
     stage.delete(TABLES, "dropped")
     drop = stage.wait_for_pod(of="dropped")
     assert stage.run_of(drop)[1] == "Drop"
-    error = {"class": "Surroundings", "reason": "StorageUnreachable", "message": "s3.example does not answer"}
+    error = {"class": "Environment", "reason": "StorageUnreachable", "message": "s3.example does not answer"}
     stage.end_with_error(drop, exit_code=25, error=error | {"remedy": "Mend it."})
     stalled = stage.wait_for_condition(TABLES, "dropped", "Stalled", "True", "DropFailing")
     assert "s3.example does not answer" in stalled["message"]

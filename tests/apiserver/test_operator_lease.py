@@ -13,8 +13,8 @@ from kubernetes import config
 from kubernetes.aio.client import ApiClient, Configuration
 
 from paimon_operator.errors import ForbiddenError, LeaseLostError, RetryableError
-from paimon_operator.kube.canary import Canary
 from paimon_operator.kube.events import KubeEvents
+from paimon_operator.kube.heartbeat import Heartbeat
 from paimon_operator.kube.lease import DURATION, RENEW_DEADLINE, WORST_CASE, Lease
 from paimon_operator.kube.requests import ApiServer as Server
 from paimon_operator.kube.resources import LEASES
@@ -208,16 +208,22 @@ async def test_the_canary_sings_with_rights_on_its_name_only(api_server: ApiServ
         ],
     )
     async with connected(api_server.user_kubeconfig("canary")) as api:
-        canary = Canary(api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_song=_unheard)
+        canary = Heartbeat(
+            api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_beat=_unheard
+        )
         await _once_granted(lambda: canary._renew(SPACE))
-        stranger = Canary(api.server, namespaces=[SPACE], name="d", identity="x", clock=SystemClock(), on_song=_unheard)
+        stranger = Heartbeat(
+            api.server, namespaces=[SPACE], name="d", identity="x", clock=SystemClock(), on_beat=_unheard
+        )
         with pytest.raises(ForbiddenError):
             await stranger._renew(SPACE)
     lease = official.CoordinationV1Api(admin).read_namespaced_lease("c", SPACE)
     first = lease.spec.renew_time
     async with connected(api_server.user_kubeconfig("canary")) as api:
         singing = asyncio.create_task(
-            Canary(api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_song=_unheard).sing()
+            Heartbeat(
+                api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_beat=_unheard
+            ).run()
         )
         deadline = time.monotonic() + 60
         while official.CoordinationV1Api(admin).read_namespaced_lease("c", SPACE).spec.renew_time == first:

@@ -207,7 +207,7 @@ async def test_only_the_pod_that_is_meant_is_let_go(kubeconfig: str) -> None:
         uid = made["metadata"]["uid"]
         with pytest.raises(StaleError):
             await api.store.release(Kind.POD, SPACE, "meant", uid="uid-of-another", finalizers=[FINALIZER])
-        await api.store.delete(Kind.POD, SPACE, "meant", uid=uid, grace_seconds=0)
+        await api.store.delete(Kind.POD, SPACE, "meant", uid=uid)
         assert await api.store.get(Kind.POD, SPACE, "meant") is not None, "it is held"
         await api.store.release(Kind.POD, SPACE, "meant", uid=uid, finalizers=[FINALIZER])
         assert await api.store.get(Kind.POD, SPACE, "meant") is None

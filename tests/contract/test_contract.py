@@ -51,7 +51,7 @@ FAILED = {
     "operation": "Write",
     "ok": False,
     "error": {
-        "class": "Surroundings",
+        "class": "Environment",
         "reason": "InputNotFound",
         "message": "no such path",
         "remedy": "Put files there.",
@@ -78,7 +78,7 @@ def test_a_field_that_a_job_does_not_have_is_an_error() -> None:
 def test_a_failed_result_says_what_where_and_what_to_do() -> None:
     result = read_result(json.dumps(FAILED))
     assert result.error is not None
-    assert (result.error.error_class, result.error.reason) == (ErrorClass.SURROUNDINGS, "InputNotFound")
+    assert (result.error.error_class, result.error.reason) == (ErrorClass.ENVIRONMENT, "InputNotFound")
 
 
 def test_a_newer_image_may_say_more_than_this_operator_knows() -> None:

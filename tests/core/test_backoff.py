@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.core.backoff import CONFLICT, INFRASTRUCTURE, SURROUNDINGS, Backoff
+from paimon_operator.core.backoff import CONFLICT, ENVIRONMENT, INFRASTRUCTURE, Backoff
 
-backoffs = st.sampled_from([CONFLICT, INFRASTRUCTURE, SURROUNDINGS])
+backoffs = st.sampled_from([CONFLICT, INFRASTRUCTURE, ENVIRONMENT])
 
 
 @given(backoff=backoffs, failures=st.integers(1, 10_000), key=st.text())
@@ -24,13 +24,13 @@ def test_looking_twice_gives_the_same_wait(backoff: Backoff, failures: int, key:
 
 
 def test_waits_double_until_the_bound() -> None:
-    waits = [SURROUNDINGS.delay(n, "uid").total_seconds() for n in range(1, 8)]
+    waits = [ENVIRONMENT.delay(n, "uid").total_seconds() for n in range(1, 8)]
     assert all(60 * 2**n <= wait <= 60 * 2**n * 1.25 for n, wait in enumerate(waits[:4]))
     assert all(12 * 60 <= wait <= 15 * 60 for wait in waits[4:])
 
 
 def test_a_fleet_that_failed_together_does_not_come_back_together() -> None:
-    waits = {SURROUNDINGS.delay(5, f"uid-{n}") for n in range(200)}
+    waits = {ENVIRONMENT.delay(5, f"uid-{n}") for n in range(200)}
     assert len(waits) > 100
     assert max(waits) - min(waits) > timedelta(minutes=2)
 

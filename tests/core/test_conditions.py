@@ -10,13 +10,13 @@ from paimon_operator.api.conditions import MAX_MESSAGE, Condition, ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.conditions import (
     Finding,
-    fails,
-    holds,
+    false,
+    idle,
     reconciling,
     replaced,
-    settled,
     stalled,
     transitions,
+    true,
     unknown,
 )
 from paimon_operator.core.decision import EventNote
@@ -24,11 +24,11 @@ from paimon_operator.core.decision import EventNote
 EARLIER = datetime(2026, 11, 21, 8, 0, 0, tzinfo=UTC)
 NOW = EARLIER + timedelta(minutes=5)
 
-READY = holds(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 3")
-NOT_READY = fails(ConditionType.READY, Reason.INVALID_SPEC, "spec.bucket: 0 is no count")
+READY = true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 3")
+NOT_READY = false(ConditionType.READY, Reason.INVALID_SPEC, "spec.bucket: 0 is no count")
 READY_UNKNOWN = unknown(ConditionType.READY, Reason.PENDING, "not looked at yet")
-HEALTHY = holds(ConditionType.HEALTHY, Reason.WITHIN_THRESHOLDS, "max 4 sorted runs")
-UNHEALTHY = fails(ConditionType.HEALTHY, Reason.RUN_FAILING, "write import: access denied")
+HEALTHY = true(ConditionType.HEALTHY, Reason.RUNS_SUCCEEDING, "max 4 sorted runs")
+UNHEALTHY = false(ConditionType.HEALTHY, Reason.RUN_FAILING, "write import: access denied")
 
 
 def conditions(*findings: Finding, at: datetime = EARLIER, generation: int = 1) -> tuple[Condition, ...]:
@@ -36,14 +36,14 @@ def conditions(*findings: Finding, at: datetime = EARLIER, generation: int = 1) 
 
 
 def test_the_order_is_the_same_however_the_findings_come() -> None:
-    one = conditions(HEALTHY, *settled(Reason.AS_EXPECTED), READY)
-    other = conditions(READY, HEALTHY, *reversed(settled(Reason.AS_EXPECTED)))
+    one = conditions(HEALTHY, *idle(Reason.NO_ACTION_NEEDED), READY)
+    other = conditions(READY, HEALTHY, *reversed(idle(Reason.NO_ACTION_NEEDED)))
     assert one == other
     assert [condition.type for condition in one] == ["Ready", "Reconciling", "Stalled", "Healthy"]
 
 
 def test_a_status_that_stays_keeps_its_time_while_reason_message_and_generation_move_on() -> None:
-    other_words = holds(ConditionType.READY, Reason.AS_EXPECTED, "schema 4")
+    other_words = true(ConditionType.READY, Reason.NO_ACTION_NEEDED, "schema 4")
     (ready,) = replaced(conditions(READY), [other_words], generation=2, now=NOW)
     assert (ready.last_transition_time, ready.message, ready.observed_generation) == (EARLIER, "schema 4", 2)
 
@@ -54,8 +54,8 @@ def test_a_status_that_changes_gets_the_time_of_the_change() -> None:
 
 
 def test_looking_again_changes_nothing() -> None:
-    before = conditions(READY, *settled(Reason.AS_EXPECTED), HEALTHY)
-    assert replaced(before, [READY, *settled(Reason.AS_EXPECTED), HEALTHY], generation=1, now=NOW) == before
+    before = conditions(READY, *idle(Reason.NO_ACTION_NEEDED), HEALTHY)
+    assert replaced(before, [READY, *idle(Reason.NO_ACTION_NEEDED), HEALTHY], generation=1, now=NOW) == before
 
 
 def test_a_condition_that_nobody_claims_any_more_is_left_out() -> None:
@@ -63,7 +63,7 @@ def test_a_condition_that_nobody_claims_any_more_is_left_out() -> None:
 
 
 def test_a_message_is_cut_to_its_bound() -> None:
-    (ready,) = conditions(fails(ConditionType.READY, Reason.TABLE_DIFFERS, "x" * 10_000))
+    (ready,) = conditions(false(ConditionType.READY, Reason.TABLE_DIFFERS, "x" * 10_000))
     assert len(ready.message) == MAX_MESSAGE
 
 
@@ -71,7 +71,7 @@ def test_reconciling_and_stalled_are_never_both_true() -> None:
     for pair in (
         reconciling(Reason.RUNNING, "at work"),
         stalled(Reason.INVALID_SPEC, "edit it"),
-        settled(Reason.AS_EXPECTED),
+        idle(Reason.NO_ACTION_NEEDED),
     ):
         assert [condition.type for condition in conditions(*pair)] == ["Reconciling", "Stalled"]
     both = (reconciling(Reason.RUNNING, "at work")[0], stalled(Reason.INVALID_SPEC, "edit it")[1])
@@ -88,25 +88,25 @@ def test_two_findings_of_one_condition_are_a_mistake() -> None:
     ("before", "after", "told"),
     [
         ([READY], [READY], []),
-        ([], [READY_UNKNOWN, *settled(Reason.AS_EXPECTED)], []),
+        ([], [READY_UNKNOWN, *idle(Reason.NO_ACTION_NEEDED)], []),
         ([READY_UNKNOWN], [READY], ["Normal TableMatchesSpec"]),
         ([NOT_READY], [READY], ["Normal TableMatchesSpec"]),
         ([READY], [NOT_READY], ["Warning InvalidSpec"]),
         ([], [HEALTHY], []),
         ([HEALTHY], [UNHEALTHY], ["Warning RunFailing"]),
-        ([UNHEALTHY], [HEALTHY], ["Normal WithinThresholds"]),
-        ([READY], [holds(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 4")], []),
-        ([NOT_READY], [fails(ConditionType.READY, Reason.TABLE_CLAIMED, "by x")], ["Warning TableClaimed"]),
+        ([UNHEALTHY], [HEALTHY], ["Normal RunsSucceeding"]),
+        ([READY], [true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 4")], []),
+        ([NOT_READY], [false(ConditionType.READY, Reason.TABLE_CLAIMED, "by x")], ["Warning TableClaimed"]),
         ([], list(reconciling(Reason.LAUNCHING, "pod")), ["Normal Launching"]),
         (list(reconciling(Reason.LAUNCHING, "pod")), list(reconciling(Reason.RUNNING, "pod")), ["Normal Running"]),
         (list(reconciling(Reason.RUNNING, "pod")), list(reconciling(Reason.BACKING_OFF, "1")), ["Warning BackingOff"]),
-        (list(reconciling(Reason.RUNNING, "pod")), list(settled(Reason.AS_EXPECTED)), []),
-        (list(stalled(Reason.INVALID_SPEC, "x")), list(settled(Reason.AS_EXPECTED)), []),
-        ([], [holds(ConditionType.SUSPENDED, Reason.SUSPENDED, "by the catalog")], ["Normal Suspended"]),
-        ([], [fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, "no")], []),
+        (list(reconciling(Reason.RUNNING, "pod")), list(idle(Reason.NO_ACTION_NEEDED)), []),
+        (list(stalled(Reason.INVALID_SPEC, "x")), list(idle(Reason.NO_ACTION_NEEDED)), []),
+        ([], [true(ConditionType.SUSPENDED, Reason.SUSPENDED, "by the catalog")], ["Normal Suspended"]),
+        ([], [false(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, "no")], []),
         (
-            [holds(ConditionType.SUSPENDED, Reason.SUSPENDED, "by the catalog")],
-            [fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, "no")],
+            [true(ConditionType.SUSPENDED, Reason.SUSPENDED, "by the catalog")],
+            [false(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, "no")],
             ["Normal NotSuspended"],
         ),
     ],
@@ -139,24 +139,24 @@ def test_what_becomes_an_event(before: list[Finding], after: list[Finding], told
 
 def test_conditions_that_say_the_same_make_one_event() -> None:
     words = "spec.bucket.fixed.count: 0 is no count. Write 1 or more."
-    new = conditions(fails(ConditionType.READY, Reason.INVALID_SPEC, words), *stalled(Reason.INVALID_SPEC, words))
+    new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, words), *stalled(Reason.INVALID_SPEC, words))
     assert transitions((), new) == (EventNote(type_="Warning", reason="InvalidSpec", note=words),)
 
 
 @pytest.mark.parametrize(
     ("sentence", "second"),
     [
-        ("the same reason in other words", fails(ConditionType.HEALTHY, Reason.INVALID_SPEC, "run x: wrong")),
-        ("other reason, same words", holds(ConditionType.RECONCILING, Reason.DELETING, "wrong")),
+        ("the same reason in other words", false(ConditionType.HEALTHY, Reason.INVALID_SPEC, "run x: wrong")),
+        ("other reason, same words", true(ConditionType.RECONCILING, Reason.DELETING, "wrong")),
     ],
 )
 def test_nothing_is_told_twice(sentence: str, second: Finding) -> None:
-    new = conditions(fails(ConditionType.READY, Reason.INVALID_SPEC, "wrong"), second)
+    new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, "wrong"), second)
     assert [note.reason for note in transitions((), new)] == [Reason.INVALID_SPEC], sentence
 
 
 def test_an_event_note_is_cut_by_bytes_not_inside_a_letter() -> None:
-    new = conditions(fails(ConditionType.READY, Reason.INVALID_SPEC, "ä" * 1500))
+    new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, "ä" * 1500))
     (note,) = transitions((), new)
     assert len(note.note.encode()) <= 1024
     assert note.note.rstrip("…").strip("ä") == ""

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from paimon_operator.api.table.options import OPTION_FIELDS, RESERVED_OPTIONS, RESERVED_PREFIXES, RESERVED_WORDS
-from paimon_operator.generate.crd import RESOURCES, Resource, definition, text, write
+from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition, text, write
 from tests.generate.structural_rules import faults, nodes
 from tests.support import widest
 from tests.support.manifests import append_table, catalog, keyed_table, run
@@ -51,7 +51,7 @@ def accepted_by_model(manifest: dict[str, Any]) -> bool:
 
 
 @every_resource
-def test_the_committed_definition_is_the_generated_one(resource: Resource) -> None:
+def test_the_committed_definition_is_the_generated_one(resource: ResourceDefinition) -> None:
     assert (ROOT / "crds" / resource.file_name).read_text() == text(resource), "run `make generate`"
 
 
@@ -61,7 +61,7 @@ def test_nothing_else_is_committed_beside_the_definitions(tmp_path: Path) -> Non
 
 
 @every_resource
-def test_a_definition_is_structural_described_and_bounded(resource: Resource) -> None:
+def test_a_definition_is_structural_described_and_bounded(resource: ResourceDefinition) -> None:
     assert faults(schema_of(resource.kind)) == []
 
 
@@ -82,7 +82,7 @@ def test_the_check_of_definitions_finds_a_fault(node: dict[str, Any], fault: str
 
 
 @every_resource
-def test_printer_columns_point_at_fields_of_their_type(resource: Resource) -> None:
+def test_printer_columns_point_at_fields_of_their_type(resource: ResourceDefinition) -> None:
     kinds = dict(nodes(schema_of(resource.kind)))
     for column in resource.columns:
         if column.path == ".metadata.creationTimestamp":
@@ -93,7 +93,7 @@ def test_printer_columns_point_at_fields_of_their_type(resource: Resource) -> No
 
 
 @every_resource
-def test_a_status_never_observed_says_so(resource: Resource) -> None:
+def test_a_status_never_observed_says_so(resource: ResourceDefinition) -> None:
     status = schema_of(resource.kind)["properties"]["status"]
     assert status["default"] == {"observedGeneration": -1}
     assert "status" not in schema_of(resource.kind)["required"]

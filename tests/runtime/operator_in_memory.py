@@ -7,17 +7,17 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from paimon_operator.core.commits.table_claims import ClaimBook
-from paimon_operator.core.launch.builder import Launches
+from paimon_operator.core.commits.table_claims import TableClaimIndex
+from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
+from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.workers import Workers
-from paimon_operator.runtime.world import World
 from tests.support.builders import operator_facts
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
 from tests.support.object_store import ObjectStore, Told
@@ -36,12 +36,12 @@ class OperatorInMemory:
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
         self.told = Told()
-        self.cache, self.claims = Cache(), ClaimBook()
+        self.cache, self.claims = Cache(), TableClaimIndex()
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
-        self.notices = Notices(self.cache, self.claims, self.queue, on_canary=lambda _: None)
+        self.notices = ChangeRouter(self.cache, self.claims, self.queue, on_heartbeat=lambda _: None)
         self.finished: list[tuple[str, str]] = []
         self.looks: list[tuple[str, str]] = []
-        world = World(
+        world = Dependencies(
             store=self.store,
             events=self.told,
             cache=self.cache,
@@ -50,7 +50,7 @@ class OperatorInMemory:
             operator=operator_facts(),
             clock=self.time,
         )
-        launches = Launches(
+        launches = LaunchBuilder(
             operator=world.operator,
             images={"paimon-1.4": IMAGE, "paimon-0.9": IMAGE},
             pull_policy="Never",
@@ -70,7 +70,7 @@ class OperatorInMemory:
 
     async def start(self) -> OperatorInMemory:
         """The first look at everything, then the watches and the workers."""
-        await self.resync.look()
+        await self.resync.list_all()
         self.store.watch = self._watch
         self.workers.start()
         return self

@@ -108,7 +108,7 @@ async def test_a_pod_of_a_cancelled_run_that_arrives_late_ends_before_the_next_r
 
 async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_made(operator: OperatorInMemory) -> None:
     await provisioned(operator)
-    await operator.resync.look()
+    await operator.resync.list_all()
     await operator.pass_time(minutes=10)
     asked = [(request.verb, request.kind) for request in operator.store.requests]
     assert (asked.count(LIST_PODS), asked.count(("create", Kind.POD))) == (1, 1)

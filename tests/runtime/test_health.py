@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_operator.runtime.health import DEAF_AFTER, STUCK_AFTER, Health
+from paimon_operator.runtime.health import DEAF_AFTER, STUCK_AFTER, ProcessHealth
 from paimon_operator.runtime.metrics import Metrics
 from tests.support.virtual_time import VirtualTime
 
@@ -15,7 +15,7 @@ class Patient:
     def __init__(self) -> None:
         self.time = VirtualTime()
         self.backlog = (0, 0.0)
-        self.health = Health(clock=self.time.seconds)
+        self.health = ProcessHealth(clock=self.time.seconds)
         self.health.working(backlog=lambda: self.backlog)
 
 
@@ -26,7 +26,7 @@ def patient() -> Patient:
 
 def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> None:
     time = VirtualTime()
-    health = Health(clock=time.seconds)
+    health = ProcessHealth(clock=time.seconds)
     health.standby()
     time.advance(1_000_000)
     assert health.problems() == []
@@ -35,13 +35,13 @@ def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> N
 def test_a_canary_that_comes_back_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
     for _ in range(100):
         for namespace in ("shop", "bank"):
-            patient.health.canary_sung(namespace, True)
+            patient.health.heartbeat_seen(namespace, True)
             patient.health.canary_seen(namespace)
         patient.time.advance(15)
         assert patient.health.problems() == []
     for _ in range(8):
         for namespace in ("shop", "bank"):
-            patient.health.canary_sung(namespace, True)
+            patient.health.heartbeat_seen(namespace, True)
         patient.health.canary_seen("shop")
         patient.time.advance(15)
     assert patient.health.problems() == []
@@ -53,14 +53,14 @@ def test_a_canary_that_comes_back_is_health_and_one_that_stays_away_is_not(patie
 
 def test_a_canary_that_cannot_be_written_is_not_waited_for(patient: Patient) -> None:
     """A watched namespace may not exist yet."""
-    patient.health.canary_sung("not-yet", True)
-    patient.health.canary_sung("not-yet", False)
+    patient.health.heartbeat_seen("not-yet", True)
+    patient.health.heartbeat_seen("not-yet", False)
     patient.time.advance(DEAF_AFTER + 1)
     assert patient.health.problems() == []
 
 
 def test_a_canary_of_a_namespace_that_is_not_ours_is_no_news(patient: Patient) -> None:
-    patient.health.canary_sung("shop", True)
+    patient.health.heartbeat_seen("shop", True)
     patient.time.advance(DEAF_AFTER + 1)
     patient.health.canary_seen("elsewhere")
     assert len(patient.health.problems()) == 1

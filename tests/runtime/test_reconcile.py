@@ -25,7 +25,7 @@ async def test_a_settled_table_is_looked_at_without_a_write(operator: OperatorIn
     await provisioned(operator)
     operator.store.requests.clear()
     operator.looks.clear()
-    await operator.resync.look()
+    await operator.resync.list_all()
     await operator.pass_time(minutes=10)
     assert {kind for kind, _ in operator.looks} == {Kind.TABLE, Kind.CATALOG}
     assert operator.store.writes == []
@@ -100,7 +100,7 @@ async def test_an_object_that_does_not_fit_the_model_is_stalled_with_the_field_a
     assert (status, reason) == ("True", "InvalidSpec")
     assert "spec.bucket.type" in message
     operator.store.requests.clear()
-    await operator.resync.look()
+    await operator.resync.list_all()
     await operator.pass_time(minutes=10)
     assert ("get", Kind.TABLE) in [(request.verb, request.kind) for request in operator.store.requests]
     assert operator.store.writes == []
@@ -185,7 +185,7 @@ async def test_a_run_that_a_user_made_without_labels_is_found_by_its_table(opera
     await operator.end_pod(pod)
     assert "activeRun" not in operator.table()["status"]
     operator.store.requests.clear()
-    await operator.resync.look()
+    await operator.resync.list_all()
     await operator.pass_time(minutes=10)
     assert ("get", Kind.TABLE) in [(request.verb, request.kind) for request in operator.store.requests]
     looked_up = [

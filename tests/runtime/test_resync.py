@@ -27,7 +27,7 @@ async def test_it_finds_a_deletion_that_no_watch_told_of() -> None:
         operator.store.user_deletes(Kind.RUN, SHOP, run)
     await operator.store.set_finalizers(Kind.TABLE, leaving, [])
     assert operator.cache.get(Kind.TABLE, SHOP, "orders") is not None, "not a ghost yet"
-    await operator.resync.look()
+    await operator.resync.list_all()
     await operator.settle()
     assert operator.cache.get(Kind.TABLE, SHOP, "orders") is None
     assert operator.condition("Stalled", "orders-again")[0] == "False"
@@ -41,7 +41,7 @@ async def test_a_list_that_fails_makes_no_ghosts(kind: Kind) -> None:
     known = operator.cache.keys(Kind.TABLE)
     operator.store.faults.append(Fault("list", kind, RetryableError("broken", status=500)))
     with pytest.raises(RetryableError):
-        await operator.resync.look()
+        await operator.resync.list_all()
     assert operator.cache.keys(Kind.TABLE) == known == [Key(Kind.TABLE, SHOP, "orders")]
     assert operator.queue.depth == 0
     await operator.kill()
@@ -89,7 +89,7 @@ GET_TABLE = ("get", Kind.TABLE)
 
 async def test_with_settled_tables_it_costs_three_lists_and_each_has_its_turn_before_the_next_one() -> None:
     operator = await settled(20)
-    await operator.resync.look()
+    await operator.resync.list_all()
     await operator.settle()
     assert [(request.verb, request.kind) for request in operator.store.requests] == [
         ("list", Kind.CATALOG),
@@ -109,7 +109,7 @@ async def test_with_more_tables_than_the_pace_allows_they_take_turns(monkeypatch
     operator = await settled(20)
     seen = []
     for _ in range(3):
-        await operator.resync.look()
+        await operator.resync.list_all()
         await operator.pass_time(minutes=10)
         seen.append(tables_looked_at(operator))
     assert seen == [7, 15, 20], "the catalog has its turn too"

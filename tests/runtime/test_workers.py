@@ -30,13 +30,13 @@ Look = Callable[[Key], Awaitable[timedelta | None]]
 class Shop:
     """Workers on a queue, and what they measured."""
 
-    def __init__(self, look: Look, *, count: int = 3) -> None:
+    def __init__(self, context: Look, *, count: int = 3) -> None:
         self.time = VirtualTime()
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
         self.measured: list[tuple[str, str]] = []
         self.workers = Workers(
             self.queue,
-            look,
+            context,
             count=count,
             clock=self.time.seconds,
             measure=lambda kind, result, _: self.measured.append((kind, result)),
@@ -52,8 +52,8 @@ class Shop:
 async def shops() -> AsyncIterator[Callable[..., Shop]]:
     opened: list[Shop] = []
 
-    def open_shop(look: Look, **options: int) -> Shop:
-        opened.append(Shop(look, **options))
+    def open_shop(context: Look, **options: int) -> Shop:
+        opened.append(Shop(context, **options))
         return opened[-1]
 
     yield open_shop
@@ -65,7 +65,7 @@ async def test_two_workers_never_have_the_same_key(shops: Callable[..., Shop]) -
     inside: list[Key] = []
     most = 0
 
-    async def look(key: Key) -> None:
+    async def reconcile(key: Key) -> None:
         nonlocal most
         inside.append(key)
         most = max(most, len(inside))
@@ -73,7 +73,7 @@ async def test_two_workers_never_have_the_same_key(shops: Callable[..., Shop]) -
         await asyncio.sleep(0)
         inside.remove(key)
 
-    shop = shops(look)
+    shop = shops(reconcile)
     for round_ in range(20):
         for name in ("a", "b", "c", "d"):
             shop.queue.add(Key(Kind.TABLE, "shop", name))
@@ -87,12 +87,12 @@ async def test_two_workers_never_have_the_same_key(shops: Callable[..., Shop]) -
 async def test_the_date_that_a_look_asks_for_is_kept(shops: Callable[..., Shop]) -> None:
     looks = 0
 
-    async def look(_: Key) -> timedelta | None:
+    async def reconcile(_: Key) -> timedelta | None:
         nonlocal looks
         looks += 1
         return timedelta(minutes=5) if looks == 1 else None
 
-    shop = shops(look)
+    shop = shops(reconcile)
     shop.queue.add(KEY)
     await shop.settle()
     shop.time.advance(299)
@@ -122,11 +122,11 @@ async def test_an_error_is_counted_and_its_key_tried_again_ever_more_rarely(
 ) -> None:
     looks: list[float] = []
 
-    async def look(_: Key) -> None:
+    async def reconcile(_: Key) -> None:
         looks.append(shop.time.seconds())
         raise error
 
-    shop = shops(look)
+    shop = shops(reconcile)
     shop.queue.add(KEY)
     for _ in range(3600):
         await shop.settle()
@@ -142,12 +142,12 @@ async def test_after_a_success_the_next_error_is_tried_again_soon(shops: Callabl
     fails = [True] * 6 + [False, True, False]
     looks: list[float] = []
 
-    async def look(_: Key) -> None:
+    async def reconcile(_: Key) -> None:
         looks.append(shop.time.seconds())
         if fails.pop(0):
             raise RetryableError("broken", status=500)
 
-    shop = shops(look)
+    shop = shops(reconcile)
     shop.queue.add(KEY)
     for _ in range(600):
         await shop.settle()
@@ -165,12 +165,12 @@ async def test_stopping_lets_a_busy_key_end_and_takes_no_other(shops: Callable[.
     entered, may_end = asyncio.Event(), asyncio.Event()
     ended: list[Key] = []
 
-    async def look(key: Key) -> None:
+    async def reconcile(key: Key) -> None:
         entered.set()
         await may_end.wait()
         ended.append(key)
 
-    shop = shops(look, count=1)
+    shop = shops(reconcile, count=1)
     shop.queue.add(KEY)
     shop.queue.add(Key(Kind.TABLE, "shop", "next"))
     await entered.wait()
@@ -186,11 +186,11 @@ async def test_a_key_that_does_not_end_is_cut_off(shops: Callable[..., Shop], mo
     monkeypatch.setattr("paimon_operator.runtime.workers._DRAIN", 0.05)
     entered = asyncio.Event()
 
-    async def look(_: Key) -> None:
+    async def reconcile(_: Key) -> None:
         entered.set()
         await asyncio.Event().wait()
 
-    shop = shops(look, count=1)
+    shop = shops(reconcile, count=1)
     shop.queue.add(KEY)
     await entered.wait()
     await shop.workers.stop()

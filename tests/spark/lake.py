@@ -46,7 +46,7 @@ class Ended:
 
     def held_up(self, reason: str) -> str:
         """The message of a run that must have failed by what is around the manifest."""
-        return self._failed(25, "Surroundings", reason)
+        return self._failed(25, "Environment", reason)
 
     def _failed(self, code: int, class_: str, reason: str) -> str:
         assert (self.code, self.error.get("class"), self.error.get("reason")) == (code, class_, reason), self.result

@@ -35,7 +35,7 @@ def test_a_job_of_another_engine_is_refused_before_it_touches_anything(lake: Lak
 
     done = lake.drive(provision(lake, engine=other))
 
-    assert done.code == EXIT_CODES["Surroundings"], done.log
+    assert done.code == EXIT_CODES["Environment"], done.log
     assert done.result is not None
     assert done.result["error"]["reason"] == "EngineMismatch"
     assert not (lake.directory / "warehouse").exists()

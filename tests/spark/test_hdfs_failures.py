@@ -55,13 +55,13 @@ def test_a_file_that_is_no_configuration(simple: HdfsLake) -> None:
     conf = simple.directory / "hadoop"
     conf.mkdir()
     (conf / "core-site.xml").write_text("<configuration><property>")
-    field, message = failure(simple, "Surroundings", "StorageUnreachable")
+    field, message = failure(simple, "Environment", "StorageUnreachable")
     assert field == "spec.storage.hdfs.configMapRef"
     assert "core-site.xml" in message
 
 
 def test_somebody_without_the_right(simple: HdfsLake) -> None:
-    field, message = failure(simple, "Surroundings", "AccessDenied", HADOOP_USER_NAME=realm.STRANGER)
+    field, message = failure(simple, "Environment", "AccessDenied", HADOOP_USER_NAME=realm.STRANGER)
     assert field == "spec.storage.hdfs.user"
     assert f"user={realm.STRANGER}" in message
 
@@ -71,7 +71,7 @@ def test_a_principal_without_the_right(secure: HdfsLake) -> None:
         "KRB5PRINCIPAL": f"{realm.STRANGER}@{realm.NAME}",
         "KRB5KEYTAB": str(kdc_of(secure).keytab(realm.STRANGER)),
     }
-    field, message = failure(secure, "Surroundings", "AccessDenied", **stranger)
+    field, message = failure(secure, "Environment", "AccessDenied", **stranger)
     assert field == "spec.storage.hdfs.kerberos.principal"
     assert f"user={realm.STRANGER}" in message
 
@@ -104,13 +104,13 @@ def test_a_quota_that_is_used_up(simple: HdfsLake) -> None:
 
 def test_no_keytab_where_tickets_are_asked_for(secure: HdfsLake) -> None:
     """The files say Kerberos, the catalog does not."""
-    field, _ = failure(secure, "Surroundings", "CredentialsRefused", KRB5PRINCIPAL="", KRB5KEYTAB="")
+    field, _ = failure(secure, "Environment", "CredentialsRefused", KRB5PRINCIPAL="", KRB5KEYTAB="")
     assert field == "spec.storage.hdfs.kerberos"
 
 
 def test_a_keytab_of_somebody_else(secure: HdfsLake) -> None:
     field, message = failure(
-        secure, "Surroundings", "CredentialsRefused", KRB5KEYTAB=str(kdc_of(secure).keytab(realm.STRANGER))
+        secure, "Environment", "CredentialsRefused", KRB5KEYTAB=str(kdc_of(secure).keytab(realm.STRANGER))
     )
     assert field == "spec.storage.hdfs.kerberos.keytabSecretRef"
     assert f"{realm.USER}@{realm.NAME}" in message
@@ -123,7 +123,7 @@ def test_a_keytab_whose_keys_were_changed(secure: HdfsLake) -> None:
     )
     field, _ = failure(
         secure,
-        "Surroundings",
+        "Environment",
         "CredentialsRefused",
         KRB5PRINCIPAL=f"changed@{realm.NAME}",
         KRB5KEYTAB=f"{secure.directory}/changed.keytab",
@@ -136,7 +136,7 @@ def test_a_principal_that_the_kdc_does_not_know(secure: HdfsLake) -> None:
     keytab = secure.directory / "gone.keytab"
     kdc.administer("addprinc -randkey gone", f"ktadd -k {keytab} gone", "delprinc -force gone")
     field, message = failure(
-        secure, "Surroundings", "CredentialsRefused", KRB5PRINCIPAL=f"gone@{realm.NAME}", KRB5KEYTAB=str(keytab)
+        secure, "Environment", "CredentialsRefused", KRB5PRINCIPAL=f"gone@{realm.NAME}", KRB5KEYTAB=str(keytab)
     )
     assert field == "spec.storage.hdfs.kerberos.keytabSecretRef"
     assert "not found in Kerberos database" in message
@@ -145,7 +145,7 @@ def test_a_principal_that_the_kdc_does_not_know(secure: HdfsLake) -> None:
 def test_a_krb5_conf_without_the_realm(secure: HdfsLake) -> None:
     other = secure.directory / "krb5.conf"
     other.write_text("[libdefaults]\n default_realm = OTHER.TEST\n dns_lookup_kdc = false\n")
-    field, _ = failure(secure, "Surroundings", "CredentialsRefused", KRB5_CONFIG=str(other))
+    field, _ = failure(secure, "Environment", "CredentialsRefused", KRB5_CONFIG=str(other))
     assert field == "spec.storage.hdfs.kerberos.krb5ConfigMapRef"
 
 
@@ -163,7 +163,7 @@ def test_a_file_without_the_namenodes_principal(secure: HdfsLake) -> None:
     conf.mkdir()
     (conf / "core-site.xml").write_text(secure.hdfs.client_files()["core-site.xml"])
     (conf / "hdfs-site.xml").write_text("<configuration/>")
-    field, _ = failure(secure, "Surroundings", "CredentialsRefused")
+    field, _ = failure(secure, "Environment", "CredentialsRefused")
     assert field == "spec.storage.hdfs.configMapRef"
 
 

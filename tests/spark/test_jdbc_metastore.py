@@ -235,14 +235,14 @@ def no_right(lake: MetastoreLake) -> None:
 @pytest.mark.parametrize(
     ("spoil", "class_", "reason", "field"),
     [
-        (wrong_password, "Surroundings", "CredentialsRefused", "credentialsSecretRef"),
-        (unknown_user, "Surroundings", "CredentialsRefused", "credentialsSecretRef"),
-        (no_password, "Surroundings", "SecretNotFound", "credentialsSecretRef"),
-        (two_lines, "Surroundings", "CredentialsRefused", "credentialsSecretRef"),
-        (no_database, "Surroundings", "MetastoreNotFound", "uri"),
+        (wrong_password, "Environment", "CredentialsRefused", "credentialsSecretRef"),
+        (unknown_user, "Environment", "CredentialsRefused", "credentialsSecretRef"),
+        (no_password, "Environment", "SecretNotFound", "credentialsSecretRef"),
+        (two_lines, "Environment", "CredentialsRefused", "credentialsSecretRef"),
+        (no_database, "Environment", "MetastoreNotFound", "uri"),
         (no_server, "Infrastructure", "MetastoreUnreachable", "uri"),
         (no_host, "Infrastructure", "MetastoreUnreachable", "uri"),
-        (no_right, "Surroundings", "AccessDenied", "credentialsSecretRef"),
+        (no_right, "Environment", "AccessDenied", "credentialsSecretRef"),
     ],
 )
 def test_what_is_wrong_with_the_metastore_is_told_and_mended(

@@ -88,14 +88,14 @@ def test_a_server_of_an_unknown_authority_is_told_by_its_field(encrypted: Bucket
 def test_a_bundle_that_holds_no_certificate_ends_the_driver_with_a_sentence(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
-    assert done.code == EXIT_CODES["Surroundings"]
+    assert done.code == EXIT_CODES["Environment"]
     assert "ca.crt of the catalog's caConfigMapRef" in done.log
 
 
 def test_a_bundle_without_any_certificate_too(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "to be filled in\n")
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
-    assert done.code == EXIT_CODES["Surroundings"]
+    assert done.code == EXIT_CODES["Environment"]
     assert "holds no certificate" in done.log
 
 

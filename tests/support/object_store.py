@@ -90,6 +90,12 @@ class ObjectStore:
         changed["metadata"] = {**known["metadata"], "generation": known["metadata"]["generation"] + 1}
         return self._stored(kind, changed)
 
+    def restore(self, bodies: Sequence[Manifest]) -> None:
+        """Replaces everything by `bodies`, complete objects as another process left them behind."""
+        self._objects = {(Kind(b["kind"]), b["metadata"]["namespace"], b["metadata"]["name"]): b for b in bodies}
+        newest = max(int(body["metadata"]["resourceVersion"]) for body in bodies)
+        self._versions = itertools.count(newest + 1)
+
     def set_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> None:
         """What another writer (the kubelet) does to a status."""
         self._stored(kind, {**self._objects[kind, namespace, name], "status": _copied(dict(status))})
@@ -131,7 +137,6 @@ class ObjectStore:
         name: str,
         *,
         uid: str,
-        grace_seconds: int | None = None,  # noqa: ARG002  (nothing here takes time to end)
     ) -> None:
         self._before("delete", kind, name)
         known = self._objects.get((kind, namespace, name))

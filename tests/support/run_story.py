@@ -12,7 +12,7 @@ from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
 from paimon_operator.api.run.status import Attempt, Phase, RunSpark, RunStatus, RunType
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, TableStatus
-from paimon_operator.core.commits.table_claims import Claim
+from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.config import RunLimits
 from paimon_operator.core.decision import Create, Decision, Delete, Refusal, Release
 from paimon_operator.core.launch.driver_pod import Launch
@@ -41,7 +41,7 @@ class Story:
         self.now: datetime = pods.MADE
         self.limits = RunLimits()
         self.refusal: Refusal | None = None
-        self.claimant: Claim | None = None
+        self.claimant: TableClaim | None = None
         self.others: tuple[PodObserved, ...] = ()
         self.executors: tuple[PodObserved, ...] = ()
         self.execution: RunSpark | None = None
@@ -60,7 +60,7 @@ class Story:
             active = ActiveRun(name=run, uid=uid, type=self.run.spec.type, trigger="Schedule")
         self.table = builders.table(status=TableStatus(active_run=active))
 
-    def look(
+    def reconcile(
         self, pod_status: Json | None = None, *, later: timedelta = timedelta(), **how: Any
     ) -> Decision[RunStatus]:
         """Reconcile `later`, with the current attempt's Pod in this status (None: 404), and store what was decided."""
@@ -154,14 +154,14 @@ def a_write(**spec: Any) -> Story:
 def launched(story: Story | None = None) -> Story:
     """A run whose first attempt is written down and whose Pod is being made."""
     story = story or Story()
-    story.look()
+    story.reconcile()
     return story
 
 
 def at_work(story: Story | None = None) -> Story:
     """A run whose first Pod has been seen running."""
     story = launched(story)
-    story.look(pods.running(), later=timedelta(seconds=10))
+    story.reconcile(pods.running(), later=timedelta(seconds=10))
     return story
 
 

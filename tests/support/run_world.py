@@ -50,7 +50,7 @@ class World:
 
     # The operator
 
-    def look(self, killed_after: int | None = None) -> Decision[RunStatus] | None:
+    def reconcile(self, killed_after: int | None = None) -> Decision[RunStatus] | None:
         """One reconciliation; the process dies after `killed_after` requests (None: it lives)."""
         if self.gone:
             return None

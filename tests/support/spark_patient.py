@@ -14,8 +14,8 @@ from spark_apps.driver import main
 from spark_apps.progress import SPARK_READY
 
 
-def tell_and_wait(step: str) -> None:
-    main.tell(step)
+def log_and_wait(step: str) -> None:
+    main.log_step(step)
     jvm, until = os.getppid(), time.monotonic() + float(os.environ["PATIENCE_S"])
     while step == SPARK_READY and time.monotonic() < until:
         time.sleep(0.2)  # the pause is the point
@@ -23,5 +23,5 @@ def tell_and_wait(step: str) -> None:
             os._exit(1)  # no container is there to take this process along
 
 
-session.tell = tell_and_wait
+session.log_step = log_and_wait
 sys.exit(main.main(sys.argv[1:]))

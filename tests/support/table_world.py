@@ -18,7 +18,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase, RunType
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
-from paimon_operator.core.conditions import Finding, fails, holds, replaced, stalled, unknown
+from paimon_operator.core.conditions import Finding, false, replaced, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
@@ -43,7 +43,7 @@ class TableWorld:
     """Every run that was ever made, in order."""
     decisions: list[Decision[Any]] = field(default_factory=list)
 
-    def look(self) -> Decision[Any]:
+    def reconcile(self) -> Decision[Any]:
         """One look, decided and carried out."""
         decision = self.decide()
         self.carry_out(decision)
@@ -69,7 +69,7 @@ class TableWorld:
         """Looks until nothing changes any more."""
         for _ in range(limit):
             before = (self.table, list(self.runs))
-            decision = self.look()
+            decision = self.reconcile()
             if (self.table, list(self.runs)) == before:
                 return decision
         raise AssertionError(f"still changing after {limit} looks")
@@ -125,11 +125,11 @@ class TableWorld:
         """The active run succeeds."""
         run = self.active
         assert type_ is None or run.spec.type is type_, f"the active run is {run.spec.type}"
-        self._end(run, Phase.SUCCEEDED, [holds(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, "done")], None, result)
+        self._end(run, Phase.SUCCEEDED, [true(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, "done")], None, result)
 
     def fail(self, class_: FailureClass, reason: Reason, message: str = "it went wrong", **result: Any) -> None:
         """The active run fails."""
-        findings = [fails(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
+        findings = [false(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
         self._end(self.active, Phase.FAILED, findings, class_, result)
 
     def lose_result(self) -> None:
@@ -208,6 +208,6 @@ def _subject(run: PaimonRun) -> str:
     return run.spec.compact.strategy.value if run.spec.compact is not None else ""
 
 
-def true(condition: Condition) -> bool:
-    """Whether the condition holds."""
+def is_true(condition: Condition) -> bool:
+    """Whether the condition's status is True."""
     return condition.status is ConditionStatus.TRUE

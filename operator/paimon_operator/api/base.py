@@ -49,7 +49,7 @@ def _without_empty_lists(node: Any) -> Any:
 
 
 def rule(
-    expression: str, message: str, *, path: str = "", reason: str = "FieldValueInvalid", told_by: str = ""
+    expression: str, message: str, *, path: str = "", reason: str = "FieldValueInvalid", message_expression: str = ""
 ) -> Json:
     """One CEL rule. `path` names the field to blame, relative to the model that carries the rule (`.primaryKeys`).
 
@@ -57,7 +57,7 @@ def rule(
     `reason` must not be FieldValueDuplicate: the API server then leaves the message out.
     """
     validation = {"rule": expression, "message": message, "reason": reason}
-    extra = {"fieldPath": path, "messageExpression": told_by}
+    extra = {"fieldPath": path, "messageExpression": message_expression}
     return validation | {key: value for key, value in extra.items() if value}
 
 

@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
     OK = 0
     CONFLICT = 10
     SPEC = 20
-    SURROUNDINGS = 25
+    ENVIRONMENT = 25
     INFRASTRUCTURE = 30
     RESULT_UNKNOWN = 40
 
@@ -39,7 +39,7 @@ class ErrorClass(StrEnum):
 
     CONFLICT = "Conflict"
     SPEC = "Spec"
-    SURROUNDINGS = "Surroundings"
+    ENVIRONMENT = "Environment"
     INFRASTRUCTURE = "Infrastructure"
     RESULT_UNKNOWN = "ResultUnknown"
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
+
+_RENAMED: Final = {
+    "AsExpected": "NoActionNeeded",
+    "StorageNotTried": "StorageUnverified",
+    "WithinThresholds": "RunsSucceeding",
+}
+"""Words of release 0.1 and what they are called now."""
 
 
 class Reason(StrEnum):
@@ -19,15 +26,25 @@ class Reason(StrEnum):
         member.means, member.remedy = means, remedy
         return member
 
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        """Reads a reason that an earlier release stored under another word."""
+        return next((member for member in cls if member.value == _RENAMED.get(str(value))), None)
+
     # All is well, or on its way
     TABLE_MATCHES_SPEC = "TableMatchesSpec", "The table was verified against this spec.", "Nothing."
     PENDING = "Pending", "Nothing was done about this spec yet.", "Wait a moment."
+    SPEC_CHANGED = (
+        "SpecChanged",
+        "The manifest or the catalog was edited after the run was decided, so the run started nothing.",
+        "Nothing. The table decides again and starts another run if the new manifest needs one.",
+    )
     PROVISIONING = (
         "Provisioning",
         "A run makes the table what the spec says, or verifies it.",
         "Wait for the run that status.activeRun names.",
     )
-    AS_EXPECTED = "AsExpected", "Nothing stands in the way.", "Nothing."
+    NO_ACTION_NEEDED = "NoActionNeeded", "Nothing stands in the way.", "Nothing."
     RUN_SUCCEEDED = "RunSucceeded", "The run did what it was asked to.", "Nothing."
     LAUNCHING = "Launching", "The driver pod is being made.", "Wait a moment."
     RUNNING = "Running", "The driver pod is at work.", "Wait."
@@ -64,17 +81,15 @@ class Reason(StrEnum):
         "is dead, do what the message says.",
     )
     STORAGE_REACHED = "StorageReached", "A run has reached the catalog's storage.", "Nothing."
-    STORAGE_NOT_TRIED = (
-        "StorageNotTried",
+    STORAGE_UNVERIFIED = (
+        "StorageUnverified",
         "No run has reached the catalog's storage yet, so nothing is known about it.",
         "Make a PaimonTable in this catalog.",
     )
 
     # Decisions about scheduled work
     STARTED = "Started", "A run was started.", "Nothing."
-    NOT_DUE = "NotDue", "The schedule's next tick is in the future.", "Nothing."
     NOT_NEEDED = "NotNeeded", "It was due, and there was nothing to do.", "Nothing."
-    NOT_SCHEDULED = "NotScheduled", "The manifest asks for no such work.", "Set a schedule if you want it."
     ANOTHER_RUN_IS_ACTIVE = (
         "AnotherRunIsActive",
         "It is due, and waits until the table's active run ends.",
@@ -89,15 +104,10 @@ class Reason(StrEnum):
     NOT_SUSPENDED = "NotSuspended", "Work may start.", "Nothing."
 
     # Health
-    WITHIN_THRESHOLDS = (
-        "WithinThresholds",
-        "The last measure is within the thresholds and no run is failing.",
+    RUNS_SUCCEEDING = (
+        "RunsSucceeding",
+        "No scheduled run and no write is failing.",
         "Nothing.",
-    )
-    THRESHOLD_EXCEEDED = (
-        "ThresholdExceeded",
-        "Reads are slow: too many sorted runs or small files.",
-        "Compact more often, or use fewer buckets.",
     )
     NOT_MEASURED = "NotMeasured", "No run has measured the table yet.", "Nothing."
     RUN_FAILING = (
@@ -329,7 +339,6 @@ class Reason(StrEnum):
         "The driver ended with an error that has no reason of its own.",
         "See the message and the pod's log.",
     )
-    BACKOFF_LIMIT_EXCEEDED = "BackoffLimitExceeded", "All attempts failed.", "See the last attempt's message."
     CANCELLED = (
         "Cancelled",
         "The run was deleted, or its table is being deleted.",

@@ -50,7 +50,7 @@ SparkConf = Annotated[
                     f"self.all(k, {_CREDENTIAL} || k in {_LISTED})",
                     "a setting of Spark that may not be set here; docs/spark.md lists those that may",
                     reason="FieldValueForbidden",
-                    told_by=f"'setting ' + self.filter(k, !(k in {_LISTED}))[0]"
+                    message_expression=f"'setting ' + self.filter(k, !(k in {_LISTED}))[0]"
                     " + ' may not be set here; docs/spark.md lists those that may'",
                 ),
                 rule("self.all(k, k.size() <= 128)", "the key of a setting must have at most 128 characters"),

@@ -39,7 +39,7 @@ CONFLICT: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=2))
 """Another committer was faster: it is done within seconds."""
 INFRASTRUCTURE: Final = Backoff(first=timedelta(seconds=10), last=timedelta(minutes=5))
 """A node, a server or the Pod failed."""
-SURROUNDINGS: Final = Backoff(first=timedelta(minutes=1), last=timedelta(minutes=15))
+ENVIRONMENT: Final = Backoff(first=timedelta(minutes=1), last=timedelta(minutes=15))
 """A Secret, bucket, permission or input is wrong: mended by people. Bounds by the API page, "Conditions"."""
 
 

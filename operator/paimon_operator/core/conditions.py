@@ -39,12 +39,12 @@ class Finding:
     message: str
 
 
-def holds(type_: ConditionType, reason: Reason, message: str) -> Finding:
+def true(type_: ConditionType, reason: Reason, message: str) -> Finding:
     """The condition is True."""
     return Finding(type_=type_, status=ConditionStatus.TRUE, reason=reason, message=message)
 
 
-def fails(type_: ConditionType, reason: Reason, message: str) -> Finding:
+def false(type_: ConditionType, reason: Reason, message: str) -> Finding:
     """The condition is False."""
     return Finding(type_=type_, status=ConditionStatus.FALSE, reason=reason, message=message)
 
@@ -57,24 +57,24 @@ def unknown(type_: ConditionType, reason: Reason, message: str) -> Finding:
 def reconciling(reason: Reason, message: str) -> tuple[Finding, Finding]:
     """Work is under way: Reconciling is True, Stalled is False."""
     return (
-        holds(ConditionType.RECONCILING, reason, message),
-        fails(ConditionType.STALLED, Reason.AS_EXPECTED, "nothing is to be done by hand"),
+        true(ConditionType.RECONCILING, reason, message),
+        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
     )
 
 
 def stalled(reason: Reason, message: str) -> tuple[Finding, Finding]:
     """A human must act: Stalled is True, Reconciling is False."""
     return (
-        fails(ConditionType.RECONCILING, reason, "stopped until what Stalled says is mended"),
-        holds(ConditionType.STALLED, reason, message),
+        false(ConditionType.RECONCILING, reason, "stopped until what Stalled says is mended"),
+        true(ConditionType.STALLED, reason, message),
     )
 
 
-def settled(reason: Reason, message: str = "nothing is under way") -> tuple[Finding, Finding]:
+def idle(reason: Reason, message: str = "nothing is under way") -> tuple[Finding, Finding]:
     """Nothing is under way and nobody must act: both are False."""
     return (
-        fails(ConditionType.RECONCILING, reason, message),
-        fails(ConditionType.STALLED, Reason.AS_EXPECTED, "nothing is to be done by hand"),
+        false(ConditionType.RECONCILING, reason, message),
+        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
     )
 
 

@@ -34,12 +34,11 @@ class Create:
 
 @dataclass(frozen=True, kw_only=True)
 class Delete:
-    """Delete the object of this UID. `grace_seconds` None leaves the object's own grace period."""
+    """Delete the object of this UID, with the object's own grace period."""
 
     kind: Kind
     name: str
     uid: str
-    grace_seconds: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

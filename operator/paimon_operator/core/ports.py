@@ -44,9 +44,7 @@ class ObjectStore(Protocol):
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         """The stored object. Raises AlreadyExistsError when the name is taken."""
 
-    async def delete(
-        self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None
-    ) -> None:
+    async def delete(self, kind: Kind, namespace: str, name: str, *, uid: str) -> None:
         """Asks for deletion of exactly this object (UID precondition); an object that is gone already is fine."""
 
     async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:

@@ -38,7 +38,7 @@ class PrinterColumn:
 
 
 @dataclass(frozen=True)
-class Resource:
+class ResourceDefinition:
     """One kind, and what the API server has to know about it beside its schema."""
 
     kind: str
@@ -63,7 +63,7 @@ def _condition(name: str, type_: str, part: str = "status", *, wide: bool = Fals
 _AGE: Final = PrinterColumn("Age", ".metadata.creationTimestamp", "date")
 
 RESOURCES: Final = (
-    Resource(
+    ResourceDefinition(
         kind="PaimonCatalog",
         plural="paimoncatalogs",
         short_name="pcat",
@@ -81,7 +81,7 @@ RESOURCES: Final = (
             _AGE,
         ),
     ),
-    Resource(
+    ResourceDefinition(
         kind="PaimonTable",
         plural="paimontables",
         short_name="pt",
@@ -104,7 +104,7 @@ RESOURCES: Final = (
             _AGE,
         ),
     ),
-    Resource(
+    ResourceDefinition(
         kind="PaimonRun",
         plural="paimonruns",
         short_name="prun",
@@ -124,7 +124,7 @@ RESOURCES: Final = (
 )
 
 
-def definition(resource: Resource) -> Json:
+def definition(resource: ResourceDefinition) -> Json:
     """The CustomResourceDefinition of a kind."""
     version = {
         "name": VERSION,
@@ -150,7 +150,7 @@ def definition(resource: Resource) -> Json:
     }
 
 
-def _schema(resource: Resource) -> Json:
+def _schema(resource: ResourceDefinition) -> Json:
     spec = structural(resource.spec, by_users=True)
     # Status has no defaults of its own but this one: kstatus calls an object without conditions done, unless the
     # observed generation says that nobody has looked at it yet.
@@ -171,7 +171,7 @@ def _schema(resource: Resource) -> Json:
     } | (extra if isinstance(extra, dict) else {})
 
 
-def text(resource: Resource) -> str:
+def text(resource: ResourceDefinition) -> str:
     """The CustomResourceDefinition as YAML."""
     head = "# Generated from operator/paimon_operator/api by `make generate`; do not edit.\n"
     return head + yaml.dump(definition(resource), Dumper=_PlainDumper, sort_keys=False, width=110)

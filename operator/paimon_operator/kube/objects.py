@@ -60,12 +60,8 @@ class KubeObjects:
             body=dict(body),
         )
 
-    async def delete(
-        self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None
-    ) -> None:
+    async def delete(self, kind: Kind, namespace: str, name: str, *, uid: str) -> None:
         options: Json = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
-        if grace_seconds is not None:
-            options["gracePeriodSeconds"] = grace_seconds
         try:
             await self._server.request("delete", RESOURCES[kind].path(namespace, name), kind=kind, body=options)
         except (NotFoundError, StaleError):

@@ -16,7 +16,7 @@ from kubernetes.aio.client import ApiClient
 from kubernetes.aio.client.exceptions import ApiException
 
 from paimon_operator.errors import RetryableError
-from paimon_operator.kube.answers import error_for
+from paimon_operator.kube.api_errors import error_for
 from paimon_operator.kube.limiter import TokenBucket
 
 Verb = Literal["get", "list", "create", "update", "patch", "apply", "delete"]
@@ -71,11 +71,11 @@ class ApiServer:
         """The answer's JSON. Raises the KubernetesError tree; RetryableError with status 0 means: outcome unknown."""
         if self._limiter is not None:
             await self._limiter.take()
-        patience = self._timeout
+        seconds = self._timeout
         if verb not in _READS:  # after the wait for a token, so that nothing stands between guard and request
-            patience = min(patience, self._guard())
+            seconds = min(seconds, self._guard())
         started = time.monotonic()
-        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, patience=patience)
+        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, seconds=seconds)
         self._observe(verb, kind, status, time.monotonic() - started)
         if status < _ERRORS:
             answer: Json = json.loads(text)
@@ -86,7 +86,7 @@ class ApiServer:
         raise error
 
     async def _send(
-        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, patience: float
+        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, seconds: float
     ) -> tuple[int, dict[str, str], str]:
         try:
             method, url, sent_headers, sent_body, _ = await self._client.param_serialize(
@@ -101,11 +101,11 @@ class ApiServer:
                 auth_settings=["BearerToken"],
             )
             answer = await self._client.call_api(
-                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=patience)
+                method, url, sent_headers, sent_body, _request_timeout=aiohttp.ClientTimeout(total=seconds)
             )
             data: bytes = await answer.read()  # type: ignore[no-untyped-call]
         except (aiohttp.ClientError, OSError, ApiException) as error:  # TimeoutError is an OSError
-            self._observe(verb, kind, 0, patience)
+            self._observe(verb, kind, 0, seconds)
             raise RetryableError(f"{verb} {path}: no answer: {type(error).__name__} {error}") from error
         return (
             answer.status,

@@ -9,15 +9,15 @@ from pydantic import ValidationError
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
 from paimon_operator.core.ports import Kind
+from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.unreadable import problem_of
-from paimon_operator.runtime.world import World
 
 
-class Catalogs:
+class CatalogReconciler:
     """Reconciles PaimonCatalogs."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Dependencies) -> None:
         self._world, self._executor = world, world.executor
 
     async def reconcile(self, key: Key) -> timedelta | None:

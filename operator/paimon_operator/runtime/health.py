@@ -18,7 +18,7 @@ DEAF_AFTER: Final = 120.0
 """Seconds in which a renewal of the canary that was written has not come through the watch."""
 
 
-class Health:
+class ProcessHealth:
     """The state of this process as its parts report it. `clock` is monotonic, in seconds."""
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
@@ -41,7 +41,7 @@ class Health:
         self._phase, self._ready = "leading", True
         self._backlog = backlog
 
-    def canary_sung(self, namespace: str, written: bool) -> None:
+    def heartbeat_seen(self, namespace: str, written: bool) -> None:
         """The canary of `namespace` is being renewed, or could not be: then there is nothing to wait for."""
         if written:
             self._awaited.setdefault(namespace, self._clock())
@@ -78,7 +78,7 @@ class Health:
 class Endpoints:
     """The two HTTP servers."""
 
-    def __init__(self, health: Health, metrics: Metrics, *, health_port: int, metrics_port: int) -> None:
+    def __init__(self, health: ProcessHealth, metrics: Metrics, *, health_port: int, metrics_port: int) -> None:
         self._metrics = metrics
         self._runners = [
             (web.AppRunner(_app({"/livez": health.live, "/readyz": health.ready}), access_log=None), health_port),

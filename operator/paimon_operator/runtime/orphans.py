@@ -9,14 +9,14 @@ from paimon_operator.core.naming import controlling_run
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.pod import read_pod
 from paimon_operator.core.run.pod_release import orphaned
+from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.world import World
 
 
 class Orphans:
     """Reconciles driver Pods that have no run any more; a Pod with a run is its run's affair."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Dependencies) -> None:
         self._world = world
 
     async def reconcile(self, key: Key) -> timedelta | None:

@@ -16,8 +16,8 @@ from typing import Final
 
 from paimon_operator.core.ports import Kind, ObjectStore
 from paimon_operator.errors import KubernetesError
+from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.notices import Notices
 
 # catalogs first: a table's claim is worked out from its catalog
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)
@@ -34,7 +34,7 @@ class Resync:
     def __init__(
         self,
         store: ObjectStore,
-        notices: Notices,
+        notices: ChangeRouter,
         *,
         period: timedelta,
         identity: str,
@@ -46,7 +46,7 @@ class Resync:
         self._store, self._notices, self._sleep = store, notices, sleep
         self._last_turn: Key | None = None
 
-    async def look(self) -> None:
+    async def list_all(self) -> None:
         """One full look. All lists come before the first key: a claim needs the whole picture.
 
         Raises KubernetesError when a list fails; nothing is known to be gone then.
@@ -59,15 +59,15 @@ class Resync:
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
         """Whose turn it is in this period and after how many seconds: those that follow the last one of the last."""
         start = bisect_right(keys, self._last_turn) if self._last_turn is not None else 0
-        turns = [*keys[start:], *keys[:start]][: max(1, int(PACE * self._period))]
-        self._last_turn = turns[-1] if turns else None
-        return [(key, number * self._period / len(turns)) for number, key in enumerate(turns, start=1)]
+        round_robin = [*keys[start:], *keys[:start]][: max(1, int(PACE * self._period))]
+        self._last_turn = round_robin[-1] if round_robin else None
+        return [(key, number * self._period / len(round_robin)) for number, key in enumerate(round_robin, start=1)]
 
     async def repeat(self) -> None:
         """For ever. A list that fails is left to the next time."""
         while True:
             await self._sleep(self._pause)
             try:
-                await self.look()
+                await self.list_all()
             except KubernetesError as error:
                 _log.warning("resync failed, the next one makes it good: %s", error)

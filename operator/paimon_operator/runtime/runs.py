@@ -14,26 +14,28 @@ from paimon_operator.api.run.status import RunStatus
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.launch.builder import Launches
+from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import RunObserved, current_pod, needs_executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.core.run.start import makes_pod
-from paimon_operator.runtime.execute import RefusedError
+from paimon_operator.runtime.decision_applier import RefusedError
+from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.refusals import Refusals
 from paimon_operator.runtime.unreadable import problem_of
-from paimon_operator.runtime.world import World
 
 _log = logging.getLogger(__name__)
 
 
-class Runs:
+class RunReconciler:
     """Reconciles PaimonRuns."""
 
-    def __init__(self, world: World, launches: Launches, *, on_finished: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, world: Dependencies, launches: LaunchBuilder, *, on_finished: Callable[[str, str], None]
+    ) -> None:
         """`on_finished(type, phase)` is called once for each run that ends."""
         self._world, self._executor = world, world.executor
         self._launches, self._on_finished = launches, on_finished

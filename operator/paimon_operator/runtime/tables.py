@@ -16,20 +16,20 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
 from paimon_operator.errors import StaleError
-from paimon_operator.runtime.execute import AT_ONCE, RefusedError
+from paimon_operator.runtime.change_router import over, table_of
+from paimon_operator.runtime.decision_applier import AT_ONCE, RefusedError
+from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.notices import over, table_of
 from paimon_operator.runtime.refusals import Refusals
 from paimon_operator.runtime.unreadable import may_go, problem_of
-from paimon_operator.runtime.world import World
 
 
-class Tables:
+class TableReconciler:
     """Reconciles PaimonTables."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Dependencies) -> None:
         self._world, self._executor = world, world.executor
-        self._doomed: set[str] = set()
+        self._terminating: set[str] = set()
         """UIDs of tables in namespaces that go away. Not the namespaces: one of the same name may come again."""
         self._refusals = Refusals(world.clock)
 
@@ -70,7 +70,7 @@ class Tables:
             claimant=self._world.claims.holder(table, catalog),
             runs=runs,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
-            namespace_terminating=table.metadata.uid in self._doomed,
+            namespace_terminating=table.metadata.uid in self._terminating,
         )
         return plan(Wanted(table=table, operator=self._world.operator), observed, self._world.clock.now())
 
@@ -106,7 +106,7 @@ class Tables:
         catalog = self._world.notices.catalog_of(table)
         if (holder := self._world.claims.holder(table, catalog)) is not None:
             raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
-        self._world.claims.promise(table.model_copy(update={"status": decision.status}), catalog)
+        self._world.claims.reserve(table.model_copy(update={"status": decision.status}), catalog)
 
     async def _carry_out(
         self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
@@ -118,7 +118,7 @@ class Tables:
         except RefusedError as error:
             if not error.terminating:
                 return self._refusals.noted(key, uid, error)
-            self._doomed.add(uid)
+            self._terminating.add(uid)
             return AT_ONCE
         self._refusals.carried_out(key, decision, held_back)
         return again

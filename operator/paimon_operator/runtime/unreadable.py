@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from paimon_operator.api.conditions import Condition, ConditionType
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.core.conditions import fails, replaced, stalled, transitions, unknown
+from paimon_operator.core.conditions import false, replaced, stalled, transitions, unknown
 from paimon_operator.core.decision import EventNote
 from paimon_operator.core.ports import Kind, Manifest
 
@@ -48,7 +48,7 @@ def unreadable(kind: Kind, body: Manifest, problem: str, now: datetime) -> Unrea
     ready = (
         unknown(ConditionType.SUCCEEDED, Reason.INVALID_SPEC, problem)
         if kind is Kind.RUN
-        else fails(ConditionType.READY, Reason.INVALID_SPEC, problem)
+        else false(ConditionType.READY, Reason.INVALID_SPEC, problem)
     )
     conditions = replaced(before, (ready, *stalled(Reason.INVALID_SPEC, problem)), generation=generation, now=now)
     told = {"observedGeneration": generation, "conditions": [condition.to_json() for condition in conditions]}

@@ -32,7 +32,7 @@ class WatchEndedError(OperatorError):
     """A part of kopf that never ends has ended without an error of its own."""
 
 
-class Notices(Protocol):
+class WatchHandlers(Protocol):
     """Who is told. Nothing in here may block, call the API server or fail: what a handler drops is lost."""
 
     def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
@@ -42,7 +42,7 @@ class Notices(Protocol):
         """The canary's Lease came through the watch."""
 
 
-def build_registry(notices: Notices, login: Login) -> kopf.OperatorRegistry:
+def build_registry(notices: WatchHandlers, login: Login) -> kopf.OperatorRegistry:
     """The handlers of one operator."""
     registry = kopf.OperatorRegistry()
 

@@ -23,7 +23,7 @@ Reconcile = Callable[[Key], Awaitable[timedelta | None]]
 """One look at one object. Returns when to look again without being told; None: only when something changes."""
 
 
-class Measure(Protocol):
+class ReconcileObserver(Protocol):
     """Told of every look: kind, result (`ok`, `retry`, `error`) and seconds."""
 
     def __call__(self, kind: str, result: str, seconds: float, /) -> None: ...
@@ -33,7 +33,13 @@ class Workers:
     """`count` tasks that share one queue."""
 
     def __init__(
-        self, queue: WorkQueue[Key], reconcile: Reconcile, *, count: int, clock: Callable[[], float], measure: Measure
+        self,
+        queue: WorkQueue[Key],
+        reconcile: Reconcile,
+        *,
+        count: int,
+        clock: Callable[[], float],
+        measure: ReconcileObserver,
     ) -> None:
         self._queue, self._reconcile, self._count = queue, reconcile, count
         self._clock, self._measure = clock, measure

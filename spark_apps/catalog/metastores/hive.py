@@ -34,7 +34,7 @@ def catalog_options(engine: Engine) -> dict[str, str]:
     return {**engine.hive_catalog_options, "metastore": HIVE}
 
 
-def refuse_stranger(job: Job, session: Session) -> None:
+def check_registered_table(job: Job, session: Session) -> None:
     """Raises RunError when what the metastore lists under the table's name is not the job's by kind or place."""
     client = session.catalog.getHmsClient()
     if not client.tableExists(job.table.database, job.table.name):
@@ -47,13 +47,13 @@ def refuse_stranger(job: Job, session: Session) -> None:
         raise _conflict(f"the metastore lists the table {job.table}, and it lies in {location}", "spec.table")
 
 
-def take_off_list(job: Job, session: Session) -> None:
+def unregister(job: Job, session: Session) -> None:
     """Ends the listing of the job's table, if there is one, and touches no file.
 
     The server would delete a directory that it has chosen itself and that may hold what others have put there; Paimon
     the one that the database's place leads to once the table is off the list. Raises RunError as `refuse_stranger`.
     """
-    refuse_stranger(job, session)
+    check_registered_table(job, session)
     session.catalog.getHmsClient().dropTable(job.table.database, job.table.name, False, True)
 
 
@@ -73,7 +73,7 @@ def _location(listed: Any, session: Session) -> str:
 
 def _stranger(job: Job) -> RunError:
     return RunError(
-        "Surroundings",
+        "Environment",
         "Conflict",
         f"the metastore lists {job.table}, and it is no table of Paimon",
         "use another table name, or remove what is there",
@@ -83,4 +83,4 @@ def _stranger(job: Job) -> RunError:
 
 def _conflict(said: str, field: str) -> RunError:
     remedy = "use another name, or a PaimonCatalog whose warehouse it lies in, as <warehouse>/<database>.db/<table>"
-    return RunError("Surroundings", "Conflict", f"{said}, outside this warehouse's places", remedy, field=field)
+    return RunError("Environment", "Conflict", f"{said}, outside this warehouse's places", remedy, field=field)

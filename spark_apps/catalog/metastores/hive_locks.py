@@ -11,7 +11,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_apps.progress import tell
+from spark_apps.progress import log_step
 
 if TYPE_CHECKING:
     from spark_apps.catalog.session import Session
@@ -33,10 +33,10 @@ def take_away_own(job: Job, session: Session) -> None:
             key = lock.getLockid(), lock.getLastheartbeat()
             if key not in first_seen:
                 first_seen[key] = time.monotonic()
-                tell(f"lock {key[0]} is of an earlier driver of the table: to be taken away in {SILENT_S} s")
+                log_step(f"lock {key[0]} is of an earlier driver of the table: to be taken away in {SILENT_S} s")
             elif time.monotonic() - first_seen[key] >= SILENT_S:
                 client.unlock(key[0])
-                tell(f"took away lock {key[0]}, which an earlier driver of the table had left")
+                log_step(f"took away lock {key[0]}, which an earlier driver of the table had left")
         time.sleep(LOOK_S)  # polling: a metastore tells nobody when a lock goes or gives a sign of life
 
 

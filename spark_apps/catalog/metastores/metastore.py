@@ -59,7 +59,7 @@ def is_jdbc(job: Job) -> bool:
     return job.catalog.metastore == JDBC
 
 
-def clear(job: Job, session: Session) -> None:
+def release_stale_locks(job: Job, session: Session) -> None:
     """Takes away what a dead driver of the table has left in the metastore, before the job's own work.
 
     A drop needs no lock.
@@ -95,7 +95,7 @@ _KEYS: Final = {"user": "username", "password": "password"}
 """The JDBC driver's word -> key of the Secret."""
 
 
-def enter(job: Job, engine: Engine, jvm: Any) -> Credentials:
+def connect(job: Job, engine: Engine, jvm: Any) -> Credentials:
     """Opens the way for all connections of the job, and sees to it that the metastore has its table of locks."""
     credentials = Credentials(Path(os.environ[DIRECTORY_VARIABLE]))
     credentials.tell(jvm)
@@ -114,7 +114,7 @@ def _see_to_locks(statement: Any) -> None:
         statement.execute(_CREATE_LOCKS)
     elif found.getBoolean(2):
         raise RunError(
-            "Surroundings",
+            "Environment",
             "CommitLockUnreliable",
             f"the metastore's table {_LOCKS} keeps times without a zone, so a writer in another time zone takes a lock "
             "that is held, and commits get lost",
@@ -129,7 +129,7 @@ def refuse_table_of_elsewhere(job: Job, error: Exception) -> None:
     if said.startswith(_NO_FILES):
         place = said.removeprefix(_NO_FILES).strip()
         raise RunError(
-            "Surroundings",
+            "Environment",
             "Conflict",
             f"the metastore lists the table {job.table}, and {place} holds no files of it",
             "use another table name, or a metastore of this warehouse's own; if the files were removed, take the table "
@@ -157,9 +157,9 @@ def _key(directory: Path, key: str) -> str:
     except OSError as error:
         said = f"the Secret of the metastore has no key {key}"
         raise RunError(
-            "Surroundings", "SecretNotFound", said, f"add {key} to the Secret", field=CREDENTIALS_FIELD
+            "Environment", "SecretNotFound", said, f"add {key} to the Secret", field=CREDENTIALS_FIELD
         ) from error
     if not value or value != value.strip() or not value.isprintable():
         said = f"{key} in the Secret of the metastore is empty, begins or ends with a space, or has a line break"
-        raise RunError("Surroundings", "CredentialsRefused", said, "correct the Secret", field=CREDENTIALS_FIELD)
+        raise RunError("Environment", "CredentialsRefused", said, "correct the Secret", field=CREDENTIALS_FIELD)
     return value

@@ -42,7 +42,7 @@ def test_a_finalizer_comes_first() -> None:
 
 
 def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:
-    assert says(decide(catalog()), "Ready") == ("Unknown", Reason.STORAGE_NOT_TRIED)
+    assert says(decide(catalog()), "Ready") == ("Unknown", Reason.STORAGE_UNVERIFIED)
     assert says(decide(catalog(), reached=True), "Ready") == ("True", Reason.STORAGE_REACHED)
 
 
@@ -52,7 +52,7 @@ def unreached(table: str, minute: int = 0, reason: str = "StorageUnreachable") -
     return builders.table_manifest(table) | {"status": {"provision": {"failure": failure}}}
 
 
-def look(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
+def reconcile(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
     """The catalog with what is decided about it beside these tables; status and message of its Ready."""
     decision = plan_catalog(seen, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
     assert decision.status is not None
@@ -62,34 +62,36 @@ def look(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, s
 
 
 def test_while_no_run_reached_the_storage_the_newest_that_failed_to_is_told() -> None:
-    _, ready, message = look(catalog(), unreached("a", 1), unreached("b", 3, "CredentialsRefused"), unreached("c", 2))
+    _, ready, message = reconcile(
+        catalog(), unreached("a", 1), unreached("b", 3, "CredentialsRefused"), unreached("c", 2)
+    )
     assert ready == "Unknown CredentialsRefused"
     assert "PaimonTable b could not: CredentialsRefused. Correct the Secret" in message
 
 
 def test_a_run_that_failed_for_another_reason_says_nothing_about_the_storage() -> None:
-    _, ready, message = look(catalog(), unreached("a", 1, "TableDiffers"))
-    assert (ready, message) == ("Unknown StorageNotTried", Reason.STORAGE_NOT_TRIED.means)
+    _, ready, message = reconcile(catalog(), unreached("a", 1, "TableDiffers"))
+    assert (ready, message) == ("Unknown StorageUnverified", Reason.STORAGE_UNVERIFIED.means)
 
 
 def test_a_catalog_that_was_reached_stays_ready_and_tells_of_a_table_that_cannot_reach_it_now() -> None:
     failure = {"run": "r", "reason": "StorageUnreachable", "time": "2026-11-21T08:00:00Z"}
     status = {"provision": {"lastTime": "2026-11-20T08:00:00Z"}, "writes": [{"name": "w", "failure": failure}]}
-    seen, ready, message = look(catalog(), builders.table_manifest("a") | {"status": status})
+    seen, ready, message = reconcile(catalog(), builders.table_manifest("a") | {"status": status})
     assert ready == "True StorageReached"
     assert "PaimonTable a could not: StorageUnreachable" in message
     mended = builders.table_manifest("a") | {"status": {"provision": status["provision"]}}
-    assert look(seen, mended)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
+    assert reconcile(seen, mended)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
 
 
 def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None:
-    seen, _, first = look(catalog(), *(unreached(f"t{n}", n % 50) for n in range(1000)))
+    seen, _, first = reconcile(catalog(), *(unreached(f"t{n}", n % 50) for n in range(1000)))
     for minute in range(50, 60):
         again = [unreached(f"t{n}", minute if n % 7 == minute % 7 else n % 50) for n in range(1000)]
-        seen, _, message = look(seen, *again)
+        seen, _, message = reconcile(seen, *again)
         assert message == first
     told = first.partition("PaimonTable ")[2].partition(" ")[0]
-    _, _, message = look(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != told))
+    _, _, message = reconcile(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != told))
     assert message != first, "the table that was told of has recovered"
     assert len(message) < 400
 

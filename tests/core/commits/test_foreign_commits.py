@@ -204,7 +204,7 @@ def test_the_table_is_verified_again_all_the_same_and_that_is_tried_again() -> N
     seen.edit(options={"write-buffer-size": "64 mb"})
     seen.settle()
     assert seen.active.spec.type is RunType.PROVISION
-    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE)
     decision = seen.settle()
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
     assert decision.requeue_after is not None
@@ -254,7 +254,7 @@ def test_a_catalog_counts_tables_that_others_commit_to(
 ) -> None:
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
     observed = CatalogObserved.of([table])
-    assert (observed.announced, observed.found, observed.unbearable) == counted, sentence
+    assert (observed.announced, observed.found, observed.unsupported) == counted, sentence
 
 
 def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:
@@ -273,9 +273,9 @@ def test_a_verification_that_fails_again_and_again_changes_no_condition() -> Non
     for _ in range(4):
         seen.wait(minutes=20)
         seen.settle()
-        seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+        seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE)
         for _ in range(3):
-            seen.look()
+            seen.reconcile()
             told.add((seen.says("Stalled"), seen.says("Reconciling")[0]))
     assert told == {(("True", Reason.COMMIT_UNSAFE), "False")}
 

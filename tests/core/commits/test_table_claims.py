@@ -13,7 +13,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.status import RunTrigger, RunType
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, ProvisionState, TableStatus
-from paimon_operator.core.commits.table_claims import ClaimBook, claim_of
+from paimon_operator.core.commits.table_claims import TableClaimIndex, claim_of
 from paimon_operator.core.spec.identity import inside, normalised
 from tests.support import builders
 
@@ -33,8 +33,8 @@ def table(name: str, *, age: int = 0, busy: bool = False, namespace: str = "shop
     )
 
 
-def book(*tables: PaimonTable) -> ClaimBook:
-    claims = ClaimBook()
+def book(*tables: PaimonTable) -> TableClaimIndex:
+    claims = TableClaimIndex()
     for each in tables:
         claims.put(each, LAKE)
     return claims
@@ -126,7 +126,7 @@ def test_inside_a_directory(uri: str, directory: str, expected: bool) -> None:
 
 
 def test_two_catalogs_with_the_same_warehouse_lead_to_the_same_table_over_namespaces() -> None:
-    claims = ClaimBook()
+    claims = TableClaimIndex()
     elsewhere = builders.catalog(namespace="other", warehouse="s3://lake/warehouse")
     claims.put(table("mine", age=1), LAKE)
     claims.put(table("theirs", namespace="other"), elsewhere)
@@ -176,11 +176,11 @@ def test_an_object_that_is_not_in_the_book_yet_is_judged_as_if_it_were() -> None
 def test_a_start_that_is_being_stored_outlives_notices_from_before_it_until_a_look_tells() -> None:
     old, young = table("old", age=5), table("young")
     claims = book(young)
-    claims.promise(table("young", busy=True), LAKE)
+    claims.reserve(table("young", busy=True), LAKE)
     claims.put(young, LAKE)
     claims.put(old, LAKE)
     assert claims.holder(old, LAKE) is not None
-    claims.settled("shop", "young")
+    claims.confirm("shop", "young")
     assert claims.put(young, LAKE) == {("shop", "old")}
     assert claims.holder(old, LAKE) is None
 
@@ -209,7 +209,7 @@ CLAIMS = st.tuples(st.sampled_from("abcd"), st.integers(0, 3), st.booleans(), st
 
 @given(st.lists(CLAIMS | st.sampled_from("abcd"), max_size=20))
 def test_after_any_history_each_table_has_exactly_one_holder(history: list[Any]) -> None:
-    claims, there = ClaimBook(), {}
+    claims, there = TableClaimIndex(), {}
     for step in history:
         if isinstance(step, str):
             claims.remove("shop", step)

@@ -33,7 +33,7 @@ from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
 from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, heap_mib
 from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
-from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
+from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable
 from tests.support.builders import run, table
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -47,10 +47,12 @@ SECRET_KEYS = tuple(
     for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 )
 MOUNTS = (
-    Mount(volume="warehouse", source=Source.CLAIM, name="lake-pvc", path="/data"),
-    Mount(volume="ca", source=Source.CONFIG_MAP, name="lake-ca", path="/etc/ca", items={"ca.crt": "ca.crt"}),
-    Mount(volume="maybe", source=Source.SECRET, name="lake-pg", path="/etc/pg", items={"u": "u"}, optional=True),
-    Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/keytab", items={"keytab": "keytab"}),
+    Mount(volume="warehouse", source=ValueSource.CLAIM, name="lake-pvc", path="/data"),
+    Mount(volume="ca", source=ValueSource.CONFIG_MAP, name="lake-ca", path="/etc/ca", items={"ca.crt": "ca.crt"}),
+    Mount(volume="maybe", source=ValueSource.SECRET, name="lake-pg", path="/etc/pg", items={"u": "u"}, optional=True),
+    Mount(
+        volume="keytab", source=ValueSource.SECRET, name="lake-keytab", path="/etc/keytab", items={"keytab": "keytab"}
+    ),
 )
 
 
@@ -133,8 +135,8 @@ CLUSTER = replace(
     executors=EXECUTORS,
     overlay=OVERLAY,
     mounts=(
-        Mount(volume="ca", source=Source.CONFIG_MAP, name="private-ca", path="/etc/paimon-storage/ca"),
-        Mount(volume="keytab", source=Source.SECRET, name="lake-keytab", path="/etc/paimon-storage/keytab"),
+        Mount(volume="ca", source=ValueSource.CONFIG_MAP, name="private-ca", path="/etc/paimon-storage/ca"),
+        Mount(volume="keytab", source=ValueSource.SECRET, name="lake-keytab", path="/etc/paimon-storage/keytab"),
     ),
 )
 
@@ -257,7 +259,7 @@ def test_executors_get_nothing_of_what_only_drivers_need() -> None:
     """The metastore's password: they write files, and commit nothing."""
     secret = SecretKey(secret="lake-pg", key="username")
     login = Variable(name="METASTORE_USERNAME", secret_key=secret, driver_only=True)
-    password = Mount(volume="metastore", source=Source.SECRET, name="lake-pg", path="/etc/pg", driver_only=True)
+    password = Mount(volume="metastore", source=ValueSource.SECRET, name="lake-pg", path="/etc/pg", driver_only=True)
     launch = replace(CLUSTER, variables=(*CLUSTER.variables, login), mounts=(*CLUSTER.mounts, password))
 
     assert "lake-pg" in str(a_pod(launch)["spec"]["volumes"])

@@ -15,9 +15,9 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import storage
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.operations.data.write import write_hash
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.storage.access import SecretKey
-from paimon_operator.errors import SpecError, SurroundingsError
+from paimon_operator.errors import RunEnvironmentError, SpecError
 from tests.support import builders
 
 TABLE = builders.table(
@@ -211,15 +211,15 @@ def decided(**trigger: Any) -> dict[str, Any]:
 
 
 def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
-    look = Look.at(TABLE, builders.catalog(), builders.operator_facts(), builders.NOW)
-    assert job(run(type="Provision", **decided(specHash=look.wanted_hash)))["provision"]
+    context = TableContext.build(TABLE, builders.catalog(), builders.operator_facts(), builders.NOW)
+    assert job(run(type="Provision", **decided(specHash=context.wanted_hash)))["provision"]
 
 
 @pytest.mark.parametrize(
     "spec", [{"type": "Provision"}, {"type": "Write", "write": {"name": "seed"}}], ids=["the table", "a write's source"]
 )
 def test_a_run_whose_manifest_was_edited_in_between_is_not_launched(spec: dict[str, Any]) -> None:
-    with pytest.raises(SurroundingsError, match="edited after this run was decided"):
+    with pytest.raises(RunEnvironmentError, match="edited after this run was decided"):
         job(run(**spec, **decided(specHash="0123456789abcdef")))
 
 

@@ -34,7 +34,7 @@ from tests.support.run_story import (
 
 def test_the_attempt_is_written_down_and_then_its_config_map_and_pod_are_made() -> None:
     story = Story()
-    decision = story.look()
+    decision = story.reconcile()
     assert created(decision) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-1"]
     assert (story.run.status.phase, story.attempt.number, story.attempt.state) == (Phase.LAUNCHING, 1, "Launching")
     assert (story.attempt.pod, story.attempt.pod_uid) == (f"{RUN_NAME}-1", None)
@@ -44,17 +44,17 @@ def test_the_attempt_is_written_down_and_then_its_config_map_and_pod_are_made() 
 
 def test_a_run_goes_from_pending_to_succeeded() -> None:
     story = launched()
-    story.look(pods.waiting())
+    story.reconcile(pods.waiting())
     assert (story.run.status.phase, story.attempt.reason) == (Phase.LAUNCHING, "PodPending")
-    story.look(pods.running(), later=timedelta(seconds=10))
+    story.reconcile(pods.running(), later=timedelta(seconds=10))
     assert (story.run.status.phase, story.attempt.state, story.attempt.reason) == (Phase.RUNNING, "Running", None)
     result = pods.result(story.run, before={"files": 214}, after={"files": 18}, table={"sizeBytes": 73, "schemaId": 3})
-    decision = story.look(pods.ended(0, result), later=MINUTES)
+    decision = story.reconcile(pods.ended(0, result), later=MINUTES)
     status = story.run.status
     assert (status.phase, story.attempt.state, story.attempt.exit_code) == (Phase.SUCCEEDED, "Ended", 0)
     assert story.condition(ConditionType.SUCCEEDED) == "True RunSucceeded"
     assert story.condition(ConditionType.RECONCILING) == "False RunSucceeded"
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
     assert story.message() == "compacted from 214 files to 18 files"
     assert status.before is not None
     assert status.before.files == 214
@@ -65,9 +65,9 @@ def test_a_run_goes_from_pending_to_succeeded() -> None:
 
 def test_the_cost_is_what_the_containers_used_over_all_attempts() -> None:
     story = at_work()
-    story.look(pods.ended(1))  # 41 s
-    story.look(NOT_THERE, later=MINUTES)
-    story.look(pods.ended(0, pods.result(story.run)), later=MINUTES)  # 41 s again
+    story.reconcile(pods.ended(1))  # 41 s
+    story.reconcile(NOT_THERE, later=MINUTES)
+    story.reconcile(pods.ended(0, pods.result(story.run)), later=MINUTES)  # 41 s again
     cost = story.run.status.cost
     assert cost is not None
     assert (cost.pod_seconds, cost.core_seconds, cost.gib_seconds) == (82, 164, 164)
@@ -75,19 +75,19 @@ def test_the_cost_is_what_the_containers_used_over_all_attempts() -> None:
 
 def test_the_finalizer_of_an_ended_run_goes_once_its_last_status_is_stored() -> None:
     story = at_work()
-    ended = story.look(pods.ended(0, pods.result(story.run)))
+    ended = story.reconcile(pods.ended(0, pods.result(story.run)))
     assert (ended.finalizer, released(ended)) == ("keep", [POD_UID])
     assert ended.requeue_after == timedelta(0)
-    decision = story.look(pods.ended(0, pods.result(story.run)))
+    decision = story.reconcile(pods.ended(0, pods.result(story.run)))
     assert (decision.finalizer, decision.actions) == ("remove", ())
 
 
 def test_a_run_without_our_finalizer_gets_it_before_anything_is_made() -> None:
     story = Story()
     story.run = story.run.model_copy(update={"metadata": story.run.metadata.model_copy(update={"finalizers": ()})})
-    decision = story.look()
+    decision = story.reconcile()
     assert (decision.finalizer, decision.actions, story.run.status.attempts) == ("add", (), ())
-    assert created(story.look()) != []
+    assert created(story.reconcile()) != []
 
 
 @pytest.mark.parametrize("phase", [Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN])
@@ -96,7 +96,7 @@ def test_an_ended_run_never_changes_again(phase: Phase, pod_status: Json | None)
     story = over(at_work(), phase)
     before = story.run.status
     for _ in range(2):
-        decision = story.look(pod_status, later=60 * MINUTES)
+        decision = story.reconcile(pod_status, later=60 * MINUTES)
         assert (decision.status, decision.events) == (before, ())
 
 
@@ -111,7 +111,7 @@ def test_an_ended_run_never_changes_again(phase: Phase, pod_status: Json | None)
 def test_a_run_that_its_table_does_not_name_makes_nothing(other: str | None, uid: str | None) -> None:
     story = Story(named=False)
     story.name(other, uid)
-    decision = story.look()
+    decision = story.reconcile()
     assert (decision.actions, story.run.status.attempts, story.run.status.phase) == ((), (), Phase.PENDING)
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForTable"
 
@@ -122,7 +122,7 @@ def test_a_run_of_another_type_than_the_table_started_makes_nothing(uid: str | N
     story.table = builders.table(
         status=TableStatus(active_run=ActiveRun(name=RUN_NAME, uid=uid, type="Compact", trigger="Schedule"))
     )
-    assert story.look().actions == ()
+    assert story.reconcile().actions == ()
     assert (story.run.status.phase, story.run.status.attempts) == (Phase.PENDING, ())
 
 
@@ -132,7 +132,7 @@ def test_a_users_run_of_a_type_that_only_the_operator_starts_ends_and_says_so(ty
     write = {"name": "import"} if type_ == "Write" else None
     story = Story(named=False, type=type_, compact=None, write=write, trigger=None)
     story.carry_out(Decision(status=None, finalizer="add"))
-    assert story.look().actions == ()
+    assert story.reconcile().actions == ()
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SPEC)
     assert story.condition(ConditionType.SUCCEEDED) == "False InvalidSpec"
     assert f"only the operator starts runs of type {type_}; delete this run" in story.message()
@@ -141,11 +141,11 @@ def test_a_users_run_of_a_type_that_only_the_operator_starts_ends_and_says_so(ty
 def test_a_run_waits_until_its_table_has_written_down_its_uid_because_then_a_run_without_uid_has_no_pod() -> None:
     story = Story(named=False)
     story.name(RUN_NAME, uid=None)
-    decision = story.look()
+    decision = story.reconcile()
     assert (decision.actions, decision.events, decision.status) == ((), (), story.run.status)
     assert decision.requeue_after is not None
     story.name(RUN_NAME, story.run.metadata.uid)
-    assert created(story.look()) != []
+    assert created(story.reconcile()) != []
 
 
 def found(type_: ConditionType, status: ConditionStatus, reason: Reason, message: str) -> tuple[Condition, ...]:
@@ -173,7 +173,7 @@ def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, 
     story.carry_out(Decision(status=None, finalizer="add"))
     gone = {"metadata": {"deletionTimestamp": builders.NOW}} if deleted else {}
     story.table = builders.table(status=status, **gone)
-    story.look()
+    story.reconcile()
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForTable"
     assert words in story.message()
 
@@ -181,27 +181,27 @@ def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, 
 def test_a_run_without_a_table_says_so() -> None:
     story = Story()
     story.table = None
-    assert story.look().actions == ()
+    assert story.reconcile().actions == ()
     assert story.condition(ConditionType.STALLED) == "True TableNotFound"
 
 
 def test_a_run_makes_no_pod_while_another_object_has_a_run_on_the_same_physical_table() -> None:
     story = Story()
     story.claimant = claim_of(builders.table("orders", "yard"), builders.catalog())
-    assert story.look().actions == ()
+    assert story.reconcile().actions == ()
     assert story.condition(ConditionType.STALLED) == "True TableClaimed"
     assert "yard/orders has a run on the same table" in story.message()
     story.claimant = None
-    assert created(story.look()) != []
+    assert created(story.reconcile()) != []
 
 
 def test_a_run_that_lost_its_place_makes_no_second_attempt() -> None:
     story = at_work()
-    story.look(pods.ended(1))
+    story.reconcile(pods.ended(1))
     story.name("orders-write-00000000")
-    assert story.look(NOT_THERE, later=60 * MINUTES).actions == ()
+    assert story.reconcile(NOT_THERE, later=60 * MINUTES).actions == ()
     story.name(RUN_NAME, story.run.metadata.uid)
-    assert created(story.look(NOT_THERE)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+    assert created(story.reconcile(NOT_THERE)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
 
 
 # Killed at any moment
@@ -209,31 +209,31 @@ def test_a_run_that_lost_its_place_makes_no_second_attempt() -> None:
 
 def test_an_attempt_whose_pod_was_never_made_is_made_under_the_same_name() -> None:
     story = launched()
-    again = story.look(NOT_THERE)
+    again = story.reconcile(NOT_THERE)
     assert created(again) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-1"]
     assert len(story.run.status.attempts) == 1
 
 
 def test_a_pod_that_was_made_before_the_operator_died_is_found_and_not_made_twice() -> None:
     story = launched()
-    decision = story.look(pods.running())
+    decision = story.reconcile(pods.running())
     assert decision.actions == ()
     assert story.attempt.pod_uid == f"uid-of-{RUN_NAME}-1"
 
 
 def test_a_pod_that_ended_while_nobody_looked_is_read_all_the_same() -> None:
     story = launched()
-    story.look(pods.ended(0, pods.result(story.run)))
+    story.reconcile(pods.ended(0, pods.result(story.run)))
     assert (story.run.status.phase, story.attempt.started) == (Phase.SUCCEEDED, pods.STARTED)
 
 
 def test_a_pod_that_was_seen_and_is_gone_is_lost_and_the_next_attempt_asks_paimon() -> None:
     story = at_work()
-    decision = story.look(NOT_THERE)
+    decision = story.reconcile(NOT_THERE)
     assert decision.actions == ()
     assert (story.attempt.state, story.attempt.reason) == ("Ended", "PodLost")
     assert story.run.status.phase is Phase.PENDING
-    assert created(story.look(NOT_THERE, later=MINUTES)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+    assert created(story.reconcile(NOT_THERE, later=MINUTES)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
 
 
 def test_the_same_look_gives_the_same_status_again() -> None:
@@ -246,8 +246,8 @@ def test_the_same_look_gives_the_same_status_again() -> None:
         (at_work(), pods.running()),
     ]
     for story, status in stages:
-        first = story.look(status).status
-        second = story.look(status, later=timedelta(seconds=7))
+        first = story.reconcile(status).status
+        second = story.reconcile(status, later=timedelta(seconds=7))
         assert second.status is not None
         assert second.status.to_json() == (first and first.to_json())
         assert second.events == ()
@@ -255,7 +255,7 @@ def test_the_same_look_gives_the_same_status_again() -> None:
 
 def test_a_pod_of_another_object_under_our_name_is_neither_adopted_nor_deleted() -> None:
     story = launched()
-    decision = story.look(pods.running(), owner_uid="uid-of-somebody-else")
+    decision = story.reconcile(pods.running(), owner_uid="uid-of-somebody-else")
     assert decision.actions == ()
     assert story.attempt.pod_uid is None
     assert story.condition(ConditionType.STALLED) == "True NameTaken"
@@ -265,13 +265,13 @@ def test_a_pod_of_another_object_under_our_name_is_neither_adopted_nor_deleted()
 def test_a_create_that_the_api_server_refuses_is_told_and_tried_again(reason: Reason) -> None:
     story = launched()
     story.refusal = Refusal(reason=reason, message='exceeded quota: requests.memory "2Gi"')
-    decision = story.look(NOT_THERE)
+    decision = story.reconcile(NOT_THERE)
     assert created(decision) != []
     assert story.condition(ConditionType.STALLED) == f"True {reason}"
     assert "exceeded quota" in story.message()
     story.refusal = None
-    story.look(pods.running())
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    story.reconcile(pods.running())
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 # Cancelling
@@ -280,37 +280,37 @@ def test_a_create_that_the_api_server_refuses_is_told_and_tried_again(reason: Re
 def test_a_cancelled_run_goes_only_after_its_pod_is_gone() -> None:
     story = at_work()
     story.cancel()
-    first = story.look(pods.running())
+    first = story.reconcile(pods.running())
     assert (deleted(first), first.finalizer) == ([f"uid-of-{RUN_NAME}-1"], "keep")
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForPod"
-    second = story.look(pods.running(), deleting=True)
+    second = story.reconcile(pods.running(), deleting=True)
     assert (second.actions, second.finalizer) == ((), "keep")
-    assert story.look(NOT_THERE).finalizer == "remove"
+    assert story.reconcile(NOT_THERE).finalizer == "remove"
 
 
 @pytest.mark.parametrize("story", [Story(named=False), launched()], ids=["never launched", "its pod never made"])
 def test_a_run_that_has_no_pod_goes_at_once(story: Story) -> None:
     story.cancel()
-    decision = story.look(NOT_THERE)
+    decision = story.reconcile(NOT_THERE)
     assert (decision.actions, decision.finalizer) == ((), "remove")
 
 
 def test_a_cancelled_run_leaves_a_stranger_s_pod_alone() -> None:
     story = launched()
     story.cancel()
-    decision = story.look(pods.running(), owner_uid="uid-of-somebody-else")
+    decision = story.reconcile(pods.running(), owner_uid="uid-of-somebody-else")
     assert (decision.actions, decision.finalizer) == ((), "remove")
 
 
 def test_a_cancelled_run_makes_no_pod() -> None:
     story = Story()
     story.cancel()
-    assert created(story.look()) == []
+    assert created(story.reconcile()) == []
 
 
 def test_once_our_finalizer_is_gone_a_deleted_run_is_not_touched() -> None:
     story = Story()
     story.cancel()
-    story.look()
-    decision = story.look()
+    story.reconcile()
+    decision = story.reconcile()
     assert (decision.status, decision.finalizer, decision.actions) == (None, "keep", ())

@@ -14,7 +14,7 @@ from paimon_operator.api.run.status import Phase, RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
-from paimon_operator.core.storage.access import Mount, SecretKey, Source, Variable
+from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable
 from tests.support import pods
 from tests.support.run_story import (
     MINUTES,
@@ -46,8 +46,8 @@ def with_executors() -> Story:
 
 def killed(story: Story) -> Story:
     """The driver is killed, which is stored, and its Pod let go."""
-    story.look(pods.ended(137, reason="Error"))
-    story.look(pods.ended(137, reason="Error"))
+    story.reconcile(pods.ended(137, reason="Error"))
+    story.reconcile(pods.ended(137, reason="Error"))
     return story
 
 
@@ -65,7 +65,7 @@ def a_variable(secret: str) -> tuple[Variable, ...]:
 
 
 def a_mount(secret: str) -> tuple[Mount, ...]:
-    return (Mount(volume="keys", source=Source.SECRET, name=secret, path="/etc/keys"),)
+    return (Mount(volume="keys", source=ValueSource.SECRET, name=secret, path="/etc/keys"),)
 
 
 PLAN = {"executors": an_account("paimon-spark"), "variables": a_variable("lake-s3"), "mounts": a_mount("lake-keys")}
@@ -104,16 +104,16 @@ def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
     """Their Pod is written once: the next driver and its executors would not understand each other."""
     story = failed_once()
     story.plan = PLAN | edit
-    assert bool(created(story.look(pods.ended(137), later=MINUTES))) is goes_on
+    assert bool(created(story.reconcile(pods.ended(137), later=MINUTES))) is goes_on
     if not goes_on:
-        assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.FAILED, "True Pending")
+        assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.FAILED, "True SpecChanged")
         assert story.message() == "the catalog was changed after this run's job was written. Another run follows."
 
 
 def test_a_run_that_an_older_operator_has_begun_goes_on_after_an_edit() -> None:
     story = failed_once(known=False)
     story.plan = PLAN | {"variables": a_variable("other")}
-    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137), later=MINUTES))
+    assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137), later=MINUTES))
 
 
 def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
@@ -122,64 +122,64 @@ def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
     story.execution = RunSpark(mode=SparkMode.LOCAL, message="small")
     killed(at_work(launched(story)))
     story.plan = {"variables": a_variable("other")}
-    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137), later=MINUTES))
+    assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137), later=MINUTES))
     assert story.run.status.spark == story.execution
 
 
 def test_executors_of_a_killed_driver_are_deleted_and_waited_for() -> None:
     story = killed(with_executors())
     story.executors = executors()
-    assert deleted(story.look(pods.ended(137), later=MINUTES)) == LEFT
+    assert deleted(story.reconcile(pods.ended(137), later=MINUTES)) == LEFT
     assert story.condition(ConditionType.RECONCILING) == "True Stopping"
     assert f"{DRIVER}-exec-1, {DRIVER}-exec-2" in story.message()
 
     story.executors = executors(deleting=True)
-    again = story.look(pods.ended(137))
+    again = story.reconcile(pods.ended(137))
     assert (again.actions, again.requeue_after) == ((), timedelta(seconds=30))
 
     story.executors = GONE
-    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
+    assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
 
 
 def test_executors_that_have_ended_are_removed_and_not_waited_for() -> None:
     story = killed(with_executors())
     story.executors = executors(**ENDED)
-    assert deleted(story.look(pods.ended(137), later=MINUTES)) == LEFT
+    assert deleted(story.reconcile(pods.ended(137), later=MINUTES)) == LEFT
     story.executors = executors(deleting=True, **ENDED)
-    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
+    assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
 
 
 def test_a_run_that_is_over_goes_only_without_executors() -> None:
     story = with_executors()
-    story.look(pods.ended(0, pods.result(story.run)))
+    story.reconcile(pods.ended(0, pods.result(story.run)))
     story.executors = executors()
     assert story.run.status.phase is Phase.SUCCEEDED
-    assert deleted(story.look(pods.ended(0))) == LEFT
+    assert deleted(story.reconcile(pods.ended(0))) == LEFT
     story.executors = executors(deleting=True)
-    assert story.look(pods.ended(0)).finalizer == "keep"
+    assert story.reconcile(pods.ended(0)).finalizer == "keep"
     story.executors = GONE
-    assert story.look(pods.ended(0)).finalizer == "remove"
+    assert story.reconcile(pods.ended(0)).finalizer == "remove"
 
 
 def test_a_cancelled_run_goes_only_without_executors() -> None:
     story = with_executors()
     story.cancel()
-    story.look(pods.running())
+    story.reconcile(pods.running())
     story.executors = executors()
-    assert deleted(story.look(NOT_THERE)) == LEFT
+    assert deleted(story.reconcile(NOT_THERE)) == LEFT
     story.executors = executors(deleting=True)
-    assert story.look(NOT_THERE).finalizer == "keep"
+    assert story.reconcile(NOT_THERE).finalizer == "keep"
     story.executors = GONE
-    assert story.look(NOT_THERE).finalizer == "remove"
+    assert story.reconcile(NOT_THERE).finalizer == "remove"
 
 
 def test_an_executor_on_a_node_that_is_given_up_is_waited_for_until_its_own_deadline() -> None:
     story = killed(with_executors())
     lost = pods.collected(pods.executor(1, of=DRIVER)["status"])
     story.executors = (read_pod(pods.executor(1, of=DRIVER, deleting=True, **lost)),)
-    assert created(story.look(pods.ended(137), later=MINUTES)) == []
+    assert created(story.reconcile(pods.ended(137), later=MINUTES)) == []
     # Longer than that no kubelet lets it live, even one that is cut off.
-    assert created(story.look(pods.ended(137), later=timedelta(seconds=pods.DEADLINE_S) + 3 * MINUTES)) != []
+    assert created(story.reconcile(pods.ended(137), later=timedelta(seconds=pods.DEADLINE_S) + 3 * MINUTES)) != []
 
 
 SILENT_FROM = pods.FINISHED + MINUTES
@@ -195,7 +195,7 @@ def on_a_dead_node(story: Story) -> Story:
 
 def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_the_way_out() -> None:
     story = on_a_dead_node(killed(with_executors()))
-    waiting = story.look(pods.ended(137))
+    waiting = story.reconcile(pods.ended(137))
     assert (waiting.actions, waiting.requeue_after) == ((), timedelta(seconds=30))
     assert (story.condition(ConditionType.STALLED), told(waiting)) == ("True NodeSilent", ["Warning NodeSilent"])
     assert story.message().startswith(
@@ -203,30 +203,30 @@ def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_
         "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
     )
     assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"
-    assert told(story.look(pods.ended(137), later=MINUTES)) == []
+    assert told(story.reconcile(pods.ended(137), later=MINUTES)) == []
     story.executors = GONE
-    assert f"Pod {RUN_NAME}-2" in created(story.look(pods.ended(137)))
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 def test_an_executor_that_was_asked_to_go_just_now_is_not_silent() -> None:
     story = on_a_dead_node(killed(with_executors()))
     story.now = SILENT_FROM - timedelta(seconds=1)
-    story.look(pods.ended(137))
+    story.reconcile(pods.ended(137))
     assert story.condition(ConditionType.RECONCILING) == "True Stopping"
 
 
 def test_a_cancelled_run_says_which_executors_it_waits_for_and_that_their_node_is_silent() -> None:
     story = with_executors()
     story.cancel()
-    story.look(pods.running())
+    story.reconcile(pods.running())
     story.executors = executors(deleting=True)
-    story.look(NOT_THERE)
+    story.reconcile(NOT_THERE)
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForPod"
     assert story.message() == (
         f"the run was cancelled and waits until its executors are gone: {DRIVER}-exec-1, {DRIVER}-exec-2"
     )
-    waiting = on_a_dead_node(story).look(NOT_THERE)
+    waiting = on_a_dead_node(story).reconcile(NOT_THERE)
     assert (told(waiting), waiting.finalizer) == (["Warning NodeSilent"], "keep")
     assert story.message().endswith(FORCED)
 
@@ -235,14 +235,14 @@ def test_a_cancelled_run_says_which_executors_it_waits_for_and_that_their_node_i
 def test_of_a_run_that_is_over_one_event_tells_that_the_node_of_its_executors_is_silent(*, cancelled: bool) -> None:
     """Its status is final, and nothing else remembers that it was told."""
     story = with_executors()
-    story.look(pods.ended(0, pods.result(story.run)))
+    story.reconcile(pods.ended(0, pods.result(story.run)))
     if cancelled:
         story.cancel()
     final = story.run.status
     on_a_dead_node(story).now = SILENT_FROM - timedelta(seconds=40)
     told_in_time, looks = [], 0
     while story.now < SILENT_FROM + 10 * MINUTES:
-        decision = story.look(pods.ended(0), guarded=False)
+        decision = story.reconcile(pods.ended(0), guarded=False)
         assert (decision.finalizer, decision.requeue_after is not None) == ("keep", True)
         told_in_time += [(story.now, event.note[-len(FORCED) :]) for event in decision.events]
         story.now += decision.requeue_after or MINUTES
@@ -256,7 +256,7 @@ def test_another_run_waits_for_an_executor_on_a_silent_node_and_takes_it_for_no_
     story.others = executors(of="orders-compact-0c0ffee0-1", deleting=True)
     launched(story)
     story.now = SILENT_FROM
-    story.look(NOT_THERE)
+    story.reconcile(NOT_THERE)
     assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     assert "orders-compact-0c0ffee0-1-exec-1 is silent; an executor may" in story.message()
 
@@ -265,4 +265,4 @@ def test_another_run_waits_for_an_executor_on_a_silent_node_and_takes_it_for_no_
 def test_a_run_does_not_begin_beside_executors_of_another_one(status: dict[str, Any], made: bool) -> None:
     story = Story()
     story.others = executors(of="orders-compact-0c0ffee0-1", **status)
-    assert bool(created(launched(story).look(NOT_THERE))) is made
+    assert bool(created(launched(story).reconcile(NOT_THERE))) is made

@@ -9,7 +9,7 @@ import pytest
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.core.config import RunLimits
-from paimon_operator.errors import SpecError, SurroundingsError
+from paimon_operator.errors import RunEnvironmentError, SpecError
 from tests.support import pods
 from tests.support.pods import Json
 from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, a_write, at_work, created, deleted, launched
@@ -19,14 +19,14 @@ from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, a_write
     ("status", "phase", "failure_class"),
     [
         (pods.ended(20), Phase.FAILED, FailureClass.SPEC),
-        (pods.ended(25), Phase.FAILED, FailureClass.SURROUNDINGS),
+        (pods.ended(25), Phase.FAILED, FailureClass.ENVIRONMENT),
         (pods.ended(40), Phase.UNKNOWN, FailureClass.RESULT_UNKNOWN),
     ],
     ids=["the manifest must be edited", "the surroundings must be mended", "nobody knows whether it was committed"],
 )
 def test_some_failures_end_the_run_at_once(status: Json, phase: Phase, failure_class: FailureClass) -> None:
     story = at_work()
-    decision = story.look(status)
+    decision = story.reconcile(status)
     assert (story.run.status.phase, story.run.status.failure_class) == (phase, failure_class)
     assert story.condition(ConditionType.STALLED).startswith("True")
     assert [event.type_ for event in decision.events] == ["Warning"]
@@ -39,21 +39,21 @@ def test_some_failures_end_the_run_at_once(status: Json, phase: Phase, failure_c
 )
 def test_other_failures_are_tried_again_after_a_while_until_the_limit(status: Json | None) -> None:
     story = at_work(Story(backoffLimit=1))
-    first = story.look(status)
+    first = story.reconcile(status)
     assert (story.run.status.phase, created(first)) == (Phase.PENDING, [])
     assert first.requeue_after is not None
     assert story.condition(ConditionType.RECONCILING) == "True BackingOff"
-    assert story.look(status, later=first.requeue_after / 2).actions == (), "too early"
-    assert created(story.look(status, later=first.requeue_after)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
-    story.look(pods.running())
-    story.look(status)
+    assert story.reconcile(status, later=first.requeue_after / 2).actions == (), "too early"
+    assert created(story.reconcile(status, later=first.requeue_after)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+    story.reconcile(pods.running())
+    story.reconcile(status)
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.FAILED, 2)
     assert "2 attempts failed, the last one: " in story.message()
 
 
 def test_a_run_that_may_not_be_tried_again_fails_at_its_first_failure() -> None:
     story = at_work(Story(backoffLimit=0))
-    story.look(pods.ended(1, "boom"))
+    story.reconcile(pods.ended(1, "boom"))
     assert story.run.status.phase is Phase.FAILED
     assert story.message() == "1 attempt failed, the last one: the driver ended with exit code 1; its log ends: boom"
 
@@ -61,16 +61,16 @@ def test_a_run_that_may_not_be_tried_again_fails_at_its_first_failure() -> None:
 def test_the_table_s_limit_holds_for_a_run_that_says_none() -> None:
     story = at_work()
     story.limits = RunLimits(backoff_limit=0)
-    story.look(pods.ended(1))
+    story.reconcile(pods.ended(1))
     assert story.run.status.phase is Phase.FAILED
 
 
 def test_an_attempt_after_out_of_memory_gets_half_as_much_again_up_to_four_times() -> None:
     story = at_work(Story(backoffLimit=9, activeDeadline="1d"))
     for _ in range(9):
-        story.look(pods.ended(137, reason="OOMKilled"))
-        story.look(NOT_THERE, later=10 * MINUTES)
-        story.look(pods.running())
+        story.reconcile(pods.ended(137, reason="OOMKilled"))
+        story.reconcile(NOT_THERE, later=10 * MINUTES)
+        story.reconcile(pods.running())
     sizes = [attempt.memory for attempt in story.run.status.attempts]
     assert sizes == ["2048Mi", "3072Mi", "4608Mi", "6912Mi"] + ["8192Mi"] * 6
 
@@ -78,17 +78,17 @@ def test_an_attempt_after_out_of_memory_gets_half_as_much_again_up_to_four_times
 def test_more_memory_is_kept_when_a_later_attempt_fails_otherwise() -> None:
     story = at_work()
     for status in (pods.ended(137), pods.ended(1)):
-        story.look(status)
-        story.look(NOT_THERE, later=10 * MINUTES)
-        story.look(pods.running())
+        story.reconcile(status)
+        story.reconcile(NOT_THERE, later=10 * MINUTES)
+        story.reconcile(pods.running())
     assert [attempt.memory for attempt in story.run.status.attempts] == ["2048Mi", "3072Mi", "3072Mi"]
 
 
 def test_a_write_that_ended_well_without_a_result_is_unknown_when_no_attempt_is_left() -> None:
     story = at_work(a_write(backoffLimit=1))
-    story.look(pods.ended(0))
-    story.look(NOT_THERE, later=MINUTES)
-    story.look(pods.ended(30))
+    story.reconcile(pods.ended(0))
+    story.reconcile(NOT_THERE, later=MINUTES)
+    story.reconcile(pods.ended(30))
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.UNKNOWN, FailureClass.RESULT_UNKNOWN)
     assert story.condition(ConditionType.SUCCEEDED) == "Unknown ResultUnknown"
     assert story.condition(ConditionType.STALLED) == "True ResultUnknown"
@@ -97,20 +97,20 @@ def test_a_write_that_ended_well_without_a_result_is_unknown_when_no_attempt_is_
 
 def test_a_write_whose_next_attempt_found_the_lost_commit_has_succeeded() -> None:
     story = at_work(a_write())
-    story.look(pods.ended(0))
-    story.look(NOT_THERE, later=MINUTES)
-    story.look(pods.ended(0, pods.result(story.run, write={"files": 2, "rows": 7, "alreadyCommitted": True})))
+    story.reconcile(pods.ended(0))
+    story.reconcile(NOT_THERE, later=MINUTES)
+    story.reconcile(pods.ended(0, pods.result(story.run, write={"files": 2, "rows": 7, "alreadyCommitted": True})))
     assert story.run.status.phase is Phase.SUCCEEDED
     assert story.message() == "7 rows of 2 files were loaded by an earlier attempt"
 
 
 def test_the_next_attempt_waits_for_a_pod_that_came_back_from_the_dead() -> None:
     story = at_work()
-    story.look(NOT_THERE)
-    ghost = story.look(pods.running(), later=60 * MINUTES)
+    story.reconcile(NOT_THERE)
+    ghost = story.reconcile(pods.running(), later=60 * MINUTES)
     assert (deleted(ghost), created(ghost)) == ([f"uid-of-{RUN_NAME}-1"], [])
-    assert story.look(pods.running(), deleting=True).actions == ()
-    assert created(story.look(NOT_THERE)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+    assert story.reconcile(pods.running(), deleting=True).actions == ()
+    assert created(story.reconcile(NOT_THERE)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_the_next_attempt_waits_for_a_pod_that_came_back_from_the_dead() -> None
             "spec.writes[0]",
         ),
         (
-            SurroundingsError("the catalog lake does not exist", "Make it.", reason="CatalogNotFound"),
-            FailureClass.SURROUNDINGS,
+            RunEnvironmentError("the catalog lake does not exist", "Make it.", reason="CatalogNotFound"),
+            FailureClass.ENVIRONMENT,
             "CatalogNotFound",
             None,
         ),
@@ -137,7 +137,7 @@ def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
 ) -> None:
     story = Story()
     story.launch_error = error
-    assert story.look().actions == ()
+    assert story.reconcile().actions == ()
     status = story.run.status
     assert (status.phase, status.failure_class, status.field, status.attempts) == (
         Phase.FAILED,
@@ -152,11 +152,11 @@ def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
 def test_a_run_whose_catalog_got_another_engine_between_attempts_ends_and_is_nobodys_mistake() -> None:
     """Its ConfigMap is the first attempt's for good: the other engine's image would refuse that job."""
     story = at_work()
-    story.look(pods.ended(30))
+    story.reconcile(pods.ended(30))
     story.engine = "paimon-0.9"
-    assert story.look(later=MINUTES).actions == ()
-    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
-    assert story.condition(ConditionType.SUCCEEDED) == "False Pending"
+    assert story.reconcile(later=MINUTES).actions == ()
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.ENVIRONMENT)
+    assert story.condition(ConditionType.SUCCEEDED) == "False SpecChanged"
     assert "engine was changed from paimon-1.4 to paimon-0.9" in story.message()
     assert len(story.run.status.attempts) == 1
 
@@ -167,7 +167,7 @@ def test_a_failed_run_says_what_the_driver_said() -> None:
         story.run, "Spec", "TableDiffers", "column amount has another type", field="spec.schema.columns[1].type"
     )
     told_by_driver = message[:-1] + ', "differences": ["amount: INT in the table, BIGINT in the manifest"]}'
-    story.look(pods.ended(20, told_by_driver))
+    story.reconcile(pods.ended(20, told_by_driver))
     assert story.run.status.field == "spec.schema.columns[1].type"
     assert story.run.status.differences == ("amount: INT in the table, BIGINT in the manifest",)
     assert story.condition(ConditionType.SUCCEEDED) == "False TableDiffers"
@@ -175,8 +175,8 @@ def test_a_failed_run_says_what_the_driver_said() -> None:
 
 def test_a_node_whose_clock_is_ahead_makes_no_negative_cost() -> None:
     story = launched(Story(backoffLimit=0))
-    story.look(pods.running(started=story.now + MINUTES))
-    story.look(NOT_THERE, later=timedelta(seconds=30))
+    story.reconcile(pods.running(started=story.now + MINUTES))
+    story.reconcile(NOT_THERE, later=timedelta(seconds=30))
     cost = story.run.status.cost
     assert cost is not None
     assert (story.run.status.phase, cost.pod_seconds) == (Phase.FAILED, 0)

@@ -58,7 +58,7 @@ def test_its_turn_comes_by_age_among_users_runs_and_due_work() -> None:
     seen.runs += asked
     seen.wait(days=1)
     order = []
-    while seen.look().status.active_run:
+    while seen.reconcile().status.active_run:
         if seen.active.status.phase is None:
             order.append(seen.active.metadata.name)
             seen.finish()
@@ -81,9 +81,9 @@ def test_the_trigger_in_the_status_is_the_user(asked: dict[str, Any]) -> None:
 
 def test_its_own_deadline_and_attempts_count() -> None:
     story = at_work(Story(**BY_HAND, activeDeadline="90s", backoffLimit=0))
-    assert deleted(story.look(pods.running(), later=timedelta(seconds=90))) != []
+    assert deleted(story.reconcile(pods.running(), later=timedelta(seconds=90))) != []
     story = at_work(Story(**BY_HAND, backoffLimit=0))
-    story.look(pods.ended(137))
+    story.reconcile(pods.ended(137))
     assert story.run.status.phase is Phase.FAILED
 
 
@@ -101,7 +101,7 @@ def test_a_compaction_of_some_partitions_answers_for_no_schedule_and_mends_no_fa
     assert before.failure is not None
 
     seen.runs.append(builders.run("by-hand", table=seen.table, compact=SOME))
-    seen.look()
+    seen.reconcile()
     named = seen.table.status.active_run
     assert named is not None
     assert (named.name, named.partial) == ("by-hand", True)
@@ -118,7 +118,7 @@ def test_a_compaction_of_the_whole_table_does_mend_the_failure() -> None:
     seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
     seen.work_off()
     seen.runs.append(builders.run("by-hand", table=seen.table))
-    seen.look()
+    seen.reconcile()
     seen.finish(RunType.COMPACT)
     seen.settle()
     assert seen.table.status.compaction is not None
@@ -130,28 +130,28 @@ def test_a_compaction_of_the_whole_table_does_mend_the_failure() -> None:
 
 def ended(story: Story, status: pods.Json) -> Story:
     """Over, let go, and the table has taken the result."""
-    at_work(story).look(status)
-    story.look(NOT_THERE)
+    at_work(story).reconcile(status)
+    story.reconcile(NOT_THERE)
     story.name(None)
     return story
 
 
 def test_a_finished_run_is_deleted_when_its_time_has_passed() -> None:
     story = Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0)
-    at_work(story).look(pods.ended(0, pods.result(story.run)))
-    letting_go = story.look(NOT_THERE)
+    at_work(story).reconcile(pods.ended(0, pods.result(story.run)))
+    letting_go = story.reconcile(NOT_THERE)
     assert (letting_go.finalizer, letting_go.requeue_after) == ("remove", timedelta(0))
-    assert not deleted(story.look(NOT_THERE, later=timedelta(hours=2))), "the table has not taken the result yet"
+    assert not deleted(story.reconcile(NOT_THERE, later=timedelta(hours=2))), "the table has not taken the result yet"
     story.name(None)
-    assert deleted(story.look(NOT_THERE)) == [story.run.metadata.uid]
+    assert deleted(story.reconcile(NOT_THERE)) == [story.run.metadata.uid]
 
 
 def test_until_then_it_stays_and_is_looked_at_in_time() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0), pods.ended(137))
     assert story.run.status.phase is Phase.FAILED
-    decision = story.look(NOT_THERE, later=timedelta(minutes=20))
+    decision = story.reconcile(NOT_THERE, later=timedelta(minutes=20))
     assert (decision.actions, decision.requeue_after) == ((), timedelta(minutes=40))
-    assert _goes(story.look(NOT_THERE, later=timedelta(minutes=40)), story)
+    assert _goes(story.reconcile(NOT_THERE, later=timedelta(minutes=40)), story)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_until_then_it_stays_and_is_looked_at_in_time() -> None:
 )
 def test_these_stay(spec: dict[str, Any], status: pods.Json) -> None:
     story = ended(Story(**BY_HAND, backoffLimit=0, **spec), status)
-    decision = story.look(NOT_THERE, later=timedelta(days=99))
+    decision = story.reconcile(NOT_THERE, later=timedelta(days=99))
     assert (decision.actions, decision.requeue_after) == ((), None)
 
 
 def test_a_run_whose_table_is_gone_goes_too() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1s", backoffLimit=0), pods.ended(137))
     story.table = None
-    assert _goes(story.look(NOT_THERE, later=timedelta(seconds=1)), story)
+    assert _goes(story.reconcile(NOT_THERE, later=timedelta(seconds=1)), story)
 
 
 def _goes(decision: Decision[Any], story: Story) -> bool:

@@ -35,17 +35,17 @@ class RunLife(RuleBasedStateMachine):
 
     @rule(killed_after=st.integers(0, 4))
     def the_operator_looks_and_is_killed(self, killed_after: int) -> None:
-        self.world.look(killed_after)
+        self.world.reconcile(killed_after)
 
     @rule(seconds=st.sampled_from(DELAYS))
     def time_passes_and_the_operator_looks(self, seconds: int) -> None:
         self.world.pass_time(timedelta(seconds=seconds))
-        self.world.look()
+        self.world.reconcile()
 
     @rule()
     def the_operator_looks_until_nothing_is_left_to_do(self) -> None:
         for _ in range(3):
-            self.world.look()
+            self.world.reconcile()
 
     def _heard_of(self) -> bool:
         """Something may be at work, the API server still has its Pod, and the node answers."""
@@ -125,7 +125,7 @@ class RunLife(RuleBasedStateMachine):
     @precondition(lambda self: not self.world.gone)
     @invariant()
     def looking_twice_decides_the_same(self) -> None:
-        first, second = self.world.look(killed_after=0), self.world.look(killed_after=0)
+        first, second = self.world.reconcile(killed_after=0), self.world.reconcile(killed_after=0)
         assert first == second
 
     def teardown(self) -> None:
@@ -135,7 +135,7 @@ class RunLife(RuleBasedStateMachine):
         self.world.story.name(RUN_NAME, self.world.story.run.metadata.uid)
         self.world.cut_off = False
         for _ in range(8 * (LIMIT + 1)):
-            self.world.look()
+            self.world.reconcile()
             for name in self.world.alive():
                 self.world.set_pod(name, pods.ended(0, pods.result(self.world.story.run)))
             self.world.finish_deletions()

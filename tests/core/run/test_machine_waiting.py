@@ -25,7 +25,7 @@ def test_a_pod_that_waits_names_what_it_mounts() -> None:
         {"name": "hadoop", "configMap": {"name": "hadoop-conf"}},
         {"name": "keytab", "secret": {"secretName": "lake-keytab"}},
     ]
-    story.look(pods.waiting(), later=MINUTES, volumes=volumes)
+    story.reconcile(pods.waiting(), later=MINUTES, volumes=volumes)
     assert "it cannot without ConfigMap hadoop-conf, Secret lake-keytab, each with its keys" in story.message()
 
 
@@ -56,7 +56,7 @@ def test_a_pod_that_waits_names_what_it_mounts() -> None:
 )
 def test_a_pod_that_waits_says_for_what_and_costs_no_attempt(status: Json, condition: str, words: str) -> None:
     story = launched()
-    assert story.look(status, later=MINUTES).actions == ()
+    assert story.reconcile(status, later=MINUTES).actions == ()
     type_, reason = condition.split()
     assert story.condition(ConditionType(type_)) == f"True {reason}"
     assert words in story.message()
@@ -65,18 +65,18 @@ def test_a_pod_that_waits_says_for_what_and_costs_no_attempt(status: Json, condi
 
 def test_a_kubelet_that_backs_off_from_an_image_does_not_hide_the_cause() -> None:
     story = launched()
-    story.look(pods.waiting("ErrImagePull", "401 Unauthorized"))
+    story.reconcile(pods.waiting("ErrImagePull", "401 Unauthorized"))
     before = story.run.status
-    story.look(pods.waiting("ImagePullBackOff", "Back-off pulling image"))
+    story.reconcile(pods.waiting("ImagePullBackOff", "Back-off pulling image"))
     assert story.run.status == before
 
 
 def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
     story = launched()
-    story.look(pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'))
-    decision = story.look(pods.running(), later=MINUTES)
+    story.reconcile(pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'))
+    decision = story.reconcile(pods.running(), later=MINUTES)
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.RUNNING, 1)
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
     assert told(decision) == ["Normal Running"]
 
 
@@ -89,13 +89,13 @@ def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
 )
 def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundings(status: Json, reason: str) -> None:
     story = launched()
-    stop = story.look(status, later=10 * MINUTES)
+    stop = story.reconcile(status, later=10 * MINUTES)
     assert deleted(stop) == [f"uid-of-{RUN_NAME}-1"]
     assert story.attempt.state is AttemptState.STOPPING
-    story.look(status, deleting=True)
+    story.reconcile(status, deleting=True)
     assert story.run.status.phase not in (Phase.FAILED, Phase.PENDING)
-    story.look(NOT_THERE)
-    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
+    story.reconcile(NOT_THERE)
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.ENVIRONMENT)
     assert story.condition(ConditionType.SUCCEEDED) == f"False {reason}"
     assert "did not start within 10 min" in story.message()
     assert len(story.run.status.attempts) == 1
@@ -103,9 +103,9 @@ def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundi
 
 def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
     story = launched()
-    assert deleted(story.look(pods.unschedulable(), later=10 * MINUTES)) == [POD_UID]
-    story.look(pods.unschedulable(), deleting=True)
-    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.SURROUNDINGS)
+    assert deleted(story.reconcile(pods.unschedulable(), later=10 * MINUTES)) == [POD_UID]
+    story.reconcile(pods.unschedulable(), deleting=True)
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.ENVIRONMENT)
     assert story.condition(ConditionType.SUCCEEDED) == "False Unschedulable"
 
 
@@ -114,21 +114,21 @@ def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
 
 def test_the_deadline_counts_from_the_start_of_the_container() -> None:
     story = launched(Story(activeDeadline="90s"))
-    story.look(pods.waiting(), later=5 * MINUTES)
+    story.reconcile(pods.waiting(), later=5 * MINUTES)
     late = pods.running(started=story.now)
-    running = story.look(late, later=timedelta(seconds=60))
+    running = story.reconcile(late, later=timedelta(seconds=60))
     assert (running.actions, running.requeue_after) == ((), timedelta(seconds=30))
-    assert deleted(story.look(late, later=timedelta(seconds=30))) == [f"uid-of-{RUN_NAME}-1"]
+    assert deleted(story.reconcile(late, later=timedelta(seconds=30))) == [f"uid-of-{RUN_NAME}-1"]
 
 
 def test_a_run_over_its_deadline_fails_once_its_pod_is_gone_and_is_not_tried_again() -> None:
     story = at_work()
-    story.look(pods.running(), later=60 * MINUTES)
+    story.reconcile(pods.running(), later=60 * MINUTES)
     assert (story.attempt.state, story.run.status.phase) == (AttemptState.STOPPING, Phase.RUNNING)
-    again = story.look(pods.running())
+    again = story.reconcile(pods.running())
     assert deleted(again) == [f"uid-of-{RUN_NAME}-1"], "killed between intent and deletion"
-    assert story.look(pods.running(), deleting=True).actions == ()
-    story.look(NOT_THERE)
+    assert story.reconcile(pods.running(), deleting=True).actions == ()
+    story.reconcile(NOT_THERE)
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.DEADLINE)
     assert "activeDeadline, 60 min" in story.message()
 
@@ -144,21 +144,23 @@ def test_how_a_stopped_pod_ended_matters_only_if_it_forbids_a_repetition(
     status: Json, phase: Phase, reason: str
 ) -> None:
     story = at_work()
-    story.look(pods.running(), later=60 * MINUTES)
-    story.look(status, deleting=True)
+    story.reconcile(pods.running(), later=60 * MINUTES)
+    story.reconcile(status, deleting=True)
     assert (story.run.status.phase, story.attempt.reason) == (phase, reason)
 
 
 def test_a_driver_that_finished_just_before_it_was_stopped_has_succeeded() -> None:
     story = at_work()
-    story.look(pods.running(), later=60 * MINUTES)
-    story.look(pods.ended(0, pods.result(story.run)), deleting=True)
+    story.reconcile(pods.running(), later=60 * MINUTES)
+    story.reconcile(pods.ended(0, pods.result(story.run)), deleting=True)
     assert (story.run.status.phase, story.attempt.failure_class) == (Phase.SUCCEEDED, None)
 
 
 def test_the_deadlines_of_kubelet_and_container_are_later_than_ours_whatever_the_pod_waited() -> None:
     pod = next(
-        each for each in Story(activeDeadline="90s").look().actions if isinstance(each, Create) and each.kind == "Pod"
+        each
+        for each in Story(activeDeadline="90s").reconcile().actions
+        if isinstance(each, Create) and each.kind == "Pod"
     )
     kubelets = pod.body["spec"]["activeDeadlineSeconds"]
     (own,) = [e["value"] for e in pod.body["spec"]["containers"][0]["env"] if e["name"] == "DRIVER_DEADLINE_S"]

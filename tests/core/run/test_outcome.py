@@ -8,7 +8,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.core.run.outcome import Failure, Success, classify, given_up, lost
+from paimon_operator.core.run.outcome import AttemptFailure, Success, abandoned, classify, lost
 from tests.support import pods
 from tests.support.builders import run, table
 
@@ -22,13 +22,13 @@ ValueError: boom
 """
 
 
-def meaning(status: pods.Json, **how: Any) -> Success | Failure:
+def meaning(status: pods.Json, **how: Any) -> Success | AttemptFailure:
     return classify(pods.observed(RUN, status=status, **how), RUN.metadata.name)
 
 
-def failure(status: pods.Json, **how: Any) -> Failure:
+def failure(status: pods.Json, **how: Any) -> AttemptFailure:
     outcome = meaning(status, **how)
-    assert isinstance(outcome, Failure)
+    assert isinstance(outcome, AttemptFailure)
     return outcome
 
 
@@ -46,13 +46,13 @@ def test_a_crash_after_the_result_was_written_does_not_undo_it(exit_code: int) -
 
 @pytest.mark.parametrize("exit_code", [10, 20, 25, 30, 40])
 def test_an_exit_code_of_the_contract_is_believed_over_a_result_that_says_ok(exit_code: int) -> None:
-    assert isinstance(meaning(pods.ended(exit_code, pods.result(RUN))), Failure)
+    assert isinstance(meaning(pods.ended(exit_code, pods.result(RUN))), AttemptFailure)
 
 
 REPORTED = [
     (10, "Conflict", "CommitConflict", FailureClass.CONFLICT),
     (20, "Spec", "TableDiffers", FailureClass.SPEC),
-    (25, "Surroundings", "AccessDenied", FailureClass.SURROUNDINGS),
+    (25, "Environment", "AccessDenied", FailureClass.ENVIRONMENT),
     (30, "Infrastructure", "StorageUnreachable", FailureClass.INFRASTRUCTURE),
     (40, "ResultUnknown", "ResultUnknown", FailureClass.RESULT_UNKNOWN),
 ]
@@ -146,7 +146,7 @@ def test_an_end_without_a_word_from_the_driver(
 
 
 def test_a_pod_that_nobody_saw_end_is_lost_and_never_success() -> None:
-    assert lost("orders-compact-1-1") == Failure(
+    assert lost("orders-compact-1-1") == AttemptFailure(
         failure_class=INFRASTRUCTURE,
         reason=Reason.POD_LOST,
         message="pod orders-compact-1-1 vanished before its result was read",
@@ -162,7 +162,7 @@ def test_only_the_end_of_a_long_log_is_told() -> None:
 
 
 def test_a_pod_whose_node_never_spoke_is_lost() -> None:
-    found = given_up("orders-compact-1-1")
+    found = abandoned("orders-compact-1-1")
     assert (found.failure_class, found.reason) == (INFRASTRUCTURE, Reason.POD_LOST)
     assert found.message == "the node of pod orders-compact-1-1 never said how it ended"
 

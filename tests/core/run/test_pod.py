@@ -125,17 +125,17 @@ def test_a_node_is_silent_a_minute_after_the_grace_period_or_when_the_control_pl
     status: pods.Json, deleting: bool, silent_in_time: bool, silent_overdue: bool
 ) -> None:
     seen = pods.observed(RUN, status=status, deleting=deleting)
-    assert (seen.silent(IN_TIME), seen.silent(OVERDUE)) == (silent_in_time, silent_overdue)
+    assert (seen.node_unreachable(IN_TIME), seen.node_unreachable(OVERDUE)) == (silent_in_time, silent_overdue)
 
 
 def test_a_silent_pod_is_settled_once_its_kubelet_must_have_stopped_it() -> None:
     seen = pods.observed(RUN, status=pods.running(), deleting=True)
-    assert not seen.settled(AFTER_ITS_DEADLINE - timedelta(seconds=1))
-    assert seen.settled(AFTER_ITS_DEADLINE)
+    assert not seen.stopped_or_expired(AFTER_ITS_DEADLINE - timedelta(seconds=1))
+    assert seen.stopped_or_expired(AFTER_ITS_DEADLINE)
 
 
 def test_a_running_pod_is_never_settled_by_time_alone_because_its_kubelet_may_speak() -> None:
-    assert not pods.observed(RUN, status=pods.running()).settled(AFTER_ITS_DEADLINE + timedelta(days=1))
+    assert not pods.observed(RUN, status=pods.running()).stopped_or_expired(AFTER_ITS_DEADLINE + timedelta(days=1))
 
 
 @pytest.mark.parametrize("code", [0, 10, 20, 25, 30, 40])
@@ -143,7 +143,7 @@ def test_a_driver_that_ended_by_itself_has_ended_before_its_pods_phase_says_so(c
     """The phase comes a second later, and with a sidecar that hangs not at all."""
     seen = pods.observed(RUN, status=pods.ended(code) | {"phase": "Running"})
     assert seen.ended
-    assert seen.settled(IN_TIME)
+    assert seen.stopped_or_expired(IN_TIME)
 
 
 @pytest.mark.parametrize("code", [1, 3, 137, 143])
@@ -152,7 +152,9 @@ def test_who_ended_a_driver_is_known_with_its_pods_phase_only(code: int) -> None
     last_seen = pods.ended(code) | {"phase": "Running"}
     assert not pods.observed(RUN, status=last_seen).ended
     seen = pods.observed(RUN, status=last_seen, deleting=True)
-    assert (seen.settled(IN_TIME), seen.settled(OVERDUE)) == (False, True), "a sidecar may hang for ever"
+    assert (seen.stopped_or_expired(IN_TIME), seen.stopped_or_expired(OVERDUE)) == (False, True), (
+        "a sidecar may hang for ever"
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,11 +170,11 @@ def test_who_ended_a_driver_is_known_with_its_pods_phase_only(code: int) -> None
     ids=["made", "given to a node", "seen by its kubelet"],
 )
 def test_a_kubelets_deadline_counts_from_when_it_got_the_pod(status: pods.Json, begun: datetime) -> None:
-    stopped_by = pods.observed(RUN, status=pods.running() | status).stopped_by
-    assert stopped_by == begun + timedelta(seconds=pods.DEADLINE_S, minutes=2)
+    kubelet_deadline = pods.observed(RUN, status=pods.running() | status).kubelet_deadline
+    assert kubelet_deadline == begun + timedelta(seconds=pods.DEADLINE_S, minutes=2)
 
 
 def test_a_pod_without_a_deadline_is_never_given_up() -> None:
     body = pods.pod(RUN, **pods.running(), deleting=True)
     del body["spec"]["activeDeadlineSeconds"]
-    assert not read_pod(body).settled(AFTER_ITS_DEADLINE + timedelta(days=365))
+    assert not read_pod(body).stopped_or_expired(AFTER_ITS_DEADLINE + timedelta(days=365))

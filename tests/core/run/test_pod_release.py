@@ -40,28 +40,28 @@ LAST_SEEN = [pods.running(), pods.collected(pods.running()), pods.waiting(), pod
 @pytest.mark.parametrize("status", [pods.ended(143), pods.ended(137, reason="ContainerStatusUnknown")])
 def test_a_deleted_pod_s_attempt_ends_by_its_kubelet_s_word_and_the_next_one_follows(status: Json) -> None:
     story = at_work()
-    assert story.look(pods.running(), deleting=True).actions == ()
+    assert story.reconcile(pods.running(), deleting=True).actions == ()
     assert story.run.status.phase is Phase.RUNNING
-    end = story.look(status, deleting=True)
+    end = story.reconcile(status, deleting=True)
     assert (released(end), story.attempt.state, story.attempt.reason) == ([POD_UID], "Ended", "PodLost")
-    assert created(story.look(NOT_THERE, later=MINUTES)) == SECOND_POD
+    assert created(story.reconcile(NOT_THERE, later=MINUTES)) == SECOND_POD
 
 
 def test_the_result_of_a_deleted_pod_is_read() -> None:
     story = at_work()
-    story.look(pods.ended(0, pods.result(story.run)), deleting=True)
+    story.reconcile(pods.ended(0, pods.result(story.run)), deleting=True)
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.SUCCEEDED, 1)
 
 
 def test_a_pod_that_is_being_deleted_is_looked_at_soon_again_because_no_event_tells_that_its_node_fell_silent() -> None:
     for story, status in [(at_work(), pods.running()), (launched(), pods.waiting())]:
-        decision = story.look(status, deleting=True)
+        decision = story.reconcile(status, deleting=True)
         assert decision.requeue_after == timedelta(seconds=30)
 
 
 def test_a_pod_that_is_deleted_before_a_node_took_it_never_runs_and_is_let_go_at_once() -> None:
     story = launched()
-    end = story.look(pods.unschedulable(), deleting=True)
+    end = story.reconcile(pods.unschedulable(), deleting=True)
     assert (released(end), story.attempt.reason) == ([POD_UID], "PodLost")
     assert "before a node took it" in (story.attempt.message or "")
 
@@ -72,7 +72,7 @@ def test_a_pod_that_is_deleted_before_a_node_took_it_never_runs_and_is_let_go_at
 @pytest.mark.parametrize("status", LAST_SEEN)
 def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody_is_told(status: Json) -> None:
     story = at_work()
-    decision = story.look(status, later=2 * MINUTES, **KILLED)
+    decision = story.reconcile(status, later=2 * MINUTES, **KILLED)
     assert (decision.actions, story.run.status.phase, story.attempt.state) == ((), Phase.RUNNING, "Running")
     assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     assert told(decision) == ["Warning NodeSilent"]
@@ -83,7 +83,7 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
         f"wait: kubectl delete pod {RUN_NAME}-1 -n shop --force --wait=false; "
         f'kubectl patch pod {RUN_NAME}-1 -n shop --type merge -p \'{{"metadata":{{"finalizers":null}}}}\''
     )
-    again = story.look(status, later=MINUTES, **KILLED)
+    again = story.reconcile(status, later=MINUTES, **KILLED)
     assert (again.actions, again.events) == ((), ())
 
 
@@ -91,36 +91,36 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
 def test_a_silent_pod_is_given_up_once_its_kubelet_must_have_stopped_it(status: Json) -> None:
     story = at_work()
     story.now = pods.MADE + UNTIL_GIVEN_UP - timedelta(seconds=1)
-    assert story.look(status, **KILLED).actions == ()
-    end = story.look(status, later=timedelta(seconds=1), **KILLED)
+    assert story.reconcile(status, **KILLED).actions == ()
+    end = story.reconcile(status, later=timedelta(seconds=1), **KILLED)
     assert (released(end), story.attempt.reason) == ([POD_UID], "PodLost")
-    assert created(story.look(status, later=MINUTES, **KILLED)) == SECOND_POD, "the object may linger, let go"
+    assert created(story.reconcile(status, later=MINUTES, **KILLED)) == SECOND_POD, "the object may linger, let go"
 
 
 def test_a_node_that_comes_back_is_believed() -> None:
     story = at_work()
-    story.look(pods.running(), later=2 * MINUTES, **KILLED)
-    story.look(pods.ended(0, pods.result(story.run)), **KILLED)
+    story.reconcile(pods.running(), later=2 * MINUTES, **KILLED)
+    story.reconcile(pods.ended(0, pods.result(story.run)), **KILLED)
     assert story.run.status.phase is Phase.SUCCEEDED
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 def test_somebody_who_knows_that_the_node_is_dead_takes_the_pod_away_and_the_next_attempt_comes() -> None:
     story = at_work()
-    story.look(pods.running(), later=2 * MINUTES, **KILLED)
-    story.look(NOT_THERE)
+    story.reconcile(pods.running(), later=2 * MINUTES, **KILLED)
+    story.reconcile(NOT_THERE)
     assert story.attempt.reason == "PodLost"
-    assert created(story.look(NOT_THERE, later=MINUTES)) == SECOND_POD
+    assert created(story.reconcile(NOT_THERE, later=MINUTES)) == SECOND_POD
 
 
 def test_a_stopped_pod_of_a_silent_node_ends_its_run_by_what_it_was_stopped_for_only_once_it_is_given_up() -> None:
     story = at_work()
-    assert deleted(story.look(pods.running(), later=60 * MINUTES)) == [POD_UID]
-    gone_by = story.now + timedelta(seconds=30)
-    story.look(pods.running(), later=2 * MINUTES, deleting=gone_by)
+    assert deleted(story.reconcile(pods.running(), later=60 * MINUTES)) == [POD_UID]
+    deletion_deadline = story.now + timedelta(seconds=30)
+    story.reconcile(pods.running(), later=2 * MINUTES, deleting=deletion_deadline)
     assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.RUNNING, "True NodeSilent")
     story.now = pods.MADE + UNTIL_GIVEN_UP
-    story.look(pods.running(), deleting=gone_by)
+    story.reconcile(pods.running(), deleting=deletion_deadline)
     assert story.condition(ConditionType.SUCCEEDED) == "False DeadlineExceeded"
 
 
@@ -130,40 +130,40 @@ def test_a_stopped_pod_of_a_silent_node_ends_its_run_by_what_it_was_stopped_for_
 @pytest.mark.parametrize("deleting", [False, True])
 def test_the_next_attempt_begins_only_after_the_last_pod_was_let_go(*, deleting: bool) -> None:
     story = at_work()
-    story.look(pods.ended(1), deleting=deleting)
+    story.reconcile(pods.ended(1), deleting=deleting)
     story.released.clear()
-    again = story.look(pods.ended(1), later=60 * MINUTES, deleting=deleting)
+    again = story.reconcile(pods.ended(1), later=60 * MINUTES, deleting=deleting)
     assert (released(again), created(again)) == ([POD_UID], [])
-    assert created(story.look(pods.ended(1), deleting=deleting)) == SECOND_POD
+    assert created(story.reconcile(pods.ended(1), deleting=deleting)) == SECOND_POD
 
 
 @pytest.mark.parametrize("phase", [Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN])
 def test_an_ended_run_lets_its_pod_go_before_it_goes_itself(phase: Phase) -> None:
     story = over(at_work(), phase)
-    first = story.look(pods.ended(0))
+    first = story.reconcile(pods.ended(0))
     assert (released(first), first.finalizer) == ([POD_UID], "keep")
-    assert story.look(pods.ended(0)).finalizer == "remove"
+    assert story.reconcile(pods.ended(0)).finalizer == "remove"
 
 
 @pytest.mark.parametrize("with_finalizer", [True, False])
 def test_a_pod_of_an_ended_run_whose_create_came_late_is_stopped_and_let_go(*, with_finalizer: bool) -> None:
     story = launched()
     story.launch_error = SpecError("spec.writes[0]", "there is no write import", "Use one of the table's writes.")
-    story.look(NOT_THERE)
+    story.reconcile(NOT_THERE)
     assert story.run.status.phase is Phase.FAILED
     if not with_finalizer:
-        story.look(NOT_THERE)
+        story.reconcile(NOT_THERE)
         assert story.run.metadata.finalizers == ()
-    late = story.look(pods.running())
+    late = story.reconcile(pods.running())
     assert (deleted(late), late.finalizer) == ([POD_UID], "keep")
-    assert story.look(pods.running(), deleting=True).actions == ()
-    assert released(story.look(pods.ended(143), deleting=True)) == [POD_UID]
-    assert story.look(NOT_THERE).finalizer == ("remove" if with_finalizer else "keep")
+    assert story.reconcile(pods.running(), deleting=True).actions == ()
+    assert released(story.reconcile(pods.ended(143), deleting=True)) == [POD_UID]
+    assert story.reconcile(NOT_THERE).finalizer == ("remove" if with_finalizer else "keep")
 
 
 def test_an_ended_run_leaves_a_stranger_s_pod_alone() -> None:
     story = over(at_work())
-    decision = story.look(pods.running(), owner_uid="uid-of-somebody-else")
+    decision = story.reconcile(pods.running(), owner_uid="uid-of-somebody-else")
     assert (decision.actions, decision.finalizer) == ((), "remove")
 
 
@@ -188,23 +188,23 @@ def test_no_pod_is_made_while_the_pod_of_another_run_may_be_at_work(
 ) -> None:
     story = [begun, launched, failed_once][attempts]()
     story.others = (pods.observed(OTHER, status=status, **how),)
-    decision = story.look(NOT_THERE, later=20 * MINUTES)
+    decision = story.reconcile(NOT_THERE, later=20 * MINUTES)
     assert (decision.actions, decision.requeue_after) == ((), timedelta(seconds=30))
-    assert story.condition(ConditionType.STALLED) == stalled.replace("False Stopping", "False AsExpected")
+    assert story.condition(ConditionType.STALLED) == stalled.replace("False Stopping", "False NoActionNeeded")
     assert "orders-write-11111111-1" in story.message()
     story.others = (pods.observed(OTHER, status=pods.ended(0)), pods.observed(OTHER, status=pods.evicted()))
-    assert created(story.look(NOT_THERE))[1:] == [f"Pod {RUN_NAME}-{max(1, attempts)}"]
+    assert created(story.reconcile(NOT_THERE))[1:] == [f"Pod {RUN_NAME}-{max(1, attempts)}"]
 
 
 def begun() -> Story:
     story = Story()
-    story.look()
+    story.reconcile()
     return story
 
 
 def failed_once() -> Story:
     story = at_work()
-    story.look(pods.ended(1))
+    story.reconcile(pods.ended(1))
     return story
 
 
@@ -217,12 +217,12 @@ def test_a_refused_release_or_deletion_is_told_on_the_run_until_it_is_done() -> 
     story = failed_once()
     story.released.clear()
     story.refusal = DENIED
-    assert released(story.look(pods.ended(1))) == [POD_UID]
+    assert released(story.reconcile(pods.ended(1))) == [POD_UID]
     assert story.condition(ConditionType.STALLED) == "True NotPermitted"
     assert story.message() == f"pod {RUN_NAME}-1 cannot be let go, and it is being tried again: a webhook said no"
     story.refusal = None
-    story.look(pods.ended(1))
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    story.reconcile(pods.ended(1))
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
@@ -231,11 +231,11 @@ def test_a_pod_that_may_not_be_stopped_is_told_of_as_long_as_it_is_not_being_del
     if cancelled:
         story.cancel()
     story.refusal = DENIED
-    assert deleted(story.look(pods.running(), later=60 * MINUTES)) == [POD_UID]
+    assert deleted(story.reconcile(pods.running(), later=60 * MINUTES)) == [POD_UID]
     assert story.condition(ConditionType.STALLED) == "True NotPermitted"
     assert story.message() == f"pod {RUN_NAME}-1 cannot be stopped, and it is being tried again: a webhook said no"
-    story.look(pods.running(), deleting=story.now + 1 * MINUTES)
-    assert story.condition(ConditionType.STALLED) == "False AsExpected"
+    story.reconcile(pods.running(), deleting=story.now + 1 * MINUTES)
+    assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
@@ -247,7 +247,7 @@ def test_of_a_run_that_is_over_a_refused_release_is_told_by_an_event_because_its
         story.cancel()
     story.refusal = DENIED
     before = story.run.status
-    assert told(story.look(pods.ended(0))) == ["Warning NotPermitted"]
+    assert told(story.reconcile(pods.ended(0))) == ["Warning NotPermitted"]
     assert story.run.status == before
 
 
@@ -257,45 +257,45 @@ def test_of_a_run_that_is_over_a_refused_release_is_told_by_an_event_because_its
 def test_the_pod_of_a_cancelled_run_is_let_go_after_its_kubelet_s_word_and_the_run_after_that() -> None:
     story = at_work()
     story.cancel()
-    assert deleted(story.look(pods.running())) == [POD_UID]
-    assert story.look(pods.running(), deleting=True).actions == ()
-    word = story.look(pods.ended(143), deleting=True)
+    assert deleted(story.reconcile(pods.running())) == [POD_UID]
+    assert story.reconcile(pods.running(), deleting=True).actions == ()
+    word = story.reconcile(pods.ended(143), deleting=True)
     assert (released(word), word.finalizer) == ([POD_UID], "keep")
-    assert story.look(pods.ended(143), deleting=True).finalizer == "keep", "its kubelet tidies up"
-    assert story.look(NOT_THERE).finalizer == "remove"
+    assert story.reconcile(pods.ended(143), deleting=True).finalizer == "keep", "its kubelet tidies up"
+    assert story.reconcile(NOT_THERE).finalizer == "remove"
 
 
 @pytest.mark.parametrize(("status", "how"), [(pods.ended(0), {}), (pods.unschedulable(), {"deleting": True})])
 def test_the_pod_of_a_cancelled_run_in_which_nothing_runs_is_let_go_at_once(status: Json, how: Json) -> None:
     story = launched()
     story.cancel()
-    assert released(story.look(status, **how)) == [POD_UID]
+    assert released(story.reconcile(status, **how)) == [POD_UID]
 
 
 def test_a_cancelled_run_waits_for_a_silent_node_says_so_and_goes_once_the_pod_is_given_up() -> None:
     story = at_work()
     story.cancel()
-    waiting = story.look(pods.running(), later=2 * MINUTES, **KILLED)
+    waiting = story.reconcile(pods.running(), later=2 * MINUTES, **KILLED)
     assert (waiting.actions, waiting.finalizer) == ((), "keep")
     assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     story.now = pods.MADE + UNTIL_GIVEN_UP
-    assert released(story.look(pods.running(), **KILLED)) == [POD_UID]
-    assert story.look(pods.running(), **KILLED).finalizer == "remove", "the object may linger, let go"
+    assert released(story.reconcile(pods.running(), **KILLED)) == [POD_UID]
+    assert story.reconcile(pods.running(), **KILLED).finalizer == "remove", "the object may linger, let go"
 
 
 @pytest.mark.parametrize(("status", "stops"), [(pods.ended(0), []), (pods.running(), [POD_UID])])
 def test_a_deleted_run_that_was_over_still_lets_its_pod_go_first(status: Json, stops: list[str]) -> None:
     story = over(at_work())
     story.cancel()
-    first = story.look(status)
+    first = story.reconcile(status)
     assert (deleted(first), first.finalizer, first.status) == (stops, "keep", None)
-    assert released(first if not stops else story.look(pods.ended(143), deleting=True)) == [POD_UID]
-    assert story.look(pods.ended(0)).finalizer == "remove", "as history the Pod stays until it is collected"
+    assert released(first if not stops else story.reconcile(pods.ended(143), deleting=True)) == [POD_UID]
+    assert story.reconcile(pods.ended(0)).finalizer == "remove", "as history the Pod stays until it is collected"
 
 
 def test_a_pod_without_our_finalizer_is_only_waited_for() -> None:
     """One that an older operator made, or that somebody has freed."""
     story = Story(backoffLimit=0)
     at_work(story)
-    end = story.look(pods.ended(1), guarded=False)
+    end = story.reconcile(pods.ended(1), guarded=False)
     assert (end.actions, story.run.status.phase) == ((), Phase.FAILED)

@@ -10,12 +10,12 @@ import pytest
 
 from paimon_operator.api.table.status import Effective
 from paimon_operator.core.config import Defaults
-from paimon_operator.core.spec.effective import effective
+from paimon_operator.core.spec.effective import effective_settings
 from tests.support import builders
 
 
-def holds(catalog: dict[str, Any] | None = None, engine: str = "paimon-1.4", **spec: Any) -> Effective:
-    return effective(
+def effective(catalog: dict[str, Any] | None = None, engine: str = "paimon-1.4", **spec: Any) -> Effective:
+    return effective_settings(
         builders.table(**spec), builders.catalog(**(catalog or {})), builders.engines()[engine], Defaults()
     )
 
@@ -38,11 +38,11 @@ DEDICATED = {"mode": "Dedicated", "full": {"schedule": "0 5 * * *"}}
     ],
 )  # fmt: skip
 def test_compaction(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert holds(catalog, **spec).to_json()["compaction"] == expected, sentence
+    assert effective(catalog, **spec).to_json()["compaction"] == expected, sentence
 
 
 def test_the_operators_default_has_no_minor_compaction_where_the_engine_has_none() -> None:
-    assert "minor" not in holds(engine="paimon-0.9", compaction={"mode": "Dedicated"}).to_json()["compaction"]
+    assert "minor" not in effective(engine="paimon-0.9", compaction={"mode": "Dedicated"}).to_json()["compaction"]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_operators_default_has_no_minor_compaction_where_the_engine_has_none
 def test_retention(
     sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any] | None
 ) -> None:
-    assert holds(catalog, **spec).to_json().get("retention", {}).get("snapshots") == expected, sentence
+    assert effective(catalog, **spec).to_json().get("retention", {}).get("snapshots") == expected, sentence
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_retention(
     ],
 )  # fmt: skip
 def test_driver(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert holds(catalog, **spec).to_json()["driver"] == expected, sentence
+    assert effective(catalog, **spec).to_json()["driver"] == expected, sentence
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_driver(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], ex
 def test_mode_and_executors(
     sentence: str, catalog: dict[str, Any], spec: dict[str, Any], mode: dict[str, Any], executor: dict[str, Any] | None
 ) -> None:
-    found = holds(catalog, **spec).to_json()
+    found = effective(catalog, **spec).to_json()
     assert (found["mode"], found.get("executor")) == (mode, executor), sentence
 
 
 def test_run_policy_is_replaced_whole_and_filled_by_the_operator() -> None:
     catalog = defaults(runPolicy={"backoffLimit": 9, "activeDeadline": "2h"})
-    found = holds(catalog, runPolicy={"backoffLimit": 0}).to_json()["runPolicy"]
+    found = effective(catalog, runPolicy={"backoffLimit": 0}).to_json()["runPolicy"]
     assert found == {
         "activeDeadline": "1h",
         "backoffLimit": 0,
@@ -110,4 +110,4 @@ def test_run_policy_is_replaced_whole_and_filled_by_the_operator() -> None:
     [(None, None, "UTC"), ("Europe/Berlin", None, "Europe/Berlin"), ("Europe/Berlin", "Asia/Tokyo", "Asia/Tokyo")],
 )
 def test_time_zone(catalog: str | None, table: str | None, expected: str) -> None:
-    assert holds({"timeZone": catalog} if catalog else {}, timeZone=table).time_zone == expected
+    assert effective({"timeZone": catalog} if catalog else {}, timeZone=table).time_zone == expected

@@ -10,15 +10,15 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.engines import Option, ValueKind
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.paimon_options import field_of_option, table_options, value_problem
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
 
 
 def options_of(**spec: Any) -> dict[str, str]:
-    look = Look.at(builders.table(**spec), builders.catalog(), builders.operator_facts(), builders.NOW)
-    return table_options(look.spec, look.holds)
+    context = TableContext.build(builders.table(**spec), builders.catalog(), builders.operator_facts(), builders.NOW)
+    return table_options(context.spec, context.effective)
 
 
 def with_aggregate(**aggregate: Any) -> dict[str, Any]:
@@ -69,8 +69,8 @@ def test_options_of_a_manifest(sentence: str, spec: dict[str, Any], expected: di
 
 def test_retention_that_the_catalog_gives_becomes_the_tables_option() -> None:
     catalog = builders.catalog(tableDefaults={"retention": {"snapshots": {"timeRetained": "7d"}}})
-    look = Look.at(builders.table(), catalog, builders.operator_facts(), builders.NOW)
-    assert table_options(look.spec, look.holds) == {"bucket": "-1", "snapshot.time-retained": "7 d"}
+    context = TableContext.build(builders.table(), catalog, builders.operator_facts(), builders.NOW)
+    assert table_options(context.spec, context.effective) == {"bucket": "-1", "snapshot.time-retained": "7 d"}
 
 
 @pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
@@ -79,8 +79,10 @@ def test_every_option_that_a_typed_field_can_set_is_known_to_every_engine_or_ref
     known = builders.engines()[engine].options
     lacking = {"sequence.field.sort-order"} - known.keys()
     spec: dict[str, Any] = {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}}
-    look = Look.at(builders.table(**spec), builders.catalog(engine=engine), builders.operator_facts(), builders.NOW)
-    assert {error.reason for error in broken_rules(look)} == ({Reason.UNSUPPORTED_BY_ENGINE} if lacking else set())
+    context = TableContext.build(
+        builders.table(**spec), builders.catalog(engine=engine), builders.operator_facts(), builders.NOW
+    )
+    assert {error.reason for error in broken_rules(context)} == ({Reason.UNSUPPORTED_BY_ENGINE} if lacking else set())
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core import storage
 from paimon_operator.core.spec.identity import normalised
-from paimon_operator.core.storage.access import Access, Mount, Source
+from paimon_operator.core.storage.access import Access, Mount, ValueSource
 from tests.support import builders
 
 SITES = Mount(
     volume="hadoop",
-    source=Source.CONFIG_MAP,
+    source=ValueSource.CONFIG_MAP,
     name="hadoop-conf",
     path="/etc/paimon-storage/hadoop",
     items={"core-site.xml": "core-site.xml", "hdfs-site.xml": "hdfs-site.xml"},
@@ -64,8 +64,8 @@ def test_a_keytab_is_a_file_and_kerberos_is_insisted_on() -> None:
     }
     assert found.hadoop_options == {"hadoop.security.authentication": "kerberos"}
     assert [(each.source, each.name, dict(each.items)) for each in found.mounts[1:]] == [
-        (Source.SECRET, "lake-keytab", {"keytab": "keytab"}),
-        (Source.CONFIG_MAP, "krb5", {"krb5.conf": "krb5.conf"}),
+        (ValueSource.SECRET, "lake-keytab", {"keytab": "keytab"}),
+        (ValueSource.CONFIG_MAP, "krb5", {"krb5.conf": "krb5.conf"}),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.core import storage
-from paimon_operator.core.storage.access import Access, Mount, SecretKey, Source, Variable
+from paimon_operator.core.storage.access import Access, Mount, SecretKey, ValueSource, Variable
 from tests.support import builders
 
 S3: dict[str, Any] = {"region": "eu-central-1"}
@@ -37,7 +37,7 @@ def test_a_file_of_keys_is_mounted_under_the_names_that_both_sdks_look_for() -> 
     assert found.mounts == (
         Mount(
             volume="credentials",
-            source=Source.SECRET,
+            source=ValueSource.SECRET,
             name="lake-s3",
             path=path,
             items={"credentials": "credentials"},
@@ -73,7 +73,7 @@ def test_without_a_secret_the_engine_looks_for_the_identity_of_the_pod(engine: s
 )
 def test_only_s3_without_a_secret_lets_pods_in_by_who_they_are(kind: dict[str, Any], *, expected: bool) -> None:
     """The accounts that all catalogs share are nobody there."""
-    assert storage.knows_no_executors(builders.catalog(storage=kind)) is expected
+    assert storage.lacks_executor_accounts(builders.catalog(storage=kind)) is expected
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_catalog_names_the_accounts_of_executors_and_of_their_drivers(
     names: tuple[str, ...], *, expected: bool
 ) -> None:
     spark = dict.fromkeys(names, "paimon-driver-lake")
-    assert storage.knows_no_executors(builders.catalog(storage={"s3": S3}, spark=spark)) is expected
+    assert storage.lacks_executor_accounts(builders.catalog(storage={"s3": S3}, spark=spark)) is expected
 
 
 def test_authorities_come_as_a_file_beside_the_keys() -> None:
     found = way(credentialsSecretRef={"name": "lake-s3"}, caConfigMapRef={"name": "lake-ca"})
     assert found.variables == (Variable(name="STORAGE_CA_FILE", value="/etc/paimon-storage/ca/ca.crt"), *KEYS)
-    assert [(each.source, each.name) for each in found.mounts] == [(Source.CONFIG_MAP, "lake-ca")]
+    assert [(each.source, each.name) for each in found.mounts] == [(ValueSource.CONFIG_MAP, "lake-ca")]
 
 
 def test_each_option_goes_the_way_that_its_prefix_says_and_none_goes_over_a_field() -> None:
@@ -109,5 +109,5 @@ def test_a_claim_is_a_directory_that_can_be_written_to() -> None:
         warehouse="file:///data/lake", storage={"claim": {"name": "disk"}}, locations=[]
     )  # fmt: skip
     assert storage.access(catalog, builders.engines()["paimon-1.4"]) == Access(
-        mounts=(Mount(volume="warehouse", source=Source.CLAIM, name="disk", path="/data"),)
+        mounts=(Mount(volume="warehouse", source=ValueSource.CLAIM, name="disk", path="/data"),)
     )

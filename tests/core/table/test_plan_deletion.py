@@ -85,7 +85,7 @@ def test_retain_releases_without_touching_storage_even_when_the_catalog_is_gone(
 def test_the_active_run_is_asked_to_go_once_and_waited_for() -> None:
     seen = world("Retain", busy=True)
     seen.delete()
-    first, second = seen.look(), seen.look()
+    first, second = seen.reconcile(), seen.reconcile()
     assert [type(action) for action in first.actions] == [Delete]
     assert second.actions == ()
     assert seen.says("Reconciling") == ("True", Reason.WAITING_FOR_POD)
@@ -108,7 +108,7 @@ def test_a_run_that_may_not_be_deleted_is_told_of_and_tried_again() -> None:
     seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no"))
     decision = seen.decide()
     assert [type(action) for action in decision.actions] == [Delete]
-    seen.look()
+    seen.reconcile()
     assert seen.says("Stalled") == ("True", Reason.NOT_PERMITTED)
     assert "cannot be deleted, and it is being tried again: a webhook said no" in seen.condition("Stalled").message
 
@@ -122,7 +122,7 @@ def test_what_was_refused_to_the_run_before_is_not_told_of_the_drop() -> None:
     seen.table = seen.table.model_copy(update={"status": never_made})
     seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="exceeded quota"))
     seen.delete()
-    seen.look()
+    seen.reconcile()
     assert seen.says("Reconciling") == ("True", Reason.DROPPING)
 
 
@@ -141,7 +141,7 @@ def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() ->
     names = set()
     for _ in range(12):
         names.add(seen.active.metadata.name)
-        seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+        seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE, "no answer from s3")
         decision = seen.settle()
         assert seen.says("Stalled") == ("True", Reason.DROP_FAILING)
         assert seen.says("Ready") == ("False", Reason.DELETING)
@@ -175,7 +175,7 @@ def test_a_way_out_of_a_failing_drop_releases_the_object(way_out: str) -> None:
     seen = world("Delete")
     seen.delete()
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE)
     seen.settle()
     if way_out == "policy":
         seen.edit(deletionPolicy="Retain")

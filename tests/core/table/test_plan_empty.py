@@ -109,7 +109,7 @@ def test_upkeep_that_failed_is_repeated_so_that_its_failure_can_end() -> None:
     seen.wait(hours=1)
     seen.settle()
     failed = seen.started[-1]
-    seen.fail(FailureClass.SURROUNDINGS, Reason.ACCESS_DENIED)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.ACCESS_DENIED)
     seen.settle()
     seen.finish(after=EMPTY)
     seen.settle()

@@ -71,7 +71,7 @@ def test_a_write_once_is_done_again_after_an_edit_of_from_or_mode_only(
 @pytest.mark.parametrize(
     ("class_", "again"),
     [
-        (FailureClass.SURROUNDINGS, True),
+        (FailureClass.ENVIRONMENT, True),
         (FailureClass.INFRASTRUCTURE, True),
         (FailureClass.CONFLICT, True),
         (FailureClass.OUT_OF_MEMORY, True),

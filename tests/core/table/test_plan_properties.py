@@ -55,7 +55,7 @@ class TableHistory(RuleBasedStateMachine):
         )
 
     @rule()
-    def look(self) -> None:
+    def reconcile(self) -> None:
         self._carry_out(self.world.decide())
 
     @rule()
@@ -104,7 +104,7 @@ class TableHistory(RuleBasedStateMachine):
         copy = TableWorld(table=world.table, catalog=world.catalog, now=world.now, runs=list(world.runs))
         copy.settle()
         settled = (copy.table, copy.runs)
-        decision = copy.look()
+        decision = copy.reconcile()
         assert (copy.table, copy.runs) == settled
         assert decision.events == (), "nothing changed, so nothing is told"
 

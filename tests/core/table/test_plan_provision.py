@@ -263,7 +263,7 @@ def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_a
 @pytest.mark.parametrize(
     "class_",
     [
-        FailureClass.SURROUNDINGS,
+        FailureClass.ENVIRONMENT,
         FailureClass.CONFLICT,
         FailureClass.INFRASTRUCTURE,
         FailureClass.OUT_OF_MEMORY,
@@ -296,7 +296,7 @@ def test_retries_double_and_never_share_a_name_with_a_failed_run() -> None:
     seen, delays = world(), []
     seen.settle()
     for _ in range(8):
-        seen.fail(FailureClass.SURROUNDINGS, Reason.BUCKET_NOT_FOUND)
+        seen.fail(FailureClass.ENVIRONMENT, Reason.BUCKET_NOT_FOUND)
         decision = seen.settle()
         delays.append(decision.requeue_after)
         seen.now += decision.requeue_after
@@ -310,7 +310,7 @@ def test_a_ready_table_whose_edit_meets_a_broken_storage_keeps_trying_and_is_not
     seen = world().ready()
     seen.edit(options={"file.compression": "lz4"})
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE, "no answer from s3")
     decision = seen.settle()
     assert seen.says("Ready") == ("Unknown", Reason.STORAGE_UNREACHABLE)
     assert seen.says("Reconciling") == ("True", Reason.STORAGE_UNREACHABLE)
@@ -322,7 +322,7 @@ def test_finished_runs_beyond_the_history_limits_are_deleted_oldest_first() -> N
     seen = world(runPolicy={"successfulRunsHistoryLimit": 1, "failedRunsHistoryLimit": 2})
     seen.settle()
     for _ in range(4):
-        seen.fail(FailureClass.SURROUNDINGS, Reason.BUCKET_NOT_FOUND)
+        seen.fail(FailureClass.ENVIRONMENT, Reason.BUCKET_NOT_FOUND)
         seen.now += seen.settle().requeue_after
         seen.settle()
     failed = [run.metadata.name for run in seen.runs if run.status.completion_time]

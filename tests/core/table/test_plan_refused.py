@@ -16,7 +16,7 @@ TAKEN = Refusal(reason=Reason.NAME_TAKEN, message="PaimonRun shop/x exists and i
 
 def refused(seen: TableWorld, refusal: Refusal) -> dict[str, Condition]:
     """The next run is named, and cannot be made; what the conditions say then."""
-    seen.look()
+    seen.reconcile()
     seen.vanish(seen.active)
     seen.observed = TableObserved(refusal=refusal)
     decision = seen.decide()
@@ -51,7 +51,7 @@ def test_a_table_that_never_was_ready_is_stalled() -> None:
 def test_it_tells_of_the_refusal_and_no_longer_of_the_failure_before() -> None:
     seen = TableWorld()
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.BUCKET_NOT_FOUND)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.BUCKET_NOT_FOUND)
     seen.settle()
     seen.wait(hours=1)
     assert says(refused(seen, QUOTA), "Stalled") == ("True", Reason.NOT_PERMITTED)
@@ -74,8 +74,8 @@ def test_a_name_that_is_taken_is_for_a_human() -> None:
 def test_it_is_forgotten_once_the_run_is_there() -> None:
     seen = ready()
     refused(seen, QUOTA)
-    seen.look()  # and now it was made, before anyone has told so
-    seen.look()
+    seen.reconcile()  # and now it was made, before anyone has told so
+    seen.reconcile()
     assert seen.says("Healthy")[0] == "True"
 
 

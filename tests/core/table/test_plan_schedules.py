@@ -158,7 +158,7 @@ def test_a_failed_write_shows_as_unhealthy_and_ready_stays() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(minutes=15)
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND, "s3://landing/orders/ does not exist")
+    seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND, "s3://landing/orders/ does not exist")
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert seen.says("Stalled")[0] == "False"
@@ -171,7 +171,7 @@ def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_
     seen.wait(hours=1)
     seen.settle()
     due = seen.table.status.active_run.due_time if seen.table.status.active_run else None
-    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
     decision = seen.settle()
     assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
     assert why_not_now(seen).startswith("Waiting: run orders-write-")
@@ -206,7 +206,7 @@ def test_a_newer_tick_does_not_wait_for_the_retry_of_an_older_one() -> None:
     seen = world(writes=[builders.write(schedule="* * * * *")])
     seen.wait(minutes=1)
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
     seen.settle()
     seen.wait(minutes=1)
     seen.settle()
@@ -230,7 +230,7 @@ def test_one_failing_operation_does_not_keep_the_others_from_working() -> None:
     seen = world(writes=[builders.write("bad"), builders.write("good")])
     seen.wait(minutes=15)
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
     assert seen.work_off() == [("Write", "good")]
     assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
 
@@ -295,7 +295,7 @@ def test_a_failure_is_never_said_to_be_tried_again_at_a_time_that_has_passed() -
     seen = world(writes=[builders.write("good", schedule="0 0 * * *"), builders.write("bad")])
     seen.wait(minutes=15)
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.INPUT_NOT_FOUND)
+    seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
     seen.now += seen.settle().requeue_after
     seen.settle()
     message = seen.condition("Healthy").message
@@ -333,7 +333,7 @@ def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_su
     seen.wait(minutes=20)
     seen.settle()
     name = seen.active.metadata.name
-    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE, "no answer from s3")
     decision = seen.settle()
     state = seen.table.status.compaction
     assert state is not None

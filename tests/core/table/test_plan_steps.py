@@ -23,7 +23,7 @@ def world(**spec: Any) -> TableWorld:
 
 def test_before_anything_else_the_finalizer_is_added_and_the_status_left_alone() -> None:
     bare = TableWorld(table=builders.table(metadata={"finalizers": []}))
-    decision = bare.look()
+    decision = bare.reconcile()
     assert (decision.finalizer, decision.status, decision.actions) == ("add", None, ())
 
 
@@ -179,7 +179,7 @@ def test_a_run_that_was_named_and_never_made_is_made_under_the_same_name() -> No
 def test_a_run_that_was_made_and_not_recorded_is_found_again() -> None:
     """Killed between the create and the next status: the 409 and the LIST lead to the same run."""
     seen = world()
-    seen.look()
+    seen.reconcile()
     assert seen.table.status.active_run is not None
     assert seen.table.status.active_run.uid is None
     seen.settle()
@@ -300,7 +300,7 @@ def test_a_user_asks_for_a_compaction_and_the_table_names_their_run() -> None:
     seen = world().ready()
     asked = builders.run("by-hand", table=seen.table)
     seen.runs.append(asked)
-    decision = seen.look()
+    decision = seen.reconcile()
     assert decision.status.active_run.name == "by-hand"
     assert decision.status.active_run.uid == asked.metadata.uid
     assert decision.actions == (), "the user has made the run already"
@@ -318,7 +318,7 @@ def test_a_users_failed_run_leaves_the_table_healthy(asked: dict[str, Any]) -> N
     at_nine = {"schedule": "0 9 * * *"}
     seen = world(retention={"snapshots": at_nine}, compaction={"mode": "Dedicated", "full": at_nine}).ready()
     seen.runs.append(builders.run("by-hand", table=seen.table, **asked))
-    seen.look()
+    seen.reconcile()
     seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
     seen.settle()
     assert seen.table.status.active_run is None
@@ -364,15 +364,15 @@ def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_kn
 def test_a_failed_run_is_told_by_one_event_on_the_table() -> None:
     seen = world()
     seen.settle()
-    seen.fail(FailureClass.SURROUNDINGS, Reason.STORAGE_UNREACHABLE, "no answer from s3")
-    (event,) = seen.look().events
+    seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE, "no answer from s3")
+    (event,) = seen.reconcile().events
     assert (event.type_, event.reason) == ("Warning", Reason.STORAGE_UNREACHABLE)
     assert "no answer from s3" in event.note
 
 
 def test_start_and_end_of_a_run_are_told_as_events() -> None:
     seen = world()
-    notes = [event.note for event in seen.look().events]
+    notes = [event.note for event in seen.reconcile().events]
     assert any("Provision" in note and "orders-provision-" in note for note in notes)
     seen.finish(RunType.PROVISION, created=True)
-    assert Reason.RUN_SUCCEEDED in [event.reason for event in seen.look().events]
+    assert Reason.RUN_SUCCEEDED in [event.reason for event in seen.reconcile().events]

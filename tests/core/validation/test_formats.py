@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -16,7 +16,7 @@ ENGINES = tuple(builders.engines())
 
 def refused(engine: str = "paimon-1.4", **spec: object) -> list[str]:
     seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine))
-    return [str(error) for error in broken_rules(Look.at(seen.table, seen.catalog, seen.operator, seen.now))]
+    return [str(error) for error in broken_rules(TableContext.build(seen.table, seen.catalog, seen.operator, seen.now))]
 
 
 @pytest.mark.parametrize(

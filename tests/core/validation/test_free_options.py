@@ -7,7 +7,7 @@ import re
 import pytest
 
 from paimon_operator.api.table.options import ALLOWED_IN_WRITES, ALLOWED_OPTIONS, ALLOWED_PREFIXES, OPTION_FIELDS
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -18,7 +18,9 @@ ENGINES = tuple(builders.engines())
 
 def refused(engine: str, **spec: object) -> list[str]:
     seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine))
-    return [error.field for error in broken_rules(Look.at(seen.table, seen.catalog, seen.operator, seen.now))]
+    return [
+        error.field for error in broken_rules(TableContext.build(seen.table, seen.catalog, seen.operator, seen.now))
+    ]
 
 
 def dangerous(engine: str) -> list[str]:

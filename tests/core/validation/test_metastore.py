@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.metastore import names_of
 from tests.support import builders
@@ -16,8 +16,10 @@ UPPER = {"columns": [{"name": "Id", "type": "BIGINT"}, {"name": "v", "type": "ST
 
 
 def blamed(catalog: dict[str, Any], **spec: Any) -> list[str]:
-    look = Look.at(builders.table(**spec), builders.catalog(**catalog), builders.operator_facts(), builders.NOW)
-    return [error.field for error in names_of(look)]
+    context = TableContext.build(
+        builders.table(**spec), builders.catalog(**catalog), builders.operator_facts(), builders.NOW
+    )
+    return [error.field for error in names_of(context)]
 
 
 @pytest.mark.parametrize(

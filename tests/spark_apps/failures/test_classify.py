@@ -144,11 +144,11 @@ class DriverError(Exception):
 @pytest.mark.parametrize(
     ("state", "said", "class_", "reason", "field"),
     [
-        ("28P01", "Passwort-Authentifizierung fehlgeschlagen", "Surroundings", "CredentialsRefused", SECRET),
-        ("08004", "no password was provided", "Surroundings", "CredentialsRefused", SECRET),
-        ("3D000", "database does not exist", "Surroundings", "MetastoreNotFound", "uri"),
-        ("42P01", 'relation "paimon_tables" does not exist', "Surroundings", "MetastoreNotFound", "uri"),
-        ("42501", "permission denied for schema public\n  Position: 14", "Surroundings", "AccessDenied", SECRET),
+        ("28P01", "Passwort-Authentifizierung fehlgeschlagen", "Environment", "CredentialsRefused", SECRET),
+        ("08004", "no password was provided", "Environment", "CredentialsRefused", SECRET),
+        ("3D000", "database does not exist", "Environment", "MetastoreNotFound", "uri"),
+        ("42P01", 'relation "paimon_tables" does not exist', "Environment", "MetastoreNotFound", "uri"),
+        ("42501", "permission denied for schema public\n  Position: 14", "Environment", "AccessDenied", SECRET),
         ("42P07", 'relation "paimon_tables" already exists', "Conflict", "CommitConflict", "uri"),
         ("23505", "duplicate key", "Conflict", "CommitConflict", "uri"),
         ("08001", "Connection to pg:5432 refused", "Infrastructure", "MetastoreUnreachable", "uri"),
@@ -173,11 +173,11 @@ DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
         ("Failed to create the desired metastore client (class name: x)", DOWN),
         ("org.apache.thrift.transport.TTransportException: null", DOWN),
         ("org.apache.thrift.TApplicationException: Internal error processing lock", DOWN),
-        ("x.AlreadyExistsException: Table hive.shop.orders already exists", ("Surroundings", "Conflict", "spec.table")),
-        ("x.api.MetaException: Unable to create database path file:/x", ("Surroundings", "AccessDenied", URI)),
+        ("x.AlreadyExistsException: Table hive.shop.orders already exists", ("Environment", "Conflict", "spec.table")),
+        ("x.api.MetaException: Unable to create database path file:/x", ("Environment", "AccessDenied", URI)),
         (
             "x.api.MetaException: java.security.AccessControlException: Permission denied",
-            ("Surroundings", "AccessDenied", URI),
+            ("Environment", "AccessDenied", URI),
         ),
         ("x.api.MetaException: Got exception: java.net.ConnectException to a NameNode of the server's", DOWN),
     ],
@@ -201,7 +201,7 @@ def test_a_lock_that_nobody_gives_back_is_told() -> None:
 )
 def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> None:
     failure = classify(RuntimeError(said), Volume())
-    assert (failure.kind, failure.reason, failure.field) == ("Surroundings", "AccessDenied", "spec.storage.claim")
+    assert (failure.kind, failure.reason, failure.field) == ("Environment", "AccessDenied", "spec.storage.claim")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_an_hdfs_that_fails_is_named_with_its_field(said: str, reason: str, fiel
 
 def test_with_kerberos_it_is_told_who_asked() -> None:
     refused = classify(RuntimeError("LoginException: Unable to obtain password from user"), WITH_KERBEROS)
-    assert (refused.kind, refused.reason) == ("Surroundings", "CredentialsRefused")
+    assert (refused.kind, refused.reason) == ("Environment", "CredentialsRefused")
     assert "(NameNode nn:8020, as paimon@EXAMPLE.COM): " in str(refused)
     denied = classify(RuntimeError("Permission denied: user=paimon"), WITH_KERBEROS)
     assert denied.field == "spec.storage.hdfs.kerberos.principal"

@@ -33,7 +33,7 @@ HdfsOptions = Annotated[
                     "only options of the HDFS client may be set: dfs.client.*, ipc.client.* and a few more; where the"
                     " servers are stands in the ConfigMap",
                     reason="FieldValueForbidden",
-                    told_by=f"'option ' + self.filter(k, !{_PERMITTED})[0] + ' is not one that may be set:"
+                    message_expression=f"'option ' + self.filter(k, !{_PERMITTED})[0] + ' is not one that may be set:"
                     " the page of storage lists them; where the servers are stands in the ConfigMap'",
                 )
             ]

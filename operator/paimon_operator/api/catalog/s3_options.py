@@ -38,14 +38,14 @@ _RULES: Final = [
         f"self.all(k, !{_SECRET})",
         "credentials belong into the Secret that credentialsSecretRef or credentialsFileSecretRef names",
         reason="FieldValueForbidden",
-        told_by=f"'option ' + self.filter(k, {_SECRET})[0] + ' must not be set: credentials belong into the Secret"
-        " that credentialsSecretRef or credentialsFileSecretRef names'",
+        message_expression=f"'option ' + self.filter(k, {_SECRET})[0] + ' must not be set: credentials belong into the"
+        " Secret that credentialsSecretRef or credentialsFileSecretRef names'",
     ),
     rule(
         f"self.all(k, !({_UNKNOWN}) || {_SECRET})",
         "only the options of S3 that the page of storage lists may be set",
         reason="FieldValueForbidden",
-        told_by=f"'option ' + self.filter(k, {_UNKNOWN} && !{_SECRET})[0] + ' is not one that may be set:"
+        message_expression=f"'option ' + self.filter(k, {_UNKNOWN} && !{_SECRET})[0] + ' is not one that may be set:"
         " the page of storage lists them; keys begin with s3. (the table) or fs.s3a. (input files)'",
     ),
     rule(

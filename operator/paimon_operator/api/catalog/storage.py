@@ -65,7 +65,7 @@ class S3(ApiModel):
     """Hadoop's options for S3: s3.* for the table, fs.s3a.* for input files. The page of storage lists the allowed."""
 
 
-class Claim(ApiModel):
+class VolumeClaim(ApiModel):
     """A PersistentVolumeClaim of the namespace."""
 
     name: ResourceName
@@ -86,7 +86,7 @@ class Storage(ApiModel):
     """Warehouse in an S3 bucket: s3://bucket/path."""
     hdfs: Hdfs | None = None
     """Warehouse on HDFS: hdfs://namenode:port/path, or hdfs://nameservice/path."""
-    claim: Claim | None = None
+    claim: VolumeClaim | None = None
     """Warehouse on a PersistentVolumeClaim: file:///data/path. For trying things out: the operator's settings have to
     allow it, and it is as safe and as fast as the volume behind it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -49,12 +49,17 @@ class FailureClass(StrEnum):
 
     CONFLICT = "Conflict"
     SPEC = "Spec"
-    SURROUNDINGS = "Surroundings"
+    ENVIRONMENT = "Environment"
     INFRASTRUCTURE = "Infrastructure"
     OUT_OF_MEMORY = "OutOfMemory"
     DEADLINE = "Deadline"
     RESULT_UNKNOWN = "ResultUnknown"
     CANCELLED = "Cancelled"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        """Reads the class that release 0.1 stored, and reported from its Spark images, as Surroundings."""
+        return cls(cls.ENVIRONMENT) if value == "Surroundings" else None
 
 
 class Phase(StrEnum):

@@ -102,28 +102,28 @@ OPTION_RULES: Final = [
         f"self.all(k, !({_TYPED}))",
         "an option that has a typed field must be set there",
         reason="FieldValueForbidden",
-        told_by=f"'option ' + self.filter(k, {_TYPED})[0] + ' must be set by its typed field '"
+        message_expression=f"'option ' + self.filter(k, {_TYPED})[0] + ' must be set by its typed field '"
         f" + {_mapped(OPTION_FIELDS)}[self.filter(k, {_TYPED})[0]]",
     ),
     rule(
         f"self.all(k, !({_RESERVED}))",
         "options that the operator sets itself or that belong to no table must not be set",
         reason="FieldValueForbidden",
-        told_by=f"'option ' + self.filter(k, {_RESERVED})[0]"
+        message_expression=f"'option ' + self.filter(k, {_RESERVED})[0]"
         " + ' must not be set: the operator sets it itself, or it has no meaning here'",
     ),
     rule(
         f"self.all(k, !{_IN_A_FAMILY})",
         "options of columns, reads, storage or the operator must not be set",
         reason="FieldValueForbidden",
-        told_by=f"'option ' + self.filter(k, {_IN_A_FAMILY})[0]"
+        message_expression=f"'option ' + self.filter(k, {_IN_A_FAMILY})[0]"
         " + ' must not be set: it belongs to columns, reads, the storage or the operator'",
     ),
     rule(
         f"self.all(k, !{_NAMES_A_PLACE})",
         "options that name a place, code or another table must not be set",
         reason="FieldValueForbidden",
-        told_by=f"'option ' + self.filter(k, {_NAMES_A_PLACE})[0]"
+        message_expression=f"'option ' + self.filter(k, {_NAMES_A_PLACE})[0]"
         " + ' must not be set: it names a place, code or another table'",
     ),
     rule("self.all(k, k.size() <= 128)", "the key of an option must have at most 128 characters"),

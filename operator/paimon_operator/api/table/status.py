@@ -107,7 +107,7 @@ class DecisionResult(StrEnum):
     SKIPPED = "Skipped"
 
 
-class Decision(ApiModel):
+class LastDecision(ApiModel):
     """What was decided about an operation the last time it was due, or why it is not being done now."""
 
     result: DecisionResult
@@ -118,7 +118,7 @@ class Decision(ApiModel):
     """Why, as a sentence."""
 
 
-class Failure(ApiModel):
+class LastFailure(ApiModel):
     """The last run failed. Gone after the next success."""
 
     run: RunName
@@ -152,9 +152,9 @@ class ScheduleState(ApiModel):
     """When it succeeded last."""
     next: Time | None = None
     """The next tick."""
-    decision: Decision | None = None
+    decision: LastDecision | None = None
     """What was decided last."""
-    failure: Failure | None = None
+    failure: LastFailure | None = None
     """Set while the last run is a failed one."""
 
 
@@ -169,7 +169,7 @@ class ProvisionState(ApiModel):
     """When it succeeded last."""
     created: bool | None = None
     """True if the operator made the table, false if it was there and was adopted."""
-    failure: Failure | None = None
+    failure: LastFailure | None = None
     """Set while the last run is a failed one."""
 
 
@@ -204,7 +204,7 @@ class DropState(ApiModel):
     """How many runs have failed."""
     done: bool | None = None
     """True once Paimon no longer has the table."""
-    failure: Failure | None = None
+    failure: LastFailure | None = None
     """Why it could not be dropped yet."""
 
 

@@ -16,20 +16,11 @@ from paimon_operator.core import naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.commits.commit_safety import Protection, alone, protection_of
-from paimon_operator.core.conditions import (
-    Finding,
-    fails,
-    holds,
-    replaced,
-    settled,
-    stalled,
-    transitions,
-    unknown,
-)
+from paimon_operator.core.conditions import Finding, false, idle, replaced, stalled, transitions, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.ports import Manifest
-from paimon_operator.core.validation.catalog import catalog_problems, reason_of, told
+from paimon_operator.core.validation.catalog import catalog_problems, reason_of, summarise
 from paimon_operator.errors import SpecError
 
 NAMED: Final = 3
@@ -48,11 +39,11 @@ class CatalogObserved:
     """Tables of it that others commit to, as their externalWriters says."""
     found: int = 0
     """Tables in which a run has found a commit of others that nobody announced."""
-    unbearable: int = 0
+    unsupported: int = 0
     """Such tables too, but with buckets that grow with the keys, which bear no other writer in any catalog."""
     first_names: tuple[str, ...] = ()
     """The first of its tables by name."""
-    unreached: tuple[reachability.Unreached, ...] = ()
+    unreached: tuple[reachability.UnreachableStorage, ...] = ()
     """Tables whose last run failed at the storage."""
     namespace_terminating: bool = False
 
@@ -60,21 +51,21 @@ class CatalogObserved:
     def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
         """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
         count, reached, names, unreached = 0, False, [], []
-        others: Counter[foreign_commits.Others] = Counter()
+        others: Counter[foreign_commits.ForeignWriters] = Counter()
         for table in tables:
             count += 1
             names.append(table["metadata"]["name"])
-            others[foreign_commits.others(table)] += 1
+            others[foreign_commits.foreign_writers_of(table)] += 1
             provision = (table.get("status") or {}).get("provision") or {}
             reached = reached or "lastTime" in provision
-            if (failing := reachability.unreached(table)) is not None:
+            if (failing := reachability.unreachable_storage_of(table)) is not None:
                 unreached.append(failing)
         return cls(
             tables=count,
             reached=reached,
-            announced=others[foreign_commits.Others.ANNOUNCED],
-            found=others[foreign_commits.Others.FOUND],
-            unbearable=others[foreign_commits.Others.UNBEARABLE],
+            announced=others[foreign_commits.ForeignWriters.ANNOUNCED],
+            found=others[foreign_commits.ForeignWriters.FOUND],
+            unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
             first_names=tuple(nsmallest(NAMED, names)),
             unreached=tuple(unreached),
             namespace_terminating=namespace_terminating,
@@ -104,7 +95,7 @@ def _in_use(observed: CatalogObserved) -> tuple[Finding, ...]:
     verb = "PaimonTable still refers" if observed.tables == 1 else "PaimonTables still refer"
     message = f"{observed.tables} {verb} to this catalog ({_named(observed)}): {Reason.CATALOG_IN_USE.remedy}"
     return (
-        fails(ConditionType.READY, Reason.DELETING, message),
+        false(ConditionType.READY, Reason.DELETING, message),
         *stalled(Reason.CATALOG_IN_USE, message),
     )
 
@@ -115,35 +106,40 @@ def _named(observed: CatalogObserved) -> str:
 
 
 def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
-    reason, message = reason_of(problems[0]), told(problems)
-    return (fails(ConditionType.READY, reason, message), *stalled(reason, message))
+    reason, message = reason_of(problems[0]), summarise(problems)
+    return (false(ConditionType.READY, reason, message), *stalled(reason, message))
 
 
 def _right(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
-    return (_ready(catalog, observed), *settled(Reason.AS_EXPECTED), _commit_safe(observed, kept), *_suspended(catalog))
+    return (
+        _ready(catalog, observed),
+        *idle(Reason.NO_ACTION_NEEDED),
+        _commit_safe(observed, kept),
+        *_suspended(catalog),
+    )
 
 
 def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
     """Whether a run has ever reached the storage, and one of the tables that cannot reach it now."""
     before = find(catalog.status.conditions, ConditionType.READY)
-    failing = reachability.told(observed.unreached, before.message if before else "")
+    failing = reachability.summarise(observed.unreached, before.message if before else "")
     if observed.reached:
         now = f" The last run of {failing.words}" if failing else ""
-        return holds(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
+        return true(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
     if failing:
         message = f"No run has reached the catalog's storage yet. The last run of {failing.words}"
         return unknown(ConditionType.READY, failing.reason, message)
-    return unknown(ConditionType.READY, Reason.STORAGE_NOT_TRIED, Reason.STORAGE_NOT_TRIED.means)
+    return unknown(ConditionType.READY, Reason.STORAGE_UNVERIFIED, Reason.STORAGE_UNVERIFIED.means)
 
 
 def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
     unsafe = (0 if kept.announced else observed.announced) + (0 if kept.unannounced else observed.found)
-    unsafe += observed.unbearable
+    unsafe += observed.unsupported
     if unsafe:
         message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
-        return fails(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
+        return false(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
     if safe := observed.announced + observed.found:
-        return holds(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
+        return true(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
     return alone(kept)
 
 
@@ -153,9 +149,9 @@ def _tables(count: int) -> str:
 
 def _suspended(catalog: PaimonCatalog) -> tuple[Finding, ...]:
     if catalog.spec.suspend:
-        return (holds(ConditionType.SUSPENDED, Reason.SUSPENDED, "nothing new starts for any table of this catalog"),)
+        return (true(ConditionType.SUSPENDED, Reason.SUSPENDED, "nothing new starts for any table of this catalog"),)
     if any(condition.type is ConditionType.SUSPENDED for condition in catalog.status.conditions):
-        return (fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
+        return (false(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
     return ()
 
 

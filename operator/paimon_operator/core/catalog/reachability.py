@@ -18,7 +18,7 @@ _MEMORIES: Final = ("provision", "compaction", "retention", "drop")
 
 
 @dataclass(frozen=True, order=True)
-class Unreached:
+class UnreachableStorage:
     """A table whose last run failed at the storage. Later failures are greater."""
 
     time: str
@@ -32,17 +32,17 @@ class Unreached:
         return f"PaimonTable {self.table} could not: {self.reason}. {self.reason.remedy}"
 
 
-def unreached(table: Manifest) -> Unreached | None:
+def unreachable_storage_of(table: Manifest) -> UnreachableStorage | None:
     """From a table as the API server stores it; None when the last run of none of its works failed at the storage."""
     found = (failure for failure in _failures(table.get("status") or {}) if failure.get("reason") in STORAGE_FAILS)
     newest = max(found, key=lambda failure: str(failure.get("time")), default=None)
     if newest is None:
         return None
     reason = next(reason for reason in STORAGE_FAILS if reason == newest["reason"])
-    return Unreached(str(newest.get("time")), table["metadata"]["name"], reason)
+    return UnreachableStorage(str(newest.get("time")), table["metadata"]["name"], reason)
 
 
-def told(all_: Iterable[Unreached], message: str) -> Unreached | None:
+def summarise(all_: Iterable[UnreachableStorage], message: str) -> UnreachableStorage | None:
     """Which one a catalog tells of: the one that its `message` tells of already, or else the newest.
 
     Ten thousand tables that fail at once, and again and again, thus change their catalog's status once.

@@ -17,10 +17,10 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import foreign_commits
-from paimon_operator.core.conditions import Finding, fails, holds
+from paimon_operator.core.conditions import Finding, false, true
 from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec import capabilities
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.storage import metastore_type
 
 LOCK_KEEPER: Final = {MetastoreType.JDBC: "PostgreSQL", MetastoreType.HIVE: "Hive"}
@@ -83,43 +83,45 @@ def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:
 
 def commit_safe(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> Finding:
     """The condition CommitSafe of a table."""
-    commit = foreign_commits.unannounced(spec, status)
+    commit = foreign_commits.undeclared_commit(spec, status)
     if commit is not None and not (kept.unannounced and capabilities.may_be_active(spec)):
-        return fails(ConditionType.COMMIT_SAFE, Reason.OUTSIDE_COMMIT, told(spec, status, kept))
+        return false(ConditionType.COMMIT_SAFE, Reason.OUTSIDE_COMMIT, describe_safety(spec, status, kept))
     if commit is None and spec.external_writers is not ExternalWriters.ACTIVE:
         return alone(kept)
     if not kept.announced:
-        return fails(
+        return false(
             ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, f"Others commit to the table, and {kept.sentence}."
         )
-    return holds(ConditionType.COMMIT_SAFE, kept.reason, f"Others commit to the table: {kept.sentence}.")
+    return true(ConditionType.COMMIT_SAFE, kept.reason, f"Others commit to the table: {kept.sentence}.")
 
 
 def alone(kept: Protection) -> Finding:
     """Nobody else commits: safe, whatever the catalog makes of two commits at once."""
     means, others = Reason.SINGLE_COMMITTER.means, "would be safe" if kept.announced else "would not be safe"
-    return holds(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, f"{means} Others {others}: {kept.sentence}.")
+    return true(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, f"{means} Others {others}: {kept.sentence}.")
 
 
-def may_commit(look: Look, status: TableStatus) -> bool:
+def may_commit(context: TableContext, status: TableStatus) -> bool:
     """Whether runs that commit to the table may start, as far as lost commits go.
 
     Where buckets grow with the keys a second writer is not to be risked: it puts a key into two of them.
     """
-    if foreign_commits.unannounced(look.spec, status) is not None and not capabilities.may_be_active(look.spec):
+    if foreign_commits.undeclared_commit(context.spec, status) is not None and not capabilities.may_be_active(
+        context.spec
+    ):
         return False
-    finding = commit_safe(look.spec, status, protection_of(look.catalog, look.engine))
-    return finding.status is ConditionStatus.TRUE or look.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
+    finding = commit_safe(context.spec, status, protection_of(context.catalog, context.engine))
+    return finding.status is ConditionStatus.TRUE or context.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
 
 
-def may_verify(look: Look, status: TableStatus) -> bool:
+def may_verify(context: TableContext, status: TableStatus) -> bool:
     """Whether the table may be made or verified: that commits nothing, so a record alone does not stand in its way."""
-    return look.spec.external_writers is not ExternalWriters.ACTIVE or may_commit(look, status)
+    return context.spec.external_writers is not ExternalWriters.ACTIVE or may_commit(context, status)
 
 
-def told(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> str:
+def describe_safety(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> str:
     """Why commits are unsafe, and the ways out."""
-    commit = foreign_commits.unannounced(spec, status)
+    commit = foreign_commits.undeclared_commit(spec, status)
     if commit is None:
         return f"Others commit to the table, and {kept.sentence}. {Reason.COMMIT_UNSAFE.remedy}"
-    return foreign_commits.told(commit, spec, locked=kept.announced)
+    return foreign_commits.describe_commit(commit, spec, locked=kept.announced)

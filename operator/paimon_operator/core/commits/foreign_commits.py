@@ -26,7 +26,7 @@ def since(table: PaimonTable) -> int | None:
     return None if known is None else known.seen_snapshot
 
 
-def noted(status: TableStatus, result: RunStatus, stated: ExternalWriters) -> TableStatus:
+def record_result(status: TableStatus, result: RunStatus, stated: ExternalWriters) -> TableStatus:
     """The status with what an ended run saw. Commits before the table was this object's are nobody's fault."""
     if result.seen_snapshot is None or not ever_ready(status):
         return status
@@ -35,7 +35,7 @@ def noted(status: TableStatus, result: RunStatus, stated: ExternalWriters) -> Ta
     return status.model_copy(update={"outside_writers": known.model_copy(update=seen)})
 
 
-def edited(status: TableStatus, stated: ExternalWriters) -> TableStatus:
+def on_spec_change(status: TableStatus, stated: ExternalWriters) -> TableStatus:
     """A new start after an edit of externalWriters; not before the active run's result, which speaks of the past."""
     known = status.outside_writers
     if status.active_run is not None or (known is not None and known.stated is stated):
@@ -43,7 +43,7 @@ def edited(status: TableStatus, stated: ExternalWriters) -> TableStatus:
     return status.model_copy(update={"outside_writers": OutsideWriters(stated=stated)})
 
 
-def unannounced(spec: PaimonTableSpec, status: TableStatus) -> OutsideCommit | None:
+def undeclared_commit(spec: PaimonTableSpec, status: TableStatus) -> OutsideCommit | None:
     """The commit of somebody else that the manifest, as it is now, does not speak of."""
     known = _known(spec, status)
     return None if known is None else known.commit
@@ -55,25 +55,25 @@ def _known(spec: PaimonTableSpec, status: TableStatus) -> OutsideWriters | None:
     return known if known is not None and known.stated is stated is not ExternalWriters.ACTIVE else None
 
 
-class Others(StrEnum):
+class ForeignWriters(StrEnum):
     """What is known of committers other than the operator."""
 
     NOBODY = "Nobody"
     ANNOUNCED = "Announced"
     FOUND = "Found"
-    UNBEARABLE = "Unbearable"
+    UNSUPPORTED = "Unbearable"
     """Found, on a table whose buckets grow with its keys: no storage and no lock makes that safe."""
 
 
-def others(table: Manifest) -> Others:
+def foreign_writers_of(table: Manifest) -> ForeignWriters:
     """Who commits beside the operator, as `unannounced` says it, from the plain object."""
     stated = (table.get("spec") or {}).get("externalWriters", ExternalWriters.NONE)
     known: Mapping[str, Any] = (table.get("status") or {}).get("outsideWriters") or {}
     if stated == ExternalWriters.ACTIVE:
-        return Others.ANNOUNCED
+        return ForeignWriters.ANNOUNCED
     if known.get("stated") != stated or "commit" not in known:
-        return Others.NOBODY
-    return Others.FOUND if _bears_others(table["spec"]) else Others.UNBEARABLE
+        return ForeignWriters.NOBODY
+    return ForeignWriters.FOUND if _bears_others(table["spec"]) else ForeignWriters.UNSUPPORTED
 
 
 def _bears_others(spec: Mapping[str, Any]) -> bool:
@@ -82,7 +82,7 @@ def _bears_others(spec: Mapping[str, Any]) -> bool:
     return fixed or not (spec.get("schema") or {}).get("primaryKeys")
 
 
-def told(commit: OutsideCommit, spec: PaimonTableSpec, *, locked: bool) -> str:
+def describe_commit(commit: OutsideCommit, spec: PaimonTableSpec, *, locked: bool) -> str:
     """Who committed what, and the ways out that this manifest has; `locked`: the metastore has a lock for commits."""
     who = f"commit user {commit.commit_user}" if commit.commit_user else "somebody without a commit user"
     what = f"snapshot {commit.snapshot_id} ({commit.kind}, {rfc3339(commit.time)}) was made by {who}"

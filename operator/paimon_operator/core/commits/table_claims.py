@@ -32,7 +32,7 @@ class PhysicalTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class TableClaim:
     """One object's wish to manage a physical table."""
 
     place: PhysicalTable
@@ -58,22 +58,22 @@ class Claim:
         return not self.launched, not self.busy, self.created, not self.proven, self.uid
 
 
-class ClaimBook:
+class TableClaimIndex:
     """All claims, by place and by object. Every call costs the same however many tables there are."""
 
     def __init__(self) -> None:
-        self._by_key: dict[ObjectKey, Claim] = {}
-        self._by_place: dict[PhysicalTable, dict[ObjectKey, Claim]] = {}
-        self._promised: set[ObjectKey] = set()
+        self._by_key: dict[ObjectKey, TableClaim] = {}
+        self._by_place: dict[PhysicalTable, dict[ObjectKey, TableClaim]] = {}
+        self._reserved: set[ObjectKey] = set()
 
-    def promise(self, table: PaimonTable, catalog: PaimonCatalog | None) -> None:
+    def reserve(self, table: PaimonTable, catalog: PaimonCatalog | None) -> None:
         """Notes that the active run of `table` is being stored. No older notice undoes it before `settled`."""
         self.put(table, catalog)
-        self._promised.add(_key(table))
+        self._reserved.add(_key(table))
 
-    def settled(self, namespace: str, name: str) -> None:
+    def confirm(self, namespace: str, name: str) -> None:
         """What becomes of the promise is known: the next `put` tells."""
-        self._promised.discard((namespace, name))
+        self._reserved.discard((namespace, name))
 
     def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
         """Notes what `table` claims now; returns the other objects whose place got a new holder by that."""
@@ -87,7 +87,7 @@ class ClaimBook:
 
     def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
         """Forgets an object; returns the other objects whose place got a new holder by that."""
-        self._promised.discard((namespace, name))
+        self._reserved.discard((namespace, name))
         claim = self._by_key.pop((namespace, name), None)
         if claim is None:
             return frozenset()
@@ -98,7 +98,7 @@ class ClaimBook:
             del self._by_place[claim.place]
         return frozenset(claims) if was_first else frozenset()
 
-    def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+    def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The other object that holds what `table` means, None when nobody does or `table` itself."""
         claim = self._claim(table, catalog)
         if claim is None:
@@ -106,15 +106,15 @@ class ClaimBook:
         first = _first({**self._by_place.get(claim.place, {}), claim.key: claim})
         return None if first.key == claim.key else first
 
-    def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+    def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The claim of `table`. A run works where it was decided, whatever has become of its catalog since."""
         known, claim = self._by_key.get(_key(table)), claim_of(table, catalog)
-        busy = table.status.active_run is not None or _key(table) in self._promised
+        busy = table.status.active_run is not None or _key(table) in self._reserved
         if busy and known is not None and known.busy and known.uid == table.metadata.uid:
             claim = _claim_at(known.place, table)
         return None if claim is None else replace(claim, busy=busy)
 
-    def _enter(self, claim: Claim) -> frozenset[ObjectKey]:
+    def _enter(self, claim: TableClaim) -> frozenset[ObjectKey]:
         claims = self._by_place.setdefault(claim.place, {})
         before = _first(claims).key if claims else None
         claims[claim.key] = claim
@@ -122,7 +122,7 @@ class ClaimBook:
         return frozenset(claims) - {claim.key} if _first(claims).key != before else frozenset()
 
 
-def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> Claim | None:
+def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
     """What `table` claims; None without its catalog, because then nobody knows where it would be."""
     if catalog is None:
         return None
@@ -136,9 +136,9 @@ def _place_of(catalog: PaimonCatalog) -> str:
     return warehouse if claim is None else f"{catalog.metadata.namespace}/{claim.name}:{warehouse}"
 
 
-def _claim_at(place: PhysicalTable, table: PaimonTable) -> Claim:
+def _claim_at(place: PhysicalTable, table: PaimonTable) -> TableClaim:
     active = table.status.active_run
-    return Claim(
+    return TableClaim(
         place=place,
         namespace=table.metadata.namespace,
         name=table.metadata.name,
@@ -154,5 +154,5 @@ def _key(table: PaimonTable) -> ObjectKey:
     return table.metadata.namespace, table.metadata.name
 
 
-def _first(claims: dict[ObjectKey, Claim]) -> Claim:
+def _first(claims: dict[ObjectKey, TableClaim]) -> TableClaim:
     return min(claims.values(), key=lambda claim: claim.rank)

@@ -22,13 +22,13 @@ from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from paimon_operator.core.spec import effective
-from paimon_operator.errors import SurroundingsError
+from paimon_operator.errors import RunEnvironmentError
 
 ValueT = TypeVar("ValueT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launches:
+class LaunchBuilder:
     """What the operator's settings add to tables and catalogs."""
 
     operator: OperatorFacts
@@ -40,11 +40,11 @@ class Launches:
     """CPU requested per core of a driver; below 1 more drivers fit on a node than can compute at full speed at once."""
 
     def launch_of(self, run: PaimonRun, table: PaimonTable | None, catalog: PaimonCatalog | None) -> Launch:
-        """Raises SpecError for what the manifest says wrong, SurroundingsError for what is missing beside it."""
+        """Raises SpecError for what the manifest says wrong, RunEnvironmentError for what is missing beside it."""
         if table is None or catalog is None:
             what, remedy = ("PaimonTable", "Delete the run.") if table is None else ("PaimonCatalog", "Create it.")
             reason = Reason.TABLE_NOT_FOUND if table is None else Reason.CATALOG_NOT_FOUND
-            raise SurroundingsError(f"the run's {what} does not exist", remedy, reason=reason)
+            raise RunEnvironmentError(f"the run's {what} does not exist", remedy, reason=reason)
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
         job = build_job(run, table, catalog, self.operator, executors.job if executors else None)
@@ -69,7 +69,7 @@ class Launches:
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:
         defaults = self.operator.defaults
-        mode, unknown = effective.mode(table, catalog, defaults), storage.knows_no_executors(catalog)
+        mode, unknown = effective.mode(table, catalog, defaults), storage.lacks_executor_accounts(catalog)
         return execution(run, table, mode, defaults, accounts_unknown=unknown)
 
     def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
@@ -105,7 +105,7 @@ class Launches:
     def _image(self, engine: str) -> str:
         if engine not in self.images:
             remedy = "Set its image in the chart's values, or another engine in the PaimonCatalog."
-            raise SurroundingsError(
+            raise RunEnvironmentError(
                 f"no Spark image is configured for engine {engine}", remedy, reason=Reason.UNKNOWN_ENGINE
             )
         return self.images[engine]

@@ -22,7 +22,7 @@ from paimon_operator.core.launch.pod_overlay import overlaid
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.storage import METASTORES
-from paimon_operator.core.storage.access import Mount, Source, Variable
+from paimon_operator.core.storage.access import Mount, ValueSource, Variable
 
 SPARK_UID: Final = 185
 ENTRYPOINT: Final = "/opt/paimon-operator/entrypoint.sh"
@@ -82,7 +82,7 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
         template = overlaid(executor_pod.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
         labels[naming.ROLE_LABEL] = naming.EXECUTOR
         data[executor_pod.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
-        data[executor_pod.MAY_USE_KEY] = executor_pod.may_use(template, launch.image)
+        data[executor_pod.ALLOW_LIST_KEY] = executor_pod.allow_list(template, launch.image)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -136,9 +136,9 @@ def driver_pod(
     return overlaid({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, launch.overlay)
 
 
-def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Shape:
+def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.ExecutorPodSpec:
     mounts = [each for each in launch.mounts if not each.driver_only]
-    return executor_pod.Shape(
+    return executor_pod.ExecutorPodSpec(
         table=run.spec.table_ref.name,
         run=run.metadata.name,
         run_uid=run.metadata.uid,
@@ -179,7 +179,7 @@ def _secrets(launch: Launch) -> tuple[str, ...]:
     """Where driver and executors both find the storage's secrets."""
     variables = tuple(each.name for each in launch.variables if each.secret_key is not None and not each.driver_only)
     return variables + tuple(
-        each.path for each in launch.mounts if each.source is Source.SECRET and not each.driver_only
+        each.path for each in launch.mounts if each.source is ValueSource.SECRET and not each.driver_only
     )
 
 
@@ -273,17 +273,17 @@ def _volume(mount: Mount) -> dict[str, Any]:
     if mount.items:
         items["items"] = [{"key": key, "path": file} for key, file in mount.items.items()]
     match mount.source:
-        case Source.SECRET:
+        case ValueSource.SECRET:
             # Readable by the group of the Pod (fsGroup) and nobody else.
             return {"name": mount.volume, "secret": {"secretName": mount.name, "defaultMode": 0o440, **items}}
-        case Source.CONFIG_MAP:
+        case ValueSource.CONFIG_MAP:
             return {"name": mount.volume, "configMap": {"name": mount.name, **items}}
-        case Source.CLAIM:
+        case ValueSource.CLAIM:
             return {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.name}}
 
 
 def _volume_mount(mount: Mount) -> dict[str, Any]:
-    read_only = {} if mount.source is Source.CLAIM else {"readOnly": True}
+    read_only = {} if mount.source is ValueSource.CLAIM else {"readOnly": True}
     return {"name": mount.volume, "mountPath": mount.path, **read_only}
 
 

@@ -16,7 +16,7 @@ from paimon_operator.core import naming
 
 CONTAINER: Final = "executor"
 TEMPLATE_FILE: Final = "executor.json"
-MAY_USE_KEY: Final = "executors-may-use"
+ALLOW_LIST_KEY: Final = "executors-may-use"
 """Key of the ConfigMap, read by the admission policy: `label/team=shop secret/lake-s3 serviceaccount/paimon-spark`."""
 API_DIRECTORY: Final = "/etc/paimon-api"
 """Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
@@ -83,7 +83,7 @@ def token_mount() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class ExecutorPodSpec:
     """What executors have in common with their driver."""
 
     table: str
@@ -101,7 +101,7 @@ class Shape:
     container_security: dict[str, Any]
 
 
-def template(executors: Executors, shape: Shape) -> dict[str, Any]:
+def template(executors: Executors, shape: ExecutorPodSpec) -> dict[str, Any]:
     """The Pod that Spark completes for each executor: name, owner, image, sizes, and how to reach the driver."""
     return {
         "apiVersion": "v1",
@@ -125,7 +125,7 @@ def template(executors: Executors, shape: Shape) -> dict[str, Any]:
     }
 
 
-def _container(shape: Shape) -> dict[str, Any]:
+def _container(shape: ExecutorPodSpec) -> dict[str, Any]:
     own = [{"name": "RUN_UID", "value": shape.run_uid}, shared_secret(shape.secrets)]
     return {
         "name": CONTAINER,
@@ -139,7 +139,7 @@ def _container(shape: Shape) -> dict[str, Any]:
     }
 
 
-def may_use(pod: dict[str, Any], image: str) -> str:
+def allow_list(pod: dict[str, Any], image: str) -> str:
     """What a Pod made from this template is, and reads: `image/paimon-spark:1 label/team=shop secretkey/lake-s3/id`.
 
     `image` is the driver's, which Spark takes for executors too: the template has none.

@@ -18,12 +18,12 @@ from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.operations.data import write
 from paimon_operator.core.operations.maintenance import compact, expire_snapshots
 from paimon_operator.core.operations.schema import drop
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
-from paimon_operator.errors import SpecError, SurroundingsError
+from paimon_operator.errors import RunEnvironmentError, SpecError
 
 NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -39,35 +39,35 @@ def build_job(
     for problem in catalog_problems(catalog, operator):
         raise problem
     # A job does not depend on the time of day; the look wants one.
-    look = Look.at(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
-    return job_of(run, look, operator.cluster_id, executors)
+    context = TableContext.build(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
+    return job_of(run, context, operator.cluster_id, executors)
 
 
-def job_of(run: PaimonRun, look: Look, cluster_id: str, executors: JobExecutors | None = None) -> Job:
+def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: JobExecutors | None = None) -> Job:
     """The job document of `run`, whose driver works alone without `executors`.
 
-    Raises SpecError for what the manifest no longer has, SurroundingsError when it was edited after the decision.
+    Raises SpecError for what the manifest no longer has, RunEnvironmentError when it was edited after the decision.
     """
-    _permitted(run, look)
-    _same_as_decided(run, look)
-    metadata = look.table.metadata
-    way = storage.access(look.catalog, look.engine)
+    _permitted(run, context)
+    _same_as_decided(run, context)
+    metadata = context.table.metadata
+    way = storage.access(context.catalog, context.engine)
     return Job(
         run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace=run.metadata.namespace),
         operation=run.spec.type,
-        engine=look.engine.id,
+        engine=context.engine.id,
         catalog=JobCatalog(
-            warehouse=look.catalog.spec.warehouse,
-            metastore=storage.METASTORES[storage.metastore_type(look.catalog)],
+            warehouse=context.catalog.spec.warehouse,
+            metastore=storage.METASTORES[storage.metastore_type(context.catalog)],
             options=dict(way.catalog_options),
         ),
         hadoop=dict(way.hadoop_options),
-        table=JobTable(database=look.spec.database, name=table_name(look.table)),
+        table=JobTable(database=context.spec.database, name=table_name(context.table)),
         owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
         commit_user=f"{run.metadata.name}-{run.metadata.uid}",
-        since_snapshot=foreign_commits.since(look.table),
-        spark=_spark(look.catalog, executors),
-        **_member(run, look),
+        since_snapshot=foreign_commits.since(context.table),
+        spark=_spark(context.catalog, executors),
+        **_member(run, context),
     )
 
 
@@ -76,28 +76,28 @@ def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark |
     return JobSpark(conf=dict(conf), executors=executors) if conf or executors else None
 
 
-def _member(run: PaimonRun, look: Look) -> dict[str, Any]:
+def _member(run: PaimonRun, context: TableContext) -> dict[str, Any]:
     match run.spec.type:
         case RunType.PROVISION:
-            return {"provision": desired_table(look.spec, look.holds)}
+            return {"provision": desired_table(context.spec, context.effective)}
         case RunType.WRITE:
-            return {"write": write.job(look, run)}
+            return {"write": write.job(context, run)}
         case RunType.COMPACT:
-            return {"compact": compact.job(look, run)}
+            return {"compact": compact.job(context, run)}
         case RunType.EXPIRE_SNAPSHOTS:
-            return {"expire_snapshots": expire_snapshots.job(look)}
+            return {"expire_snapshots": expire_snapshots.job(context)}
         case RunType.DROP:
             return {"drop": drop.job()}
 
 
-def _permitted(run: PaimonRun, look: Look) -> None:
+def _permitted(run: PaimonRun, context: TableContext) -> None:
     """The last guard before data is lost: whatever a run says, only its table's manifest can ask for a Drop."""
     if run.spec.type is not RunType.DROP:
-        for error in broken_rules(look):
+        for error in broken_rules(context):
             raise error
         return
-    deleted = look.table.metadata.deletion_timestamp is not None
-    if not deleted or look.spec.deletion_policy is not DeletionPolicy.DELETE:
+    deleted = context.table.metadata.deletion_timestamp is not None
+    if not deleted or context.spec.deletion_policy is not DeletionPolicy.DELETE:
         raise SpecError(
             "spec.type",
             "a table is dropped only while its PaimonTable is being deleted with deletionPolicy Delete",
@@ -106,18 +106,18 @@ def _permitted(run: PaimonRun, look: Look) -> None:
         )
 
 
-def _same_as_decided(run: PaimonRun, look: Look) -> None:
+def _same_as_decided(run: PaimonRun, context: TableContext) -> None:
     """A run realises the manifest that it was decided for; after an edit in between the table decides anew."""
     decided = run.spec.trigger.spec_hash if run.spec.trigger else None
     if decided is None:
         return
     if run.spec.type is RunType.PROVISION:
-        current = look.wanted_hash
+        current = context.wanted_hash
     else:
         name = run.spec.write.name if run.spec.write else None
-        current = next((write.write_hash(each) for each in look.spec.writes if each.name == name), decided)
+        current = next((write.write_hash(each) for each in context.spec.writes if each.name == name), decided)
     if current != decided:
         # No error of the manifest: an edit back again must not leave the table waiting for yet another edit.
-        raise SurroundingsError(
-            "the manifest was edited after this run was decided", "Another run follows.", reason=Reason.PENDING
+        raise RunEnvironmentError(
+            "the manifest was edited after this run was decided", "Another run follows.", reason=Reason.SPEC_CHANGED
         )

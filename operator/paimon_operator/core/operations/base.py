@@ -12,12 +12,12 @@ from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger, RunType
-from paimon_operator.api.table.status import ActiveRun, Decision, DecisionResult, Failure, TableStatus
-from paimon_operator.core.spec.context import Look
+from paimon_operator.api.table.status import ActiveRun, DecisionResult, LastDecision, LastFailure, TableStatus
+from paimon_operator.core.spec.context import TableContext
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class DueRun:
     """Something that is due for one table."""
 
     type_: RunType
@@ -40,7 +40,7 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class RunOutcome:
     """How the table's active run ended."""
 
     active: ActiveRun
@@ -58,9 +58,9 @@ class Ended:
         """Whether the run did what it was asked to."""
         return self.failure_class is None
 
-    def as_failure(self, before: Failure | None, next_try: datetime | None) -> Failure:
+    def as_failure(self, before: LastFailure | None, next_try: datetime | None) -> LastFailure:
         """The failure as status remembers it, one more than `before`."""
-        return Failure(
+        return LastFailure(
             run=self.active.name,
             failure_class=self.failure_class or FailureClass.INFRASTRUCTURE,
             reason=self.reason,
@@ -78,33 +78,33 @@ class Operation(Protocol):
 
     type_: RunType
 
-    def due(self, look: Look, status: TableStatus) -> Iterator[Work]:
+    def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """What is due now."""
 
-    def outlook(self, look: Look, status: TableStatus) -> TableStatus:
+    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The status with the next ticks filled in, and without what the manifest no longer asks for."""
 
-    def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:
+    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """The status with what was decided about `work`; a decision to start or to skip it answers its tick."""
 
-    def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
+    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
         """The status after a run of this operation. `key` names the table, for the spread of retries."""
 
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
         """Subjects (see `Work`) and failures that the status remembers."""
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """When something of this operation becomes due."""
 
 
-def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> Ended | None:
+def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> RunOutcome | None:
     """How `run` ended; None while it goes on, and while its result is unknown."""
     status = run.status
     if status.phase not in (Phase.SUCCEEDED, Phase.FAILED):
         return None
     condition = find(status.conditions, ConditionType.SUCCEEDED)
     failed = status.phase is Phase.FAILED
-    return Ended(
+    return RunOutcome(
         active=active,
         at=status.completion_time or now,
         result=status,
@@ -115,7 +115,7 @@ def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> Ended | None:
     )
 
 
-def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> Ended:
+def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> RunOutcome:
     """The active run was deleted before it ended; or because its result was `unknown`, so that work goes on."""
     if unknown:
         class_, reason = FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN
@@ -123,15 +123,15 @@ def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> Ended:
     else:
         class_, reason = FailureClass.CANCELLED, Reason.CANCELLED
         message = "it was deleted before its result was here"
-    return Ended(active=active, at=now, result=RunStatus(), failure_class=class_, reason=reason, message=message)
+    return RunOutcome(active=active, at=now, result=RunStatus(), failure_class=class_, reason=reason, message=message)
 
 
-def started(work: Work, run: str) -> Decision:
+def started(work: DueRun, run: str) -> LastDecision:
     """The decision to start `work` as `run`."""
-    return Decision(result=DecisionResult.STARTED, reason=Reason.STARTED, message=f"{why(work)}: run {run}")
+    return LastDecision(result=DecisionResult.STARTED, reason=Reason.STARTED, message=f"{why(work)}: run {run}")
 
 
-def why(work: Work | ActiveRun) -> str:
+def why(work: DueRun | ActiveRun) -> str:
     """Why a run was started, as a sentence without a full stop."""
     match work.trigger:
         case RunTrigger.SCHEDULE:

@@ -14,15 +14,15 @@ from typing import Final, TypeVar
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.status import Decision, DecisionResult, Failure, ScheduleState
+from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
-from paimon_operator.core.operations.base import Ended, identity
+from paimon_operator.core.operations.base import RunOutcome, identity
 from paimon_operator.core.schedule import Schedule
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 
 StateT = TypeVar("StateT", bound=ScheduleState)
 
-RETRIED_BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.SURROUNDINGS})
+RETRIED_BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.ENVIRONMENT})
 """Conflicts and infrastructure were retried inside the run; what a human mends is tried again, the rest waits."""
 
 
@@ -46,57 +46,59 @@ def due_tick(state: ScheduleState, schedule: Schedule, created: datetime, now: d
     return DueTick(state.last_due, failure.next_try, identity(rfc3339(state.last_due), failure.count))
 
 
-def with_next(state: StateT, schedule: Schedule, look: Look) -> StateT:
+def with_next(state: StateT, schedule: Schedule, context: TableContext) -> StateT:
     """`next` is the first tick without an answer: in the future, or overdue while something stands in the way.
 
     Ticks that passed before the schedule was in the manifest were not missed: they are answered by not asking for them.
     """
-    if state.next is None and not look.is_first:
-        passed = schedule.due(state.last_due or look.created, look.now)
+    if state.next is None and not context.never_reconciled:
+        passed = schedule.due(state.last_due or context.created, context.now)
         state = changed(state, last_due=passed or state.last_due)
-    return changed(state, next=schedule.next_after(state.last_due or look.created))
+    return changed(state, next=schedule.next_after(state.last_due or context.created))
 
 
-def forgotten(state: StateT) -> StateT:
+def without_schedule(state: StateT) -> StateT:
     """The manifest asks for it no longer: what happened stays, what was to come goes."""
     return changed(state, next=None, decision=None, failure=None)
 
 
-def noted(state: StateT, tick: datetime | None, decision: Decision) -> StateT:
+def record_decision(state: StateT, tick: datetime | None, decision: LastDecision) -> StateT:
     """The decision about a tick; one that was started, or is not needed, is answered."""
     answered = decision.result is not DecisionResult.WAITING and tick is not None
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
 
 
-def succeeded(state: StateT, ended: Ended, *, reason: Reason = Reason.RUN_SUCCEEDED, then: str = "") -> StateT:
+def record_success(
+    state: StateT, ended: RunOutcome, *, reason: Reason = Reason.RUN_SUCCEEDED, then: str = ""
+) -> StateT:
     """The run did its work. `then` is what comes next of work that has no next tick."""
     ahead = state.next is not None
     waits = ahead and reason is Reason.RUN_SUCCEEDED
     result = DecisionResult.WAITING if waits else DecisionResult.SKIPPED
     follows = "it waits for its next tick" if ahead else then or "no more is asked for"
     message = f"run {ended.active.name}: {ended.message}; {follows}"
-    decision = Decision(result=result, reason=reason, message=message)
+    decision = LastDecision(result=result, reason=reason, message=message)
     return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None, decision=decision)
 
 
-def failed(state: StateT, ended: Ended, key: str, retried: frozenset[FailureClass]) -> StateT:
+def record_failure(state: StateT, ended: RunOutcome, key: str, retried: frozenset[FailureClass]) -> StateT:
     """The run failed; classes in `retried` come back after 1 to 15 minutes, doubling."""
     next_try = retry_time(ended, state.failure.count + 1 if state.failure else 1, key, retried)
     failure = ended.as_failure(state.failure, next_try)
     return changed(state, last_run=ended.active.name, failure=failure, decision=_after(failure, state.next))
 
 
-def _after(failure: Failure, tick: datetime | None) -> Decision:
+def _after(failure: LastFailure, tick: datetime | None) -> LastDecision:
     """Why it is not being done now: what was decided while it was under way is no longer true."""
     if failure.next_try is not None:
         message = f"run {failure.run} failed; the next try is at {rfc3339(failure.next_try)}"
-        return Decision(result=DecisionResult.WAITING, reason=Reason.RUN_FAILING, message=message)
+        return LastDecision(result=DecisionResult.WAITING, reason=Reason.RUN_FAILING, message=message)
     ahead = "an edit" if tick is None else "its next tick"
     message = f"run {failure.run} failed and is not repeated; it waits for {ahead}"
-    return Decision(result=DecisionResult.SKIPPED, reason=Reason.RUN_FAILING, message=message)
+    return LastDecision(result=DecisionResult.SKIPPED, reason=Reason.RUN_FAILING, message=message)
 
 
-def retry_time(ended: Ended, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
+def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
     """When the table tries again by itself; None when it does not.
 
     An unknown result ends only by the deletion of its run. Who deletes it wants to go on, and nothing is done twice by
@@ -106,10 +108,10 @@ def retry_time(ended: Ended, failures: int, key: str, retried: frozenset[Failure
         return ended.at
     if ended.failure_class not in retried:
         return None
-    return ended.at + backoff.SURROUNDINGS.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
+    return ended.at + backoff.ENVIRONMENT.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
 
 
-def wakes(state: ScheduleState) -> Iterator[datetime]:
+def next_wakeups(state: ScheduleState) -> Iterator[datetime]:
     """The moments at which this schedule has something to do."""
     if state.next is not None:
         yield state.next

@@ -11,7 +11,7 @@ from paimon_operator.api import units
 from paimon_operator.api.conditions import MAX_MESSAGE
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureClass
-from paimon_operator.core.run.outcome import Failure, Success, known_reason
+from paimon_operator.core.run.outcome import AttemptFailure, Success, known_reason
 from paimon_operator.core.run.pod import PodObserved
 
 GROWTH: Final = 1.5
@@ -40,7 +40,7 @@ def next_memory(attempts: Iterable[Attempt], configured_mib: int) -> int:
     return memory
 
 
-def seen(attempt: Attempt, pod: PodObserved) -> Attempt:
+def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
     """The attempt after a look at its Pod: it exists, and perhaps its container has started or ended."""
     started = pod.started or attempt.started
     running = attempt.state is AttemptState.LAUNCHING and started is not None
@@ -61,21 +61,25 @@ def waiting(attempt: Attempt, reason: Reason | None, message: str | None) -> Att
     return attempt.model_copy(update={"reason": None if reason is None else reason.value, "message": cut(message)})
 
 
-def stopping(attempt: Attempt, failure: Failure) -> Attempt:
+def stopping(attempt: Attempt, failure: AttemptFailure) -> Attempt:
     """The intent to stop the Pod, written before the Pod is deleted, with the failure that the attempt will end by."""
     return attempt.model_copy(update={"state": AttemptState.STOPPING, **_why(failure)})
 
 
-def ended(attempt: Attempt, outcome: Success | Failure, now: datetime) -> Attempt:
+def record_end(attempt: Attempt, outcome: Success | AttemptFailure, now: datetime) -> Attempt:
     """The attempt after its end was read. Never called twice for one attempt: an ended one is not looked at again."""
-    why = _why(outcome) if isinstance(outcome, Failure) else {"failure_class": None, "reason": None, "message": None}
+    why = (
+        _why(outcome)
+        if isinstance(outcome, AttemptFailure)
+        else {"failure_class": None, "reason": None, "message": None}
+    )
     finished = attempt.finished or (_whole(now) if attempt.started else None)
     return attempt.model_copy(update={"state": AttemptState.ENDED, "finished": finished, **why})
 
 
-def recorded(attempt: Attempt) -> Failure:
+def recorded(attempt: Attempt) -> AttemptFailure:
     """The failure that a stopping attempt was written down with."""
-    return Failure(
+    return AttemptFailure(
         failure_class=attempt.failure_class or FailureClass.INFRASTRUCTURE,
         reason=known_reason(attempt.reason, Reason.DRIVER_FAILED),
         message=attempt.message or "",
@@ -128,7 +132,7 @@ def cut(message: str | None) -> str | None:
     return message[: MAX_MESSAGE - 1] + "…"
 
 
-def _why(failure: Failure) -> dict[str, object]:
+def _why(failure: AttemptFailure) -> dict[str, object]:
     return {"failure_class": failure.failure_class, "reason": failure.reason.value, "message": cut(failure.message)}
 
 

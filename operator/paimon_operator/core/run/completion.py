@@ -13,9 +13,9 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, FailureClass, Measure, Phase, RunStatus, RunType
 from paimon_operator.core import backoff
-from paimon_operator.core.conditions import fails, holds, settled, stalled, unknown
+from paimon_operator.core.conditions import false, idle, stalled, true, unknown
 from paimon_operator.core.run import attempt as attempts
-from paimon_operator.core.run.outcome import Failure, Success
+from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.transition import Step, under_way, with_attempt
 
 RETRIED: Final[Mapping[FailureClass, backoff.Backoff]] = {
@@ -33,10 +33,10 @@ _MAX_DIFFERENCES, _DIFFERENCE_LENGTH, _FIELD_LENGTH = 32, 512, 256
 
 
 def after_attempt(
-    run: PaimonRun, last: Attempt, outcome: Success | Failure, *, backoff_limit: int, now: datetime
+    run: PaimonRun, last: Attempt, outcome: Success | AttemptFailure, *, backoff_limit: int, now: datetime
 ) -> Step:
     """The `last` attempt has ended by `outcome`: the run ends with it, or waits for its next attempt."""
-    attempt = attempts.ended(last, outcome, now)
+    attempt = attempts.record_end(last, outcome, now)
     status = with_attempt(run.status, attempt)
     if isinstance(outcome, Success):
         return _succeeded(status, outcome.result, now)
@@ -47,7 +47,7 @@ def after_attempt(
     return _retry(run, status, outcome, now)
 
 
-def failed(status: RunStatus, failure: Failure, now: datetime) -> Step:
+def failed(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
     """The run is over and did not do what it was asked to, or nobody knows whether it did."""
     if failure.failure_class is FailureClass.RESULT_UNKNOWN:
         return _unknown(status, failure, now)
@@ -55,7 +55,7 @@ def failed(status: RunStatus, failure: Failure, now: datetime) -> Step:
     return Step(
         status=final,
         findings=(
-            fails(ConditionType.SUCCEEDED, failure.reason, failure.message),
+            false(ConditionType.SUCCEEDED, failure.reason, failure.message),
             *stalled(failure.reason, failure.message),
         ),
         requeue_after=_AT_ONCE,
@@ -67,14 +67,14 @@ def _succeeded(status: RunStatus, result: Result, now: datetime) -> Step:
     return Step(
         status=_final(status, Phase.SUCCEEDED, result, now, None),
         findings=(
-            holds(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, message),
-            *settled(Reason.RUN_SUCCEEDED, message),
+            true(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, message),
+            *idle(Reason.RUN_SUCCEEDED, message),
         ),
         requeue_after=_AT_ONCE,
     )
 
 
-def _unknown(status: RunStatus, failure: Failure, now: datetime) -> Step:
+def _unknown(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
     message = f"{failure.message.rstrip('. ')}. {Reason.RESULT_UNKNOWN.remedy}"
     return Step(
         status=_final(status, Phase.UNKNOWN, failure.result, now, failure),
@@ -86,16 +86,16 @@ def _unknown(status: RunStatus, failure: Failure, now: datetime) -> Step:
     )
 
 
-def _exhausted(run: PaimonRun, status: RunStatus, failure: Failure, now: datetime) -> Step:
+def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
     """No attempt is left. A write of which one attempt may have committed unseen is unknown, not failed."""
     tried = len(status.attempts)
     times = "1 attempt" if tried == 1 else f"{tried} attempts"
     unseen = any(attempt.reason == Reason.RESULT_MISSING for attempt in status.attempts)
     if run.spec.type is RunType.WRITE and unseen:
         message = f"whether the write was committed is not known after {times}: {failure.message}"
-        lost = Failure(failure_class=FailureClass.RESULT_UNKNOWN, reason=Reason.RESULT_UNKNOWN, message=message)
+        lost = AttemptFailure(failure_class=FailureClass.RESULT_UNKNOWN, reason=Reason.RESULT_UNKNOWN, message=message)
         return _unknown(status, lost, now)
-    last = Failure(
+    last = AttemptFailure(
         failure_class=failure.failure_class,
         reason=failure.reason,
         message=f"{times} failed, the last one: {failure.message}",
@@ -105,7 +105,7 @@ def _exhausted(run: PaimonRun, status: RunStatus, failure: Failure, now: datetim
     return failed(status, last, now)
 
 
-def _retry(run: PaimonRun, status: RunStatus, failure: Failure, now: datetime) -> Step:
+def _retry(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
     number = status.attempts[-1].number
     delay = RETRIED[failure.failure_class].delay(number, run.metadata.uid)
     next_try = to_the_second(now + delay)
@@ -117,7 +117,9 @@ def _retry(run: PaimonRun, status: RunStatus, failure: Failure, now: datetime) -
     )
 
 
-def _final(status: RunStatus, phase: Phase, result: Result | None, now: datetime, failure: Failure | None) -> RunStatus:
+def _final(
+    status: RunStatus, phase: Phase, result: Result | None, now: datetime, failure: AttemptFailure | None
+) -> RunStatus:
     """The status that never changes again."""
     update: dict[str, Any] = {
         "phase": phase,

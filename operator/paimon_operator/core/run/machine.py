@@ -24,10 +24,18 @@ from paimon_operator.core.run import outcome as outcomes
 from paimon_operator.core.run import pod_release
 from paimon_operator.core.run.completion import ENDED, after_attempt
 from paimon_operator.core.run.observed import RunObserved, last_attempt
-from paimon_operator.core.run.outcome import Failure, Success
+from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.pod import PodObserved, PodPhase
 from paimon_operator.core.run.start import launch, not_for_users, not_its_turn
-from paimon_operator.core.run.transition import LOOK_AGAIN, Step, decided, held_up, in_phase, under_way, with_attempt
+from paimon_operator.core.run.transition import (
+    LOOK_AGAIN,
+    Step,
+    blocked_findings,
+    decide,
+    in_phase,
+    under_way,
+    with_attempt,
+)
 
 _HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.POD_NOT_STARTED}
 """Waits of a Pod that only a human ends. A node may come by itself."""
@@ -50,8 +58,8 @@ def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     if attempt is None and observed.is_awaited:
         return Decision(status=run.status, requeue_after=_until_answered(run, now))
     if attempt is None or attempt.state is AttemptState.ENDED:
-        return decided(run, _between_attempts(observed, attempt, now), now)
-    return decided(run, _during_attempt(observed, attempt, now), now)
+        return decide(run, _between_attempts(observed, attempt, now), now)
+    return decide(run, _during_attempt(observed, attempt, now), now)
 
 
 def _until_answered(run: PaimonRun, now: datetime) -> timedelta:
@@ -77,14 +85,14 @@ def _last_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step | 
     run, pod = observed.run, observed.own_pod
     if pod is None:
         return None
-    if not pod.settled(now):
+    if not pod.stopped_or_expired(now):
         # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
         stopping = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
-        findings = pod_release.silence(observed, pod) if pod.silent(now) else stopping
+        findings = pod_release.silence(observed, pod) if pod.node_unreachable(now) else stopping
         stop = pod_release.delete(pod)
-        return Step(status=run.status, findings=pod_release.told(observed, findings, stop), actions=stop)
+        return Step(status=run.status, findings=pod_release.with_refusal(observed, findings, stop), actions=stop)
     actions = pod_release.release(pod)
-    findings = pod_release.told(observed, _backing_off(attempt), actions)
+    findings = pod_release.with_refusal(observed, _backing_off(attempt), actions)
     return Step(status=run.status, findings=findings, actions=actions) if actions else None
 
 
@@ -96,7 +104,7 @@ def _executors(observed: RunObserved, now: datetime) -> Step | None:
     names = pod_release.named(observed.executors)
     stopping = under_way(Reason.STOPPING, f"executors of the last attempt must end before the next one: {names}")
     findings = pod_release.executors_silence(observed, now) or stopping
-    return Step(status=observed.run.status, findings=pod_release.told(observed, findings, left), actions=left)
+    return Step(status=observed.run.status, findings=pod_release.with_refusal(observed, findings, left), actions=left)
 
 
 def _backing_off(attempt: Attempt) -> tuple[Finding, ...]:
@@ -110,10 +118,10 @@ def _during_attempt(observed: RunObserved, attempt: Attempt, now: datetime) -> S
         return _without_pod(observed, attempt, now)
     if observed.own_pod is None:
         message = f"pod {pod.name} belongs to another object; the run goes on once it is gone"
-        return Step(status=run.status, findings=held_up(Reason.NAME_TAKEN, message))
-    attempt = attempts.seen(attempt, pod)
-    if pod.silent(now) or pod.settled(now):
-        return _read_end(observed, attempt, pod, now) if pod.settled(now) else _wait(observed, attempt, pod)
+        return Step(status=run.status, findings=blocked_findings(Reason.NAME_TAKEN, message))
+    attempt = attempts.observe_pod(attempt, pod)
+    if pod.node_unreachable(now) or pod.stopped_or_expired(now):
+        return _read_end(observed, attempt, pod, now) if pod.stopped_or_expired(now) else _wait(observed, attempt, pod)
     if attempt.state is AttemptState.STOPPING:
         return _stop(observed, attempt, pod)
     if attempt.started is None:
@@ -137,19 +145,19 @@ def _wait(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
 
 def _read_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
     """The Pod is let go in the same step, once its end is stored."""
-    spoken, run = pod.spoken, observed.run.metadata.name
-    outcome = outcomes.classify(pod, run) if spoken else outcomes.given_up(pod.name)
-    killed_by_us = attempt.state is AttemptState.STOPPING and isinstance(outcome, Failure)
+    end_known, run = pod.end_known, observed.run.metadata.name
+    outcome = outcomes.classify(pod, run) if end_known else outcomes.abandoned(pod.name)
+    killed_by_us = attempt.state is AttemptState.STOPPING and isinstance(outcome, AttemptFailure)
     if killed_by_us and not _forbids_repetition(outcome):
         outcome = attempts.recorded(attempt)
     return replace(_close(observed, attempt, outcome, now), actions=pod_release.release(pod))
 
 
-def _forbids_repetition(outcome: Success | Failure) -> bool:
-    return isinstance(outcome, Failure) and outcome.failure_class is FailureClass.RESULT_UNKNOWN
+def _forbids_repetition(outcome: Success | AttemptFailure) -> bool:
+    return isinstance(outcome, AttemptFailure) and outcome.failure_class is FailureClass.RESULT_UNKNOWN
 
 
-def _close(observed: RunObserved, attempt: Attempt, outcome: Success | Failure, now: datetime) -> Step:
+def _close(observed: RunObserved, attempt: Attempt, outcome: Success | AttemptFailure, now: datetime) -> Step:
     return after_attempt(observed.run, attempt, outcome, backoff_limit=observed.backoff_limit, now=now)
 
 
@@ -160,10 +168,10 @@ def _pending(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: dat
     if left <= timedelta(0):
         told = f"the Pod did not start within {_duration(observed.limits.pending_timeout)}: {message}"
         why = Reason.POD_NOT_STARTED if reason is Reason.POD_PENDING else reason
-        failure = Failure(failure_class=FailureClass.SURROUNDINGS, reason=why, message=told)
+        failure = AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=why, message=told)
         return _stop(observed, attempts.stopping(attempt, failure), pod)
     status = with_attempt(in_phase(observed.run.status, Phase.LAUNCHING), attempts.waiting(attempt, reason, message))
-    found = held_up(reason, message) if reason in _HELD_UP_BY else under_way(reason, message)
+    found = blocked_findings(reason, message) if reason in _HELD_UP_BY else under_way(reason, message)
     return Step(status=status, findings=found, requeue_after=_again(pod, left))
 
 
@@ -173,7 +181,7 @@ def _running(observed: RunObserved, attempt: Attempt, started: datetime, pod: Po
         message = (
             f"the container ran longer than activeDeadline, {_duration(observed.active_deadline)}, and was stopped"
         )
-        failure = Failure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
+        failure = AttemptFailure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
         return _stop(observed, attempts.stopping(attempt, failure), pod)
     status = with_attempt(in_phase(observed.run.status, Phase.RUNNING), attempts.waiting(attempt, None, None))
     return Step(status=status, findings=under_way(Reason.RUNNING, _at_work(pod)), requeue_after=_again(pod, left))
@@ -189,7 +197,7 @@ def _stop(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
     findings = under_way(Reason.STOPPING, f"pod {pod.name} is being stopped: {attempt.message}")
     stop = pod_release.delete(pod)
     status = with_attempt(observed.run.status, attempt)
-    return Step(status=status, findings=pod_release.told(observed, findings, stop), actions=stop)
+    return Step(status=status, findings=pod_release.with_refusal(observed, findings, stop), actions=stop)
 
 
 def _at_work(pod: PodObserved) -> str:

@@ -12,7 +12,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.commits.table_claims import Claim
+from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.config import RunLimits
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.launch.driver_pod import Launch
@@ -33,8 +33,8 @@ class RunObserved:
     """The Pod that `current_pod` names; None on 404."""
     limits: RunLimits
     launch: Callable[[], Launch]
-    """What to launch, worked out only when it is needed. Raises SpecError and SurroundingsError."""
-    claimant: Claim | None = None
+    """What to launch, worked out only when it is needed. Raises SpecError and RunEnvironmentError."""
+    claimant: TableClaim | None = None
     """The other object that holds the physical table now; None when the run's own table does."""
     refusal: Refusal | None = None
     """What the API server refused this run last (403, 422, a name that is taken); it is tried again anyway."""

@@ -35,7 +35,7 @@ class Success:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class AttemptFailure:
     """The attempt failed, or what it did is not known."""
 
     failure_class: FailureClass
@@ -51,15 +51,15 @@ class Failure:
 _BY_EXIT_CODE: Final = {
     ExitCode.CONFLICT: (FailureClass.CONFLICT, Reason.COMMIT_CONFLICT),
     ExitCode.SPEC: (FailureClass.SPEC, Reason.INVALID_SPEC),
-    ExitCode.SURROUNDINGS: (FailureClass.SURROUNDINGS, Reason.DRIVER_FAILED),
+    ExitCode.ENVIRONMENT: (FailureClass.ENVIRONMENT, Reason.DRIVER_FAILED),
     ExitCode.INFRASTRUCTURE: (FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED),
     ExitCode.RESULT_UNKNOWN: (FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN),
 }
 
 
-def classify(pod: PodObserved, run: str) -> Success | Failure:
+def classify(pod: PodObserved, run: str) -> Success | AttemptFailure:
     """What the end of this Pod means for `run`. A Pod of whose end nothing was said is a ValueError."""
-    if not pod.spoken:
+    if not pod.end_known:
         raise ValueError(f"pod {pod.name} has not ended")
     result, why_none = _result(pod.terminated, run)
     code = None if pod.terminated is None else pod.terminated.exit_code
@@ -73,12 +73,12 @@ def classify(pod: PodObserved, run: str) -> Success | Failure:
     return _killed(pod)
 
 
-def lost(pod: str) -> Failure:
+def lost(pod: str) -> AttemptFailure:
     """The Pod is gone (404) and nobody read its result."""
     return _infrastructure(Reason.POD_LOST, f"pod {pod} vanished before its result was read")
 
 
-def given_up(pod: str) -> Failure:
+def abandoned(pod: str) -> AttemptFailure:
     """Its kubelet's own deadline is over, and its node never said how it ended."""
     return _infrastructure(Reason.POD_LOST, f"the node of pod {pod} never said how it ended")
 
@@ -96,13 +96,13 @@ def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str
     return result, ""
 
 
-def _reported(code: ExitCode, result: Result | None, terminated: Terminated | None) -> Failure:
+def _reported(code: ExitCode, result: Result | None, terminated: Terminated | None) -> AttemptFailure:
     """An exit code of the contract: the code decides the class, the result has the words."""
     failure_class, reason = _BY_EXIT_CODE[code]
     if result is not None and result.error is not None:
         field = _field(result.error.field)
         where = f"{field}: " if field and failure_class is FailureClass.SPEC else ""
-        return Failure(
+        return AttemptFailure(
             failure_class=failure_class,
             reason=known_reason(result.error.reason, reason),
             message=where + _sentences(result.error.message, result.error.remedy),
@@ -110,7 +110,9 @@ def _reported(code: ExitCode, result: Result | None, terminated: Terminated | No
             result=result,
         )
     tail = _tail(terminated)
-    return Failure(failure_class=failure_class, reason=reason, message=f"the driver ended with exit code {code}{tail}")
+    return AttemptFailure(
+        failure_class=failure_class, reason=reason, message=f"the driver ended with exit code {code}{tail}"
+    )
 
 
 def _field(told: str | None) -> str | None:
@@ -119,7 +121,7 @@ def _field(told: str | None) -> str | None:
     return field_of_option(option[1]) if option else told
 
 
-def _without_success(result: Result | None, why_none: str) -> Failure:
+def _without_success(result: Result | None, why_none: str) -> AttemptFailure:
     """Exit code 0, and yet no result that says ok."""
     if result is None or result.error is None:
         return _infrastructure(Reason.RESULT_MISSING, f"the driver ended with exit code 0, but {why_none}")
@@ -127,11 +129,11 @@ def _without_success(result: Result | None, why_none: str) -> Failure:
     return _reported(ErrorClass(result.error.error_class).exit_code, result, None)
 
 
-def _killed(pod: PodObserved) -> Failure:
+def _killed(pod: PodObserved) -> AttemptFailure:
     """The container did not end by itself, or ended in a way that the contract does not know."""
     if pod.reason == "DeadlineExceeded":
         message = "the pod was stopped at its activeDeadlineSeconds"
-        return Failure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
+        return AttemptFailure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
     if pod.reason == "Evicted" or pod.disruption is not None:
         why = pod.message or pod.disruption or "no reason given"
         return _infrastructure(Reason.EVICTED, f"the pod was pushed off its node: {why}")
@@ -145,15 +147,15 @@ def _killed(pod: PodObserved) -> Failure:
     if ended.reason == "OOMKilled" or ended.exit_code in (SIGKILLED, JVM_OUT_OF_MEMORY):
         what = ended.reason if ended.reason == "OOMKilled" else f"exit code {ended.exit_code}"
         message = f"the driver ran out of memory ({what})"
-        return Failure(failure_class=FailureClass.OUT_OF_MEMORY, reason=Reason.OUT_OF_MEMORY, message=message)
+        return AttemptFailure(failure_class=FailureClass.OUT_OF_MEMORY, reason=Reason.OUT_OF_MEMORY, message=message)
     reason, what = Reason.DRIVER_FAILED, f"the driver ended with exit code {ended.exit_code}"
     if ended.exit_code == TOO_MANY_EXECUTORS_FAILED:
         reason, what = Reason.NO_EXECUTORS, "too many executors failed"
     return _infrastructure(reason, what + _tail(ended))
 
 
-def _infrastructure(reason: Reason, message: str) -> Failure:
-    return Failure(failure_class=FailureClass.INFRASTRUCTURE, reason=reason, message=message)
+def _infrastructure(reason: Reason, message: str) -> AttemptFailure:
+    return AttemptFailure(failure_class=FailureClass.INFRASTRUCTURE, reason=reason, message=message)
 
 
 def known_reason(word: str | None, otherwise: Reason) -> Reason:

@@ -64,11 +64,11 @@ class PodObserved:
     finalizers: tuple[str, ...]
     phase: PodPhase
     created: datetime
-    gone_by: datetime | None
+    deletion_deadline: datetime | None
     """When its grace period ends, once its deletion was asked for."""
     node: str | None
     """Who got it; the API server gives a Pod that is being deleted to nobody any more."""
-    stopped_by: datetime | None
+    kubelet_deadline: datetime | None
     """When even a kubelet that is cut off has stopped it, by activeDeadlineSeconds; None without such a deadline."""
     reason: str
     """The Pod's own reason (`Evicted`, `DeadlineExceeded`, `NodeLost`), empty mostly."""
@@ -77,7 +77,7 @@ class PodObserved:
     """The scheduler's sentence while it finds no node."""
     disruption: str | None
     """The message of condition DisruptionTarget: who pushed the Pod off its node."""
-    failed_from_afar: bool
+    failed_by_control_plane: bool
     """The control plane gave the node up, and says so in the Pod; that stops no container."""
     waiting: Waiting | None
     mounts: tuple[str, ...]
@@ -91,10 +91,10 @@ class PodObserved:
     @property
     def deleting(self) -> bool:
         """Its deletion was asked for."""
-        return self.gone_by is not None
+        return self.deletion_deadline is not None
 
     @property
-    def guarded(self) -> bool:
+    def has_finalizer(self) -> bool:
         """It stays until we let it go."""
         return FINALIZER in self.finalizers
 
@@ -110,30 +110,30 @@ class PodObserved:
             return terminal or self.deleting
         if self.terminated is not None and self.terminated.exit_code in _OF_ITS_OWN:
             return True  # the phase follows a second later
-        return terminal and (self.terminated is not None or not (self.running or self.failed_from_afar))
+        return terminal and (self.terminated is not None or not (self.running or self.failed_by_control_plane))
 
     @property
-    def spoken(self) -> bool:
+    def end_known(self) -> bool:
         """Something is known of its end."""
         return self.ended or self.terminated is not None
 
     @property
     def overdue_from(self) -> datetime | None:
         """From when on a deleted Pod's kubelet should have said how it ended."""
-        return None if self.gone_by is None else self.gone_by + _PATIENCE
+        return None if self.deletion_deadline is None else self.deletion_deadline + _PATIENCE
 
-    def silent(self, now: datetime) -> bool:
+    def node_unreachable(self, now: datetime) -> bool:
         """Its kubelet should have said how it ended, and has not: the node is dead, or cut off and at work."""
         if self.ended:
             return False
         overdue = self.overdue_from is not None and now >= self.overdue_from
         return overdue or self.phase is PodPhase.FAILED
 
-    def settled(self, now: datetime) -> bool:
+    def stopped_or_expired(self, now: datetime) -> bool:
         """No driver of this Pod is at work any more: it has ended, or has been silent beyond its kubelet's deadline."""
-        if not self.silent(now):
+        if not self.node_unreachable(now):
             return self.ended
-        return self.spoken or (self.stopped_by is not None and now >= self.stopped_by)
+        return self.end_known or (self.kubelet_deadline is not None and now >= self.kubelet_deadline)
 
 
 def read_pod(body: Manifest) -> PodObserved:
@@ -151,14 +151,15 @@ def read_pod(body: Manifest) -> PodObserved:
         finalizers=tuple(metadata.get("finalizers") or ()),
         phase=PodPhase(status.get("phase") or PodPhase.PENDING),
         created=_time(metadata["creationTimestamp"]),
-        gone_by=_optional_time(metadata.get("deletionTimestamp")),
+        deletion_deadline=_optional_time(metadata.get("deletionTimestamp")),
         node=spec.get("nodeName"),
-        stopped_by=_stopped_by(metadata, spec, status),
+        kubelet_deadline=_stopped_by(metadata, spec, status),
         reason=reason,
         message=status.get("message") or "",
         unschedulable=_condition(status, "PodScheduled", "False"),
         disruption=_condition(status, "DisruptionTarget", "True"),
-        failed_from_afar=reason == "NodeLost" or _found(status, "DisruptionTarget", "True").get("reason") == _COLLECTED,
+        failed_by_control_plane=reason == "NodeLost"
+        or _found(status, "DisruptionTarget", "True").get("reason") == _COLLECTED,
         waiting=_waiting(state.get("waiting")),
         mounts=tuple(_mounts(spec)),
         running=running is not None,

@@ -24,7 +24,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.observed import RunObserved
 from paimon_operator.core.run.pod import PodObserved
-from paimon_operator.core.run.transition import LOOK_AGAIN, Step, decided, held_up, under_way
+from paimon_operator.core.run.transition import LOOK_AGAIN, Step, blocked_findings, decide, under_way
 
 Actions = tuple[Delete | Release, ...]
 _NAMED: Final = 3
@@ -35,9 +35,9 @@ _LET_GO: Final = '{"metadata":{"finalizers":null}}'
 def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     """A run that is over: its Pod is let go, then the run. A Pod that came late (its create was lost) is stopped."""
     run, pod = observed.run, observed.own_pod
-    if pod is not None and not pod.settled(now):
+    if pod is not None and not pod.stopped_or_expired(now):
         return _with_its_pod(observed, run.status, delete(pod), LOOK_AGAIN)
-    if pod is not None and pod.guarded:
+    if pod is not None and pod.has_finalizer:
         return _with_its_pod(observed, run.status, release(pod), timedelta(0))
     if (left := left_behind(observed, now)) is not None:
         return _with_its_executors(observed, run.status, left, now)
@@ -73,16 +73,18 @@ def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]
     run, pod = observed.run, observed.own_pod
     if not has_finalizer(run):
         return Decision(status=None)
-    if pod is None or (pod.settled(now) and not pod.guarded and (_over(run) or not pod.ended)):
+    if pod is None or (pod.stopped_or_expired(now) and not pod.has_finalizer and (_over(run) or not pod.ended)):
         return _executors_before_deletion(observed, now)
-    last = release(pod) if pod.settled(now) else ()
+    last = release(pod) if pod.stopped_or_expired(now) else ()
     if _over(run):
-        stop = () if pod.settled(now) else delete(pod)
+        stop = () if pod.stopped_or_expired(now) else delete(pod)
         return _with_its_pod(observed, None, stop + last, LOOK_AGAIN)
     message = f"the run was cancelled and waits until pod {pod.name} is gone"
-    findings = silence(observed, pod) if pod.silent(now) else under_way(Reason.WAITING_FOR_POD, message)
+    findings = silence(observed, pod) if pod.node_unreachable(now) else under_way(Reason.WAITING_FOR_POD, message)
     actions = delete(pod) + last
-    return decided(run, Step(status=run.status, findings=told(observed, findings, actions), actions=actions), now)
+    return decide(
+        run, Step(status=run.status, findings=with_refusal(observed, findings, actions), actions=actions), now
+    )
 
 
 def _executors_before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
@@ -94,7 +96,7 @@ def _executors_before_deletion(observed: RunObserved, now: datetime) -> Decision
         return _with_its_executors(observed, None, left, now)
     message = f"the run was cancelled and waits until its executors are gone: {named(observed.executors)}"
     findings = executors_silence(observed, now) or under_way(Reason.WAITING_FOR_POD, message)
-    return decided(run, Step(status=run.status, findings=told(observed, findings, left), actions=left), now)
+    return decide(run, Step(status=run.status, findings=with_refusal(observed, findings, left), actions=left), now)
 
 
 def left_behind(observed: RunObserved, now: datetime) -> tuple[Delete, ...] | None:
@@ -104,7 +106,7 @@ def left_behind(observed: RunObserved, now: datetime) -> tuple[Delete, ...] | No
     would stay as long as the driver's, which is history.
     """
     asked = tuple(action for pod in observed.executors for action in delete(pod))
-    at_work = any(not pod.settled(now) for pod in observed.executors)
+    at_work = any(not pod.stopped_or_expired(now) for pod in observed.executors)
     return asked if asked or at_work else None
 
 
@@ -136,11 +138,11 @@ def _with_its_executors(
     return replace(decision, events=(*decision.events, *notes))
 
 
-def told(observed: RunObserved, findings: tuple[Finding, ...], actions: Actions) -> tuple[Finding, ...]:
+def with_refusal(observed: RunObserved, findings: tuple[Finding, ...], actions: Actions) -> tuple[Finding, ...]:
     """`findings`, unless what has to be done about the Pod was refused: then a human is needed."""
     if not actions or observed.refusal is None:
         return findings
-    return held_up(observed.refusal.reason, _refused(observed.refusal, actions))
+    return blocked_findings(observed.refusal.reason, _refused(observed.refusal, actions))
 
 
 def _refused(refusal: Refusal, actions: Actions) -> str:
@@ -150,14 +152,14 @@ def _refused(refusal: Refusal, actions: Actions) -> str:
 
 def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
     """A Pod whose run is gone: whatever it did, nobody asks for it any more."""
-    if pod.settled(now):
+    if pod.stopped_or_expired(now):
         return Decision(status=None, actions=release(pod))
     return Decision(status=None, actions=delete(pod), requeue_after=LOOK_AGAIN)
 
 
 def executors_silence(observed: RunObserved, now: datetime) -> tuple[Finding, ...]:
     """What is told of this run's executors whose nodes are silent; empty without such."""
-    at_work = [pod for pod in observed.executors if pod.silent(now) and not pod.settled(now)]
+    at_work = [pod for pod in observed.executors if pod.node_unreachable(now) and not pod.stopped_or_expired(now)]
     return silence(observed, *at_work[:_NAMED]) if at_work else ()
 
 
@@ -170,9 +172,9 @@ def silence(observed: RunObserved, *pods: PodObserved) -> tuple[Finding, ...]:
     """What Pods are waited for whose node says nothing, until when, and the way out for someone who knows more."""
     which = f"{' '.join(pod.name for pod in pods)} -n {observed.run.metadata.namespace}"
     article, what = ("an", "executor") if all(pod.executor for pod in pods) else ("a", "driver")
-    stopped_by, by = [pod.stopped_by for pod in pods if pod.stopped_by is not None], ""
-    if len(stopped_by) == len(pods):
-        by = f" until {rfc3339(max(stopped_by))}, when its kubelet's own deadline has passed"
+    kubelet_deadline, by = [pod.kubelet_deadline for pod in pods if pod.kubelet_deadline is not None], ""
+    if len(kubelet_deadline) == len(pods):
+        by = f" until {rfc3339(max(kubelet_deadline))}, when its kubelet's own deadline has passed"
     way_out = f"kubectl delete pod {which} --force --wait=false"
     if what == "driver":  # executors have no finalizer
         way_out += f"; kubectl patch pod {which} --type merge -p '{_LET_GO}'"
@@ -181,7 +183,7 @@ def silence(observed: RunObserved, *pods: PodObserved) -> tuple[Finding, ...]:
         f"Never take the finalizer off the run: that stops no {what}. "
         f"If you know that the node is dead, do not wait: {way_out}"
     )
-    return held_up(Reason.NODE_SILENT, message)
+    return blocked_findings(Reason.NODE_SILENT, message)
 
 
 def delete(pod: PodObserved) -> tuple[Delete, ...]:
@@ -191,7 +193,7 @@ def delete(pod: PodObserved) -> tuple[Delete, ...]:
 
 def release(pod: PodObserved) -> tuple[Release, ...]:
     """Let the Pod go: it stays as history, or is gone if its deletion was asked for."""
-    if not pod.guarded:
+    if not pod.has_finalizer:
         return ()
     return (Release(kind=Kind.POD, name=pod.name, uid=pod.uid, finalizers=pod.finalizers),)
 

@@ -20,9 +20,9 @@ from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run import pod_release
 from paimon_operator.core.run.completion import failed
 from paimon_operator.core.run.observed import RunObserved
-from paimon_operator.core.run.outcome import Failure, known_reason
-from paimon_operator.core.run.transition import Step, held_up, in_phase, under_way, with_attempt
-from paimon_operator.errors import SpecError, SurroundingsError
+from paimon_operator.core.run.outcome import AttemptFailure, known_reason
+from paimon_operator.core.run.transition import Step, blocked_findings, in_phase, under_way, with_attempt
+from paimon_operator.errors import RunEnvironmentError, SpecError
 
 
 def makes_pod(decision: Decision[RunStatus]) -> bool:
@@ -36,7 +36,7 @@ def not_its_turn(observed: RunObserved, now: datetime) -> Step | None:
         return _not_its_claim(observed) or _not_alone(observed, now)
     run, table = observed.run, observed.run.spec.table_ref.name
     if observed.table is None:
-        findings = held_up(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
+        findings = blocked_findings(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
     else:
         message = _what_is_waited_for(observed.table)
         if run.spec.trigger is not None:
@@ -50,18 +50,18 @@ def _not_its_claim(observed: RunObserved) -> Step | None:
     if observed.claimant is None:
         return None
     other = f"PaimonTable {observed.claimant.namespace}/{observed.claimant.name}"
-    findings = held_up(Reason.TABLE_CLAIMED, f"{other} has a run on the same table; this one starts after it")
+    findings = blocked_findings(Reason.TABLE_CLAIMED, f"{other} has a run on the same table; this one starts after it")
     return Step(status=in_phase(observed.run.status, Phase.PENDING), findings=findings)
 
 
 def _not_alone(observed: RunObserved, now: datetime) -> Step | None:
     """One driver per table, whatever became of the other's run: a run that is gone stops no container."""
-    at_work = next((pod for pod in observed.others if not pod.settled(now)), None)
+    at_work = next((pod for pod in observed.others if not pod.stopped_or_expired(now)), None)
     if at_work is None:
         return None
     message = f"pod {at_work.name} of another run of the table must end first"
     stopping = under_way(Reason.STOPPING, message)
-    findings = pod_release.silence(observed, at_work) if at_work.silent(now) else stopping
+    findings = pod_release.silence(observed, at_work) if at_work.node_unreachable(now) else stopping
     return Step(status=in_phase(observed.run.status, Phase.PENDING), findings=findings)
 
 
@@ -86,7 +86,9 @@ def not_for_users(run: PaimonRun, now: datetime) -> Step | None:
     if run.spec.trigger is not None or run.spec.type in ON_DEMAND:
         return None
     message = f"only the operator starts runs of type {run.spec.type}; delete this run"
-    failure = Failure(failure_class=FailureClass.SPEC, reason=Reason.INVALID_SPEC, message=message, field="spec.type")
+    failure = AttemptFailure(
+        failure_class=FailureClass.SPEC, reason=Reason.INVALID_SPEC, message=message, field="spec.type"
+    )
     return failed(run.status, failure, now)
 
 
@@ -100,11 +102,11 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
         plan = _as_begun(run, observed.launch())
     except SpecError as error:
         reason = known_reason(error.reason, Reason.INVALID_SPEC)
-        failure = Failure(failure_class=FailureClass.SPEC, reason=reason, message=str(error), field=error.field)
+        failure = AttemptFailure(failure_class=FailureClass.SPEC, reason=reason, message=str(error), field=error.field)
         return _not_launched(run, again, failure, now)
-    except SurroundingsError as error:
+    except RunEnvironmentError as error:
         reason = known_reason(error.reason, Reason.CATALOG_INVALID)
-        failure = Failure(failure_class=FailureClass.SURROUNDINGS, reason=reason, message=str(error))
+        failure = AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=reason, message=str(error))
         return _not_launched(run, again, failure, now)
     attempt = again or _next_attempt(run, plan, now)
     status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt)
@@ -117,14 +119,14 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
 
 def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]:
     if refusal is not None:
-        return held_up(refusal.reason, f"pod {attempt.pod} cannot be made: {refusal.message}")
+        return blocked_findings(refusal.reason, f"pod {attempt.pod} cannot be made: {refusal.message}")
     return under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being made")
 
 
 def _as_begun(run: PaimonRun, plan: driver_pod.Launch) -> driver_pod.Launch:
     """The job of attempt 1 stays, and so does the executors' Pod: what goes with them must stay too.
 
-    Raises SurroundingsError after an edit of the catalog. Of a run that an older operator has begun, no hash is known.
+    Raises RunEnvironmentError after an edit of the catalog. A run that an older operator started has no hash.
     """
     engine, spark, access = run.status.engine, run.status.spark, driver_pod.access_hash(plan)
     if engine not in (None, plan.job.engine):
@@ -136,8 +138,10 @@ def _as_begun(run: PaimonRun, plan: driver_pod.Launch) -> driver_pod.Launch:
     return replace(plan, execution=plan.execution.model_copy(update={"access_hash": access}))
 
 
-def _changed(what: str) -> SurroundingsError:
-    return SurroundingsError(f"{what} after this run's job was written", "Another run follows.", reason=Reason.PENDING)
+def _changed(what: str) -> RunEnvironmentError:
+    return RunEnvironmentError(
+        f"{what} after this run's job was written", "Another run follows.", reason=Reason.SPEC_CHANGED
+    )
 
 
 def _creates(observed: RunObserved, attempt: Attempt, plan: driver_pod.Launch) -> tuple[Action, ...]:
@@ -167,7 +171,7 @@ def _next_attempt(run: PaimonRun, plan: driver_pod.Launch, now: datetime) -> Att
     )
 
 
-def _not_launched(run: PaimonRun, again: Attempt | None, failure: Failure, now: datetime) -> Step:
+def _not_launched(run: PaimonRun, again: Attempt | None, failure: AttemptFailure, now: datetime) -> Step:
     """Nothing can be launched. An attempt that was written down is closed: its Pod was found not to exist."""
-    status = run.status if again is None else with_attempt(run.status, attempts.ended(again, failure, now))
+    status = run.status if again is None else with_attempt(run.status, attempts.record_end(again, failure, now))
     return failed(status, failure, now)

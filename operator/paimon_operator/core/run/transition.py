@@ -33,7 +33,7 @@ def under_way(reason: Reason, message: str) -> tuple[Finding, ...]:
     return (unknown(ConditionType.SUCCEEDED, reason, message), *reconciling(reason, message))
 
 
-def held_up(reason: Reason, message: str) -> tuple[Finding, ...]:
+def blocked_findings(reason: Reason, message: str) -> tuple[Finding, ...]:
     """Conditions of a run that is not over, and goes on once a human has mended something."""
     return (unknown(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message))
 
@@ -49,7 +49,7 @@ def in_phase(status: RunStatus, phase: Phase) -> RunStatus:
     return status.model_copy(update={"phase": phase})
 
 
-def decided(run: PaimonRun, taken: Step, now: datetime) -> Decision[RunStatus]:
+def decide(run: PaimonRun, taken: Step, now: datetime) -> Decision[RunStatus]:
     """The step as a decision: conditions with their times, and Events for what changed."""
     before, generation = run.status.conditions, run.metadata.generation
     conditions = replaced(before, taken.findings, generation=generation, now=now)

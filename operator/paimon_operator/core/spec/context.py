@@ -13,25 +13,25 @@ from paimon_operator.api.table.status import Effective, EffectiveCompaction
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec.desired_table import desired_table, fingerprint
-from paimon_operator.core.spec.effective import effective
+from paimon_operator.core.spec.effective import effective_settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class TableContext:
     """A table together with its catalog and engine, at one moment."""
 
     table: PaimonTable
     catalog: PaimonCatalog
     engine: Engine
-    holds: Effective
+    effective: Effective
     now: datetime
 
     @classmethod
-    def at(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> Look:
+    def build(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> TableContext:
         """The look at `now`. Raises KeyError for an engine that the operator has not: check the catalog first."""
         engine = operator.engines[operator.engine_of(catalog)]
-        holds = effective(table, catalog, engine, operator.defaults)
-        return cls(table=table, catalog=catalog, engine=engine, holds=holds, now=now)
+        effective = effective_settings(table, catalog, engine, operator.defaults)
+        return cls(table=table, catalog=catalog, engine=engine, effective=effective, now=now)
 
     @property
     def spec(self) -> PaimonTableSpec:
@@ -41,19 +41,19 @@ class Look:
     @property
     def zone(self) -> str:
         """Name of the time zone that schedules are read in."""
-        return self.holds.time_zone or "UTC"
+        return self.effective.time_zone or "UTC"
 
     @property
     def compaction(self) -> EffectiveCompaction:
         """Who compacts, and when."""
-        if self.holds.compaction is None:
+        if self.effective.compaction is None:
             raise ValueError("effective() always fills compaction")
-        return self.holds.compaction
+        return self.effective.compaction
 
     @cached_property
     def wanted_hash(self) -> str:
         """Hash of the table that the manifest wants. Raises TypeTextError: check the rules first."""
-        return fingerprint(desired_table(self.spec, self.holds))
+        return fingerprint(desired_table(self.spec, self.effective))
 
     @property
     def dedicated(self) -> bool:
@@ -61,7 +61,7 @@ class Look:
         return self.compaction.mode is CompactionMode.DEDICATED
 
     @property
-    def is_first(self) -> bool:
+    def never_reconciled(self) -> bool:
         """Whether no look was ever stored: what the manifest asks for, it has always asked for, and no tick passed.
 
         A table that had to wait for its catalog first was looked at, but its schedules were not.

@@ -15,7 +15,7 @@ from paimon_operator.core.spec.paimon_options import table_options
 HASH_LENGTH: Final = 16
 
 
-def desired_table(spec: PaimonTableSpec, holds: Effective) -> ProvisionJob:
+def desired_table(spec: PaimonTableSpec, effective: Effective) -> ProvisionJob:
     """The whole table. Raises TypeTextError for a type that cannot be read."""
     schema = spec.table_schema
     columns = (
@@ -27,7 +27,7 @@ def desired_table(spec: PaimonTableSpec, holds: Effective) -> ProvisionJob:
         primary_keys=schema.primary_keys,
         partition_keys=schema.partition_keys,
         comment=schema.comment or "",
-        options=table_options(spec, holds),
+        options=table_options(spec, effective),
         adoption=spec.adoption_policy,
     )
 

@@ -34,7 +34,7 @@ WRITE_ONLY_MODES: Final = (CompactionMode.DEDICATED, CompactionMode.EXTERNAL)
 """Modes in which writers neither compact nor expire."""
 
 
-def effective(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> Effective:
+def effective_settings(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> Effective:
     """The whole of `status.effective`."""
     compaction = _compaction(table, catalog, engine, defaults)
     return Effective(

@@ -88,13 +88,13 @@ _FORMS: Final = {
 }
 
 
-def table_options(spec: PaimonTableSpec, holds: Effective) -> dict[str, str]:
+def table_options(spec: PaimonTableSpec, effective: Effective) -> dict[str, str]:
     """All options that the table is to have, by key in alphabetical order."""
     wanted = dict(spec.options)
     for part in (_buckets, _merging, _changelog):
         wanted.update(part(spec))
     wanted.update(_columns(spec))
-    wanted.update(_maintenance(holds))
+    wanted.update(_maintenance(effective))
     return dict(sorted(wanted.items()))
 
 
@@ -191,7 +191,7 @@ def _aggregate(column: Column, aggregate: Aggregate) -> Iterator[tuple[str, str]
         yield f"{prefix}.count-limit", str(aggregate.count_limit)
 
 
-def _maintenance(holds: Effective) -> dict[str, str]:
-    write_only = holds.compaction is not None and holds.compaction.mode in WRITE_ONLY_MODES
-    snapshots = holds.retention.snapshots if holds.retention else None
+def _maintenance(effective: Effective) -> dict[str, str]:
+    write_only = effective.compaction is not None and effective.compaction.mode in WRITE_ONLY_MODES
+    snapshots = effective.retention.snapshots if effective.retention else None
     return ({"write-only": TRUE} if write_only else {}) | retention_options(snapshots)

@@ -31,7 +31,7 @@ def access(catalog: PaimonCatalog, engine: Engine) -> Access:
     return _of_storage(catalog, engine) + _of_metastore(catalog)
 
 
-def knows_no_executors(catalog: PaimonCatalog) -> bool:
+def lacks_executor_accounts(catalog: PaimonCatalog) -> bool:
     """Whether the cloud lets Spark Pods in by who they are, and the catalog does not name the accounts of executors and
     of the drivers that make them: those that all catalogs share are nobody's."""
     s3_, spark = catalog.spec.storage.s3, catalog.spec.spark

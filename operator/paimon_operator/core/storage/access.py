@@ -31,7 +31,7 @@ class Variable:
     """Executors do without it."""
 
 
-class Source(StrEnum):
+class ValueSource(StrEnum):
     """What a mount shows."""
 
     SECRET = "Secret"  # noqa: S105 - the kind of an object
@@ -45,7 +45,7 @@ class Mount:
 
     volume: str
     """Name of the volume in the Pod."""
-    source: Source
+    source: ValueSource
     name: str
     """Name of the Secret, ConfigMap or claim in the Pod's namespace."""
     path: str

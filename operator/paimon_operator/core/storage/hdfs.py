@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.catalog.hdfs import Hdfs, Kerberos
-from paimon_operator.core.storage.access import ROOT, Access, Mount, Source, Variable
+from paimon_operator.core.storage.access import ROOT, Access, Mount, ValueSource, Variable
 
 _SITES: Final = ("core-site.xml", "hdfs-site.xml")
 _KEYTAB: Final = "keytab"
@@ -30,7 +30,9 @@ def _sites(config_map: str) -> Access:
     return Access(
         variables=(Variable(name="HADOOP_CONF_DIR", value=path),),
         mounts=(
-            Mount(volume="hadoop", source=Source.CONFIG_MAP, name=config_map, path=path, items={f: f for f in _SITES}),
+            Mount(
+                volume="hadoop", source=ValueSource.CONFIG_MAP, name=config_map, path=path, items={f: f for f in _SITES}
+            ),
         ),
     )
 
@@ -47,7 +49,7 @@ def _logged_in(kerberos: Kerberos) -> Access:
             Variable(name="KRB5KEYTAB", value=f"{keytab}/{_KEYTAB}"),
         ),
         mounts=(
-            Mount(volume="keytab", source=Source.SECRET, name=secret, path=keytab, items={_KEYTAB: _KEYTAB}),
-            Mount(volume="krb5", source=Source.CONFIG_MAP, name=config_map, path=krb5, items={_KRB5: _KRB5}),
+            Mount(volume="keytab", source=ValueSource.SECRET, name=secret, path=keytab, items={_KEYTAB: _KEYTAB}),
+            Mount(volume="krb5", source=ValueSource.CONFIG_MAP, name=config_map, path=krb5, items={_KRB5: _KRB5}),
         ),
     )

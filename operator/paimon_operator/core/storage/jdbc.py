@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.catalog.metastore import Jdbc
-from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, Source, Variable
+from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
 
 DIRECTORY: Final = f"{ROOT}/metastore"
 _KEYS: Final = ("username", "password")
@@ -26,7 +26,7 @@ def access(jdbc: Jdbc) -> Access:
         mounts=(
             Mount(
                 volume="metastore",
-                source=Source.SECRET,
+                source=ValueSource.SECRET,
                 name=secret,
                 path=DIRECTORY,
                 items=files,

@@ -11,7 +11,7 @@ from typing import Final
 from paimon_operator.api.catalog.s3_options import PREFIXES
 from paimon_operator.api.catalog.storage import S3
 from paimon_operator.core.engines import Engine, StorageKeys
-from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, Source, Variable
+from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
 
 _REQUIRED_KEYS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _OPTIONAL_KEYS: Final = ("AWS_SESSION_TOKEN",)
@@ -48,7 +48,11 @@ def _environment(secret: str) -> tuple[Variable, ...]:
 def _from_file(secret: str, engine: Engine) -> Access:
     path = f"{ROOT}/credentials"
     mount = Mount(
-        volume="credentials", source=Source.SECRET, name=secret, path=path, items={CREDENTIALS_FILE: CREDENTIALS_FILE}
+        volume="credentials",
+        source=ValueSource.SECRET,
+        name=secret,
+        path=path,
+        items={CREDENTIALS_FILE: CREDENTIALS_FILE},
     )
     file = tuple(Variable(name=name, value=f"{path}/{CREDENTIALS_FILE}") for name in _FILE_VARIABLES)
     providers = _providers(engine.catalog_keys.file_provider, engine.input_keys.file_provider, engine)
@@ -65,7 +69,7 @@ def _providers(of_catalog: str, of_input: str, engine: Engine) -> Access:
 def _authorities(config_map: str) -> Access:
     """The entrypoint makes Java trust them: it has no variable of its own for that."""
     path = f"{ROOT}/ca"
-    mount = Mount(volume="ca", source=Source.CONFIG_MAP, name=config_map, path=path, items={CA_FILE: CA_FILE})
+    mount = Mount(volume="ca", source=ValueSource.CONFIG_MAP, name=config_map, path=path, items={CA_FILE: CA_FILE})
     return Access(variables=(Variable(name="STORAGE_CA_FILE", value=f"{path}/{CA_FILE}"),), mounts=(mount,))
 
 

@@ -23,15 +23,15 @@ from paimon_operator.core import naming
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.decision import Create, EventNote
 from paimon_operator.core.operations import OPERATIONS
-from paimon_operator.core.operations.base import Ended, Work, cancelled, ended_by, why
+from paimon_operator.core.operations.base import DueRun, RunOutcome, cancelled, ended_by, why
 from paimon_operator.core.operations.schema import drop
-from paimon_operator.core.operations.schema.provision import DOUBTFUL, doubted
+from paimon_operator.core.operations.schema.provision import DOUBTFUL, require_verification
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.identity import table_name
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed:
+class ActiveRunState:
     """Where the active run stands."""
 
     status: TableStatus
@@ -45,31 +45,31 @@ class Followed:
     events: tuple[EventNote, ...] = ()
 
 
-def follow(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> Followed:
+def observe_active_run(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> ActiveRunState:
     """Looks the active run up among `runs`, which come from a live LIST."""
     status, active = table.status, table.status.active_run
     if active is None:
-        return Followed(status=status)
+        return ActiveRunState(status=status)
     run = next((each for each in runs if _is(each, active, table)), None)
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
         taken = any(each.metadata.name == active.name for each in runs)
-        return Followed(status=status, missing=not taken, taken=taken)
+        return ActiveRunState(status=status, missing=not taken, taken=taken)
     ended = cancelled(active, now, unknown=_was_unknown(status)) if run is None else ended_by(active, run, now)
     if ended is not None:
-        return Followed(status=folded(table, ended), events=(_end_note(ended),))
+        return ActiveRunState(status=apply_result(table, ended), events=(_end_note(ended),))
     named = active.model_copy(update={"uid": run.metadata.uid if run else active.uid})
-    return Followed(status=status.model_copy(update={"active_run": named}), run=run)
+    return ActiveRunState(status=status.model_copy(update={"active_run": named}), run=run)
 
 
-def folded(table: PaimonTable, ended: Ended) -> TableStatus:
+def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     """The status with the result of its active run, and without the run."""
     status = _measured(table, ended).model_copy(update={"active_run": None})
     key = table.metadata.uid
     if ended.active.type is RunType.DROP:
         return drop.ended(status, ended, key)
     status = OPERATIONS[ended.active.type].ended(status, ended, key)
-    status = foreign_commits.noted(status, ended.result, table.spec.external_writers)
-    return doubted(status) if ended.reason in DOUBTFUL else status
+    status = foreign_commits.record_result(status, ended.result, table.spec.external_writers)
+    return require_verification(status) if ended.reason in DOUBTFUL else status
 
 
 def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) -> TableStatus:
@@ -80,18 +80,18 @@ def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) ->
     active = table.status.active_run
     if active is None or active.due_time is None:
         return table.status.model_copy(update={"active_run": None})
-    ended = Ended(
+    ended = RunOutcome(
         active=active,
         at=now,
         result=RunStatus(),
-        failure_class=FailureClass.SURROUNDINGS,
+        failure_class=FailureClass.ENVIRONMENT,
         reason=reason,
         message=f"it was never made: {why_not}",
     )
-    return folded(table, ended)
+    return apply_result(table, ended)
 
 
-def begun(table: PaimonTable, work: Work) -> ActiveRun:
+def new_active_run(table: PaimonTable, work: DueRun) -> ActiveRun:
     """What the status says about `work` before its run exists."""
     if work.run is not None:
         return ActiveRun(
@@ -112,7 +112,7 @@ def begun(table: PaimonTable, work: Work) -> ActiveRun:
     )
 
 
-def _name(table: PaimonTable, work: Work) -> str:
+def _name(table: PaimonTable, work: DueRun) -> str:
     return naming.run_name(
         table=table.metadata.name,
         table_uid=table.metadata.uid,
@@ -123,7 +123,7 @@ def _name(table: PaimonTable, work: Work) -> str:
     )
 
 
-def creation(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> Create:
+def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> Create:
     """The PaimonRun that `active` names: the same body for the same name, however often it is asked for."""
     trigger: dict[str, Any] = {"type": active.trigger.value, "message": why(active)}
     if active.due_time is not None:
@@ -153,7 +153,7 @@ def start_note(active: ActiveRun) -> EventNote:
     return EventNote(type_="Normal", reason=Reason.STARTED, note=f"{_action(active)}: {why(active)}, run {active.name}")
 
 
-def _end_note(ended: Ended) -> EventNote:
+def _end_note(ended: RunOutcome) -> EventNote:
     note = f"{_action(ended.active)}: {ended.message} (run {ended.active.name})"
     return EventNote(type_="Normal" if ended.succeeded else "Warning", reason=ended.reason, note=note)
 
@@ -189,7 +189,7 @@ def _asks_for(spec: PaimonRunSpec, active: ActiveRun) -> bool:
     return asked == (active.trigger, active.due_time, active.spec_hash)
 
 
-def _measured(table: PaimonTable, ended: Ended) -> TableStatus:
+def _measured(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     """Facts about the table, where the run brought some."""
     measure = ended.result.after
     if measure is None or ended.active.type is RunType.DROP:

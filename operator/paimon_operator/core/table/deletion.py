@@ -22,7 +22,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunType
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.core.conditions import Finding, fails, reconciling, replaced, stalled, told_once, transitions
+from paimon_operator.core.conditions import Finding, false, reconciling, replaced, stalled, told_once, transitions
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations.schema import drop
@@ -31,10 +31,10 @@ from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.table import active_run
-from paimon_operator.core.table.active_run import Followed
+from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
-from paimon_operator.core.table.table_conditions import Obstacle, held_up, refused_creation, taken_name
-from paimon_operator.core.validation.catalog import catalog_problems, told
+from paimon_operator.core.table.table_conditions import Blocker, blocker_of, refused_creation, taken_name
+from paimon_operator.core.validation.catalog import catalog_problems, summarise
 
 SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
 """Annotation that lets the object go without dropping its table, when set to `true`."""
@@ -47,7 +47,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     table = wanted.table
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None)
-    followed = active_run.follow(table, observed.runs, now)
+    followed = active_run.observe_active_run(table, observed.runs, now)
     terminating, run = observed.namespace_terminating, followed.run
     drops = must_drop(table, observed) and not terminating
     if run is not None and not (drops and run.spec.type is RunType.DROP):
@@ -76,36 +76,38 @@ def _cancelling(
     if refusal is not None and not asked:
         message = f"run {name} cannot be deleted, and it is being tried again: {refusal.message}"
         findings = stalled(refusal.reason, message)
-    elif (held := held_up(run)) is not None:
+    elif (held := blocker_of(run)) is not None:
         findings = stalled(held.reason, held.message)
     return _decided(table, status, findings, now, actions=actions)
 
 
-def _dropping(wanted: Wanted, observed: TableObserved, followed: Followed, now: datetime) -> Decision[TableStatus]:
+def _dropping(
+    wanted: Wanted, observed: TableObserved, followed: ActiveRunState, now: datetime
+) -> Decision[TableStatus]:
     table, status, events = wanted.table, followed.status, followed.events
     named = status.active_run
-    if drop.memory(status).done:
+    if drop.state_of(status).done:
         return _released("its table was dropped", followed.events)
     blocked = _no_catalog(wanted, observed)
     if named is None or named.type is not RunType.DROP:
         work = None if blocked else drop.due(status, now)
         if work is None:
             return _failing(table, status, blocked, followed.events, now)
-        named = active_run.begun(table, work)
+        named = active_run.new_active_run(table, work)
         events = (*events, active_run.start_note(named))
     elif followed.taken:
         taken = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
         return _decided(table, status, taken, now, events=events)
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
-    actions = (active_run.creation(table, named, policy),) if followed.run is None else ()
+    actions = (active_run.create_action(table, named, policy),) if followed.run is None else ()
     refusal = observed.refusal if followed.missing and named == status.active_run else None
-    held = refused_creation(named, refusal) if refusal is not None else held_up(followed.run)
+    held = refused_creation(named, refusal) if refusal is not None else blocker_of(followed.run)
     status = status.model_copy(update={"active_run": named})
     return _decided(table, status, _drop_under_way(status, held), now, actions=actions, events=events)
 
 
-def _drop_under_way(status: TableStatus, held: Obstacle | None) -> tuple[Finding, ...]:
-    failure = drop.memory(status).failure
+def _drop_under_way(status: TableStatus, held: Blocker | None) -> tuple[Finding, ...]:
+    failure = drop.state_of(status).failure
     if held is not None:
         return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
     if failure is not None:
@@ -116,7 +118,7 @@ def _drop_under_way(status: TableStatus, held: Obstacle | None) -> tuple[Finding
 def _failing(
     table: PaimonTable, status: TableStatus, blocked: str | None, events: tuple[EventNote, ...], now: datetime
 ) -> Decision[TableStatus]:
-    failure = drop.memory(status).failure
+    failure = drop.state_of(status).failure
     why, later = blocked or "", LOOK_AGAIN
     if failure is not None and failure.next_try is not None and not blocked:
         why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."
@@ -132,7 +134,7 @@ def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
     if observed.catalog is None:
         return f"there is no PaimonCatalog {name!r}, so the table cannot be reached."
     problems = tuple(catalog_problems(observed.catalog, wanted.operator))
-    return f"PaimonCatalog {name}: {told(problems)}" if problems else None
+    return f"PaimonCatalog {name}: {summarise(problems)}" if problems else None
 
 
 def _released(why: str, events: tuple[EventNote, ...] = ()) -> Decision[TableStatus]:
@@ -155,7 +157,7 @@ def _decided(
 ) -> Decision[TableStatus]:
     generation, before = table.metadata.generation, table.status.conditions
     told = next(finding for finding in progress if finding.status is ConditionStatus.TRUE)
-    findings = (fails(ConditionType.READY, Reason.DELETING, told.message), *progress)
+    findings = (false(ConditionType.READY, Reason.DELETING, told.message), *progress)
     conditions = replaced(before, findings, generation=generation, now=now)
     return Decision(
         status=status.model_copy(update={"observed_generation": generation, "conditions": conditions}),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.commits.table_claims import Claim
+from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Refusal
 
@@ -26,7 +26,7 @@ class TableObserved:
 
     catalog: PaimonCatalog | None = None
     """The catalog it refers to; None when there is none of that name."""
-    claimant: Claim | None = None
+    claimant: TableClaim | None = None
     """The other object that holds the physical table; None when this one may have it."""
     runs: tuple[PaimonRun, ...] = ()
     """All runs of this table, from a live LIST: a run that is not here does not exist."""

@@ -24,16 +24,16 @@ from paimon_operator.core.conditions import Finding, replaced, told_once, transi
 from paimon_operator.core.decision import Action, Decision, EventNote
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import OPERATIONS, PROVISION
-from paimon_operator.core.operations.base import Work, started
+from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.data import write
 from paimon_operator.core.operations.schema import provision
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, deletion, pruning, selection, table_conditions
-from paimon_operator.core.table.active_run import Followed
+from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
-from paimon_operator.core.table.table_conditions import Findings, Obstacle
-from paimon_operator.core.validation.catalog import catalog_problems, reason_of, told
+from paimon_operator.core.table.table_conditions import Blocker, Findings
+from paimon_operator.core.validation.catalog import catalog_problems, reason_of, summarise
 from paimon_operator.core.validation.table import broken_rules
 
 WHILE_A_RUN_IS_ACTIVE: Final = timedelta(minutes=1)
@@ -63,38 +63,38 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         return Decision(status=None, requeue_after=WHILE_A_RUN_IS_ACTIVE)
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None, finalizer="add")
-    followed = active_run.follow(table, observed.runs, now)
-    status = write.edited(provision.edited(followed.status, table, now), table, now)
-    status = foreign_commits.edited(status, table.spec.external_writers)
+    followed = active_run.observe_active_run(table, observed.runs, now)
+    status = write.on_spec_change(provision.on_spec_change(followed.status, table, now), table, now)
+    status = foreign_commits.on_spec_change(status, table.spec.external_writers)
     seen = wanted.table.model_copy(update={"status": status})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
         _without_a_look(seen, followed, resolved, now)
-        if isinstance(resolved, Obstacle)
+        if isinstance(resolved, Blocker)
         else _with_a_look(resolved, observed, followed)
     )
     return _decided(wanted, observed, followed, outcome, now)
 
 
-def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> Look | Obstacle:
+def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableContext | Blocker:
     """The look that everything else rests on, or why there is none."""
     table, catalog, claimant = wanted.table, observed.catalog, observed.claimant
     if claimant is not None:
         other = f"{claimant.namespace}/{claimant.name}"
         message = f"PaimonTable {other} manages the same table: {Reason.TABLE_CLAIMED.remedy}"
-        return Obstacle(Reason.TABLE_CLAIMED, message)
+        return Blocker(Reason.TABLE_CLAIMED, message)
     if catalog is None:
         message = f"there is no PaimonCatalog {table.spec.catalog_ref.name!r}: {Reason.CATALOG_NOT_FOUND.remedy}"
-        return Obstacle(Reason.CATALOG_NOT_FOUND, message)
+        return Blocker(Reason.CATALOG_NOT_FOUND, message)
     problems = tuple(catalog_problems(catalog, wanted.operator))
     if problems:
-        return Obstacle(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {told(problems)}")
-    look = Look.at(table, catalog, wanted.operator, now)
-    broken = broken_rules(look)
-    return Obstacle(reason_of(broken[0]), told(broken)) if broken else look
+        return Blocker(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {summarise(problems)}")
+    context = TableContext.build(table, catalog, wanted.operator, now)
+    broken = broken_rules(context)
+    return Blocker(reason_of(broken[0]), summarise(broken)) if broken else context
 
 
-def _without_a_look(table: PaimonTable, followed: Followed, obstacle: Obstacle, now: datetime) -> Outcome:
+def _without_a_look(table: PaimonTable, followed: ActiveRunState, obstacle: Blocker, now: datetime) -> Outcome:
     """Nothing new starts; a run that is under way ends as it may."""
     status = table.status
     if followed.missing:
@@ -107,112 +107,118 @@ def _without_a_look(table: PaimonTable, followed: Followed, obstacle: Obstacle, 
     )
 
 
-def _with_a_look(look: Look, observed: TableObserved, followed: Followed) -> Outcome:
-    status = look.table.status.model_copy(update={"effective": look.holds})
+def _with_a_look(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
+    status = context.table.status.model_copy(update={"effective": context.effective})
     for operation in OPERATIONS.values():
-        status = operation.outlook(look, status)
+        status = operation.outlook(context, status)
     if table_conditions.is_unknown(followed.run) and followed.run is not None:
-        return Outcome(status=status, findings=table_conditions.unknown_result(look, status, followed.run))
+        return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
     if status.active_run is not None and followed.taken:
-        findings = table_conditions.name_taken(look, status, status.active_run)
+        findings = table_conditions.name_taken(context, status, status.active_run)
         return Outcome(status=status, findings=findings, requeue_after=WHILE_A_RUN_IS_ACTIVE)
-    if followed.missing and (stopped := _stopped(look, status)):
-        table = look.table.model_copy(update={"status": status})
-        status = active_run.given_up(table, stopped.reason, stopped.message, look.now)
+    if followed.missing and (stopped := _stopped(context, status)):
+        table = context.table.model_copy(update={"status": status})
+        status = active_run.given_up(table, stopped.reason, stopped.message, context.now)
     if status.active_run is not None:
-        return _wait_for_run(look, observed, followed, status)
-    suspended, making = _is_suspended(look), next(iter(PROVISION.due(look, status)), None)
-    verifies = making is not None and not suspended and commit_safety.may_verify(look, status)
-    if not verifies and not commit_safety.may_commit(look, status):
-        return _unsafe(look, status)
+        return _wait_for_run(context, observed, followed, status)
+    suspended, making = _is_suspended(context), next(iter(PROVISION.due(context, status)), None)
+    verifies = making is not None and not suspended and commit_safety.may_verify(context, status)
+    if not verifies and not commit_safety.may_commit(context, status):
+        return _unsafe(context, status)
     if suspended:
-        status = selection.waiting(look, status, Reason.SUSPENDED)
-        return Outcome(status=status, findings=table_conditions.suspended(look, status))
-    status = selection.spared(look, status)
-    work = making or selection.next_work(look, observed, status)
-    status = selection.held_writes(look, status)
-    return _settle(look, status) if work is None else _start(look, status, work)
+        status = selection.waiting(context, status, Reason.SUSPENDED)
+        return Outcome(status=status, findings=table_conditions.suspended(context, status))
+    status = selection.skip_empty_table(context, status)
+    work = making or selection.next_work(context, observed, status)
+    status = selection.mark_blocked_writes(context, status)
+    return _settle(context, status) if work is None else _start(context, status, work)
 
 
-def _stopped(look: Look, status: TableStatus) -> Obstacle | None:
+def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
     """Why a run that was named and not made yet must not be made any more."""
-    if _is_suspended(look):
-        return Obstacle(Reason.SUSPENDED, Reason.SUSPENDED.means)
-    if commit_safety.may_commit(look, status) or (_verifies(status) and commit_safety.may_verify(look, status)):
+    if _is_suspended(context):
+        return Blocker(Reason.SUSPENDED, Reason.SUSPENDED.means)
+    if commit_safety.may_commit(context, status) or (_verifies(status) and commit_safety.may_verify(context, status)):
         return None
-    kept = commit_safety.protection_of(look.catalog, look.engine)
-    return Obstacle(Reason.COMMIT_UNSAFE, commit_safety.told(look.spec, status, kept))
+    kept = commit_safety.protection_of(context.catalog, context.engine)
+    return Blocker(Reason.COMMIT_UNSAFE, commit_safety.describe_safety(context.spec, status, kept))
 
 
-def _is_suspended(look: Look) -> bool:
-    return look.spec.suspend or look.catalog.spec.suspend
+def _is_suspended(context: TableContext) -> bool:
+    return context.spec.suspend or context.catalog.spec.suspend
 
 
 def _verifies(status: TableStatus) -> bool:
     return status.active_run is not None and status.active_run.type is RunType.PROVISION
 
 
-def _at_work(look: Look, status: TableStatus, run: PaimonRun | None) -> Findings:
+def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) -> Findings:
     """The usual case, while a run is under way; but a verification that is tried again leaves it unsafe to commit."""
-    if commit_safety.may_commit(look, status) or not _verifies(status) or table_conditions.held_up(run) is not None:
-        return table_conditions.standing(look, status, run)
-    return table_conditions.unsafe(look, status)
+    if (
+        commit_safety.may_commit(context, status)
+        or not _verifies(status)
+        or table_conditions.blocker_of(run) is not None
+    ):
+        return table_conditions.steady_state(context, status, run)
+    return table_conditions.unsafe(context, status)
 
 
-def _unsafe(look: Look, status: TableStatus) -> Outcome:
+def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     """Nothing that commits is started. What may be: the verification, again, when its last run has failed."""
-    status = selection.waiting(look, status, Reason.COMMIT_UNSAFE)
-    retries = PROVISION.wakes(status) if commit_safety.may_verify(look, status) else ()
-    findings = table_conditions.unsafe(look, status)
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(look, retries))
+    status = selection.waiting(context, status, Reason.COMMIT_UNSAFE)
+    retries = PROVISION.wakes(status) if commit_safety.may_verify(context, status) else ()
+    findings = table_conditions.unsafe(context, status)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, retries))
 
 
-def _wait_for_run(look: Look, observed: TableObserved, followed: Followed, status: TableStatus) -> Outcome:
+def _wait_for_run(
+    context: TableContext, observed: TableObserved, followed: ActiveRunState, status: TableStatus
+) -> Outcome:
     """One run at a time. A run that is named and does not exist is made now: that is what the name is for."""
     named = status.active_run
     actions: tuple[Action, ...] = ()
-    status = selection.held_writes(look, selection.waiting(look, status, Reason.ANOTHER_RUN_IS_ACTIVE))
-    findings = _at_work(look, status, followed.run)
+    status = selection.mark_blocked_writes(context, selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE))
+    findings = _at_work(context, status, followed.run)
     if followed.missing and named is not None:
-        actions = (active_run.creation(look.table, named, _policy(look)),)
+        actions = (active_run.create_action(context.table, named, _policy(context)),)
         if observed.refusal is not None:
-            findings = table_conditions.refused_run(look, status, named, observed.refusal)
+            findings = table_conditions.refused_run(context, status, named, observed.refusal)
     return Outcome(status=status, findings=findings, actions=actions, requeue_after=WHILE_A_RUN_IS_ACTIVE)
 
 
-def _start(look: Look, status: TableStatus, work: Work) -> Outcome:
+def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """The status names the run first; it is made once the status is stored."""
-    named = active_run.begun(look.table, work)
+    named = active_run.new_active_run(context.table, work)
     status = OPERATIONS[work.type_].noted(status, work, started(work, named.name))
-    status = OPERATIONS[work.type_].outlook(look, status).model_copy(update={"active_run": named})
-    actions = () if work.run is not None else (active_run.creation(look.table, named, _policy(look)),)
+    status = OPERATIONS[work.type_].outlook(context, status).model_copy(update={"active_run": named})
+    actions = () if work.run is not None else (active_run.create_action(context.table, named, _policy(context)),)
     return Outcome(
         status=status,
-        findings=_at_work(look, status, None),
+        findings=_at_work(context, status, None),
         actions=actions,
         events=(active_run.start_note(named),),
         requeue_after=WHILE_A_RUN_IS_ACTIVE,
     )
 
 
-def _settle(look: Look, status: TableStatus) -> Outcome:
+def _settle(context: TableContext, status: TableStatus) -> Outcome:
     """Nothing to do before the next tick or retry."""
     moments = (moment for operation in OPERATIONS.values() for moment in operation.wakes(status))
-    findings = table_conditions.standing(look, status, None)
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(look, moments))
+    findings = table_conditions.steady_state(context, status, None)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
 
 
-def _until_next(look: Look, moments: Iterable[datetime]) -> timedelta | None:
-    ahead = [moment for moment in moments if moment > look.now]
-    return min(ahead) - look.now if ahead else None
+def _until_next(context: TableContext, moments: Iterable[datetime]) -> timedelta | None:
+    ahead = [moment for moment in moments if moment > context.now]
+    return min(ahead) - context.now if ahead else None
 
 
-def _policy(look: Look) -> RunPolicy:
-    return look.holds.run_policy or RunPolicy()
+def _policy(context: TableContext) -> RunPolicy:
+    return context.effective.run_policy or RunPolicy()
 
 
 def _decided(
-    wanted: Wanted, observed: TableObserved, followed: Followed, outcome: Outcome, now: datetime
+    wanted: Wanted, observed: TableObserved, followed: ActiveRunState, outcome: Outcome, now: datetime
 ) -> Decision[TableStatus]:
     """Conditions with their times, Events for what changed, and the history cut to its limits."""
     table = wanted.table

@@ -15,12 +15,12 @@ from paimon_operator.api.run.status import FailureClass, Phase, RunType
 from paimon_operator.api.table.spec import MergeEngineType, PaimonTable
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits import commit_safety
-from paimon_operator.core.conditions import Finding, fails, holds, reconciling, settled, stalled, unknown
+from paimon_operator.core.conditions import Finding, false, idle, reconciling, stalled, true, unknown
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.operations import OPERATIONS
-from paimon_operator.core.operations.schema.provision import memory
+from paimon_operator.core.operations.schema.provision import state_of
 from paimon_operator.core.spec.capabilities import ever_ready
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 
 Findings = tuple[Finding, ...]
@@ -30,40 +30,40 @@ FOR_AN_EDIT: Final = frozenset({FailureClass.SPEC, FailureClass.RESULT_UNKNOWN})
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class Blocker:
     """Why nothing more happens, or why the active run does not get on."""
 
     reason: Reason
     message: str
 
 
-def refused(status: TableStatus, obstacle: Obstacle) -> Findings:
+def refused(status: TableStatus, obstacle: Blocker) -> Findings:
     """The manifest cannot be realised as it is."""
     return (
-        fails(ConditionType.READY, obstacle.reason, obstacle.message),
+        false(ConditionType.READY, obstacle.reason, obstacle.message),
         *stalled(obstacle.reason, obstacle.message),
         *healthy(status, None),
     )
 
 
-def unsafe(look: Look, status: TableStatus) -> Findings:
+def unsafe(context: TableContext, status: TableStatus) -> Findings:
     """Commits could get lost, and that is not to be risked."""
-    kept = commit_safety.protection_of(look.catalog, look.engine)
-    message = commit_safety.told(look.spec, status, kept)
-    ready = _verified(look, status) or fails(ConditionType.READY, Reason.COMMIT_UNSAFE, message)
+    kept = commit_safety.protection_of(context.catalog, context.engine)
+    message = commit_safety.describe_safety(context.spec, status, kept)
+    ready = _verified(context, status) or false(ConditionType.READY, Reason.COMMIT_UNSAFE, message)
     return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *healthy(status, None))
 
 
-def unknown_result(look: Look, status: TableStatus, run: PaimonRun) -> Findings:
+def unknown_result(context: TableContext, status: TableStatus, run: PaimonRun) -> Findings:
     """The active run ended, and nobody knows whether it committed."""
     condition = find(run.status.conditions, ConditionType.STALLED)
     message = f"run {run.metadata.name}: {condition.message if condition else Reason.RESULT_UNKNOWN.means}"
-    return _stuck(look, status, Obstacle(Reason.RESULT_UNKNOWN, message))
+    return _stuck(context, status, Blocker(Reason.RESULT_UNKNOWN, message))
 
 
-def name_taken(look: Look, status: TableStatus, active: ActiveRun) -> Findings:
+def name_taken(context: TableContext, status: TableStatus, active: ActiveRun) -> Findings:
     """The run that is due cannot be made, because something else has its name."""
-    return _stuck(look, status, Obstacle(Reason.NAME_TAKEN, taken_name(active)))
+    return _stuck(context, status, Blocker(Reason.NAME_TAKEN, taken_name(active)))
 
 
 def taken_name(active: ActiveRun) -> str:
@@ -71,32 +71,36 @@ def taken_name(active: ActiveRun) -> str:
     return f"PaimonRun {active.name} exists and was not made by the operator. {Reason.NAME_TAKEN.remedy}"
 
 
-def refused_run(look: Look, status: TableStatus, active: ActiveRun, refusal: Refusal) -> Findings:
+def refused_run(context: TableContext, status: TableStatus, active: ActiveRun, refusal: Refusal) -> Findings:
     """The API server does not let the active run be made. A name becomes free by a human only."""
     held = refused_creation(active, refusal)
-    return _stuck(look, status, held) if held.reason is Reason.NAME_TAKEN else standing(look, status, None, held)
+    return (
+        _stuck(context, status, held) if held.reason is Reason.NAME_TAKEN else steady_state(context, status, None, held)
+    )
 
 
-def refused_creation(active: ActiveRun, refusal: Refusal) -> Obstacle:
+def refused_creation(active: ActiveRun, refusal: Refusal) -> Blocker:
     """Which run cannot be made, and why."""
     message = f"run {active.name} cannot be made, and is being tried again: {refusal.message}"
-    return Obstacle(refusal.reason, message)
+    return Blocker(refusal.reason, message)
 
 
-def suspended(look: Look, status: TableStatus) -> Findings:
+def suspended(context: TableContext, status: TableStatus) -> Findings:
     """Nothing new starts."""
-    ready = _verified(look, status) or unknown(ConditionType.READY, Reason.SUSPENDED, Reason.SUSPENDED.means)
-    return (ready, *settled(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
+    ready = _verified(context, status) or unknown(ConditionType.READY, Reason.SUSPENDED, Reason.SUSPENDED.means)
+    return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
 
 
-def standing(look: Look, status: TableStatus, run: PaimonRun | None, held: Obstacle | None = None) -> Findings:
+def steady_state(
+    context: TableContext, status: TableStatus, run: PaimonRun | None, held: Blocker | None = None
+) -> Findings:
     """The usual case: the table is verified, or on its way, or making it failed; `run` is the active one."""
-    held = held or held_up(run)
-    if verified := _verified(look, status):
-        return (verified, *settled(Reason.AS_EXPECTED), *healthy(status, held))
+    held = held or blocker_of(run)
+    if verified := _verified(context, status):
+        return (verified, *idle(Reason.NO_ACTION_NEEDED), *healthy(status, held))
     if held is not None and not ever_ready(status):
-        return (fails(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
-    if memory(status).failure is not None:
+        return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
+    if state_of(status).failure is not None:
         return _not_made(status, held)
     active = status.active_run
     if active is not None and active.type is RunType.PROVISION:
@@ -114,33 +118,33 @@ def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[
     of_catalog = catalog is not None and catalog.spec.suspend
     if table.spec.suspend or of_catalog:
         whose = "spec.suspend is true" if table.spec.suspend else "spec.suspend of the catalog is true"
-        return (holds(ConditionType.SUSPENDED, Reason.SUSPENDED, f"{whose}: nothing new starts"),)
+        return (true(ConditionType.SUSPENDED, Reason.SUSPENDED, f"{whose}: nothing new starts"),)
     if find(before, ConditionType.SUSPENDED) is not None:
-        return (fails(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
+        return (false(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)
     return ()
 
 
-def healthy(status: TableStatus, held: Obstacle | None) -> Findings:
+def healthy(status: TableStatus, held: Blocker | None) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
     problems = [*([held] if held else []), *_problems(status)]  # nothing else starts before the active run goes on
     if problems:
         more = f" ({len(problems) - 1} more in status)" if len(problems) > 1 else ""
-        return (fails(ConditionType.HEALTHY, problems[0].reason, problems[0].message + more),)
+        return (false(ConditionType.HEALTHY, problems[0].reason, problems[0].message + more),)
     if status.health is None:
         return (unknown(ConditionType.HEALTHY, Reason.NOT_MEASURED, Reason.NOT_MEASURED.means),)
     runs = status.health.sorted_runs_max
     measured = "no run fails" if runs is None else f"at most {runs} sorted runs in a bucket, no run fails"
-    return (holds(ConditionType.HEALTHY, Reason.WITHIN_THRESHOLDS, measured),)
+    return (true(ConditionType.HEALTHY, Reason.RUNS_SUCCEEDING, measured),)
 
 
-def held_up(run: PaimonRun | None) -> Obstacle | None:
+def blocker_of(run: PaimonRun | None) -> Blocker | None:
     """What keeps the active run from getting on until a human mends it: a missing Secret, image or permission."""
     condition = find(run.status.conditions, ConditionType.STALLED) if run else None
     if run is None or condition is None or condition.status is not ConditionStatus.TRUE:
         return None
-    return Obstacle(_member(condition.reason), f"run {run.metadata.name}: {condition.message}")
+    return Blocker(_member(condition.reason), f"run {run.metadata.name}: {condition.message}")
 
 
 def is_unknown(run: PaimonRun | None) -> bool:
@@ -148,39 +152,43 @@ def is_unknown(run: PaimonRun | None) -> bool:
     return run is not None and run.status.phase is Phase.UNKNOWN
 
 
-def _stuck(look: Look, status: TableStatus, held: Obstacle) -> Findings:
+def _stuck(context: TableContext, status: TableStatus, held: Blocker) -> Findings:
     """A human has to act before any other run may start."""
-    ready = _verified(look, status) or fails(ConditionType.READY, held.reason, held.message)
+    ready = _verified(context, status) or false(ConditionType.READY, held.reason, held.message)
     return (ready, *stalled(held.reason, held.message), *healthy(status, held))
 
 
-def _verified(look: Look, status: TableStatus) -> Finding | None:
-    if memory(status).hash is None or memory(status).hash != look.wanted_hash:
+def _verified(context: TableContext, status: TableStatus) -> Finding | None:
+    if state_of(status).hash is None or state_of(status).hash != context.wanted_hash:
         return None
     schema = status.table.schema_id if status.table else None
     message = "the table is as the manifest says" + (f", schema {schema}" if schema is not None else "")
-    return holds(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, message + _visibility(look))
+    return true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, message + _visibility(context))
 
 
-def _visibility(look: Look) -> str:
+def _visibility(context: TableContext) -> str:
     """FirstRow readers skip level 0, so without compacting writers new rows wait for a compaction."""
-    engine = look.spec.merge_engine
-    if engine is None or engine.type is not MergeEngineType.FIRST_ROW or look.compaction.mode not in WRITE_ONLY_MODES:
+    engine = context.spec.merge_engine
+    if (
+        engine is None
+        or engine.type is not MergeEngineType.FIRST_ROW
+        or context.compaction.mode not in WRITE_ONLY_MODES
+    ):
         return ""
     return "; new rows of a FirstRow table become visible when it is compacted"
 
 
-def _not_made(status: TableStatus, held: Obstacle | None) -> Findings:
-    failure, told = memory(status).failure, next(_problems(status))
+def _not_made(status: TableStatus, held: Blocker | None) -> Findings:
+    failure, told = state_of(status).failure, next(_problems(status))
     if (failure and failure.failure_class in FOR_AN_EDIT) or not ever_ready(status):
-        ready = fails(ConditionType.READY, told.reason, told.message)
+        ready = false(ConditionType.READY, told.reason, told.message)
         return (ready, *stalled(told.reason, told.message), *healthy(status, held))
     # The table stands as it was; only the edit waits, and it is tried again by itself.
     ready = unknown(ConditionType.READY, told.reason, told.message)
     return (ready, *reconciling(told.reason, told.message), *healthy(status, held))
 
 
-def _problems(status: TableStatus) -> Iterator[Obstacle]:
+def _problems(status: TableStatus) -> Iterator[Blocker]:
     """What failed, of making the table first, and when it is tried again."""
     active = status.active_run
     at_work = None if active is None else (active.type, active.subject)
@@ -191,7 +199,7 @@ def _problems(status: TableStatus) -> Iterator[Obstacle]:
                 again = f" (being tried again by run {active.name})"
             elif failure.next_try is not None:
                 again = f" (tried again at {rfc3339(failure.next_try)})"
-            yield Obstacle(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
+            yield Blocker(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
 
 
 def _member(word: str) -> Reason:

@@ -26,7 +26,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from spark_problems(catalog)
 
 
-def told(problems: tuple[SpecError, ...]) -> str:
+def summarise(problems: tuple[SpecError, ...]) -> str:
     """The first problem, and how many more there are."""
     more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"

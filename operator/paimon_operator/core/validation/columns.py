@@ -8,21 +8,21 @@ from typing import Final
 from paimon_operator.api.table.columns import SYSTEM_FIELDS
 from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.core.spec import data_types
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
 KEY_PREFIX: Final = "_KEY_"
 """Paimon puts it before the names of key columns in its files."""
 
 
-def columns_of(look: Look) -> Iterator[SpecError]:
+def columns_of(context: TableContext) -> Iterator[SpecError]:
     """Names and types of all columns, then the keys."""
-    yield from _names(look.spec)
-    yield from _types(look.spec)
-    schema = look.spec.table_schema
-    yield from keys_of(look, schema.primary_keys, "spec.schema.primaryKeys", "primary key")
-    yield from keys_of(look, schema.partition_keys, "spec.schema.partitionKeys", "partition key")
-    yield from _partitions(look.spec)
+    yield from _names(context.spec)
+    yield from _types(context.spec)
+    schema = context.spec.table_schema
+    yield from keys_of(context, schema.primary_keys, "spec.schema.primaryKeys", "primary key")
+    yield from keys_of(context, schema.partition_keys, "spec.schema.partitionKeys", "partition key")
+    yield from _partitions(context.spec)
 
 
 def column_types(spec: PaimonTableSpec) -> dict[str, data_types.DataType]:
@@ -36,9 +36,9 @@ def column_types(spec: PaimonTableSpec) -> dict[str, data_types.DataType]:
     return found
 
 
-def keys_of(look: Look, keys: tuple[str, ...], path: str, kind: str) -> Iterator[SpecError]:
+def keys_of(context: TableContext, keys: tuple[str, ...], path: str, kind: str) -> Iterator[SpecError]:
     """Keys name columns, each once, of types whose values can be compared and hashed."""
-    spec, known = look.spec, column_types(look.spec)
+    spec, known = context.spec, column_types(context.spec)
     names = {column.name for column in spec.table_schema.columns}
     for index, key in enumerate(keys):
         if key not in names:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
 Options = Mapping[str, str]
@@ -40,12 +40,12 @@ _AVRO: Final = "avro"
 _NUMBER: Final = re.compile(r"\([0-9]{1,9}\)")
 
 
-def formats_of(look: Look) -> Iterator[SpecError]:
+def formats_of(context: TableContext) -> Iterator[SpecError]:
     """`spec.options`, and the options of each write over them."""
-    yield from _problems(look.engine, look.spec.options, look.spec.options, "spec.options")
-    for index, write in enumerate(look.spec.writes):
-        merged = {**look.spec.options, **write.options}
-        yield from _problems(look.engine, merged, write.options, f"spec.writes[{index}].options")
+    yield from _problems(context.engine, context.spec.options, context.spec.options, "spec.options")
+    for index, write in enumerate(context.spec.writes):
+        merged = {**context.spec.options, **write.options}
+        yield from _problems(context.engine, merged, write.options, f"spec.writes[{index}].options")
 
 
 def _problems(engine: Engine, options: Options, given: Options, path: str) -> Iterator[SpecError]:

@@ -9,7 +9,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.columns import AggregateFunction, Column
 from paimon_operator.api.table.spec import ChangelogProducerType, MergeEngineType, PaimonTableSpec, SequenceGroup
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.data_types import DataType
 from paimon_operator.core.validation.columns import column_types, missing_column
 from paimon_operator.errors import SpecError
@@ -20,9 +20,9 @@ _GROUPS: Final = "spec.mergeEngine.partialUpdate.sequenceGroups"
 _NESTED: Final = AggregateFunction.NESTED_UPDATE
 
 
-def merging_of(look: Look) -> Iterator[SpecError]:
+def merging_of(context: TableContext) -> Iterator[SpecError]:
     """Merge engine, aggregates of columns, sequence and sequence groups."""
-    spec = look.spec
+    spec = context.spec
     keyed, engine = bool(spec.table_schema.primary_keys), engine_type(spec)
     if spec.merge_engine is not None and not keyed:
         yield SpecError(
@@ -43,21 +43,21 @@ def merging_of(look: Look) -> Iterator[SpecError]:
         if column.aggregate is not None:
             path = f"spec.schema.columns[{index}].aggregate"
             yield from _aggregate(spec, column, path)
-            yield from _function(look.engine, column, known.get(column.name), path)
+            yield from _function(context.engine, column, known.get(column.name), path)
     yield from _sequence(spec)
     yield from _groups(spec)
 
 
-def changelog_of(look: Look) -> Iterator[SpecError]:
+def changelog_of(context: TableContext) -> Iterator[SpecError]:
     """The changelog producer fits keys and merge engine."""
-    producer = look.spec.changelog_producer
+    producer = context.spec.changelog_producer
     if producer is None or producer.type is ChangelogProducerType.NONE:
         return
-    if not look.spec.table_schema.primary_keys:
+    if not context.spec.table_schema.primary_keys:
         yield SpecError(
             "spec.changelogProducer.type", "a changelog needs a primary key", "Use None, or set primaryKeys."
         )
-    if engine_type(look.spec) is MergeEngineType.FIRST_ROW and producer.type not in _FIRST_ROW_PRODUCERS:
+    if engine_type(context.spec) is MergeEngineType.FIRST_ROW and producer.type not in _FIRST_ROW_PRODUCERS:
         yield SpecError(
             "spec.changelogProducer.type", f"FirstRow cannot make a changelog by {producer.type}", "Use None or Lookup."
         )

@@ -8,7 +8,7 @@ from typing import Final
 
 from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, MetastoreType
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.storage import metastore_type
 from paimon_operator.errors import SpecError
@@ -28,18 +28,18 @@ def default_database_of(catalog: PaimonCatalog) -> Iterator[SpecError]:
         )
 
 
-def names_of(look: Look) -> Iterator[SpecError]:
+def names_of(context: TableContext) -> Iterator[SpecError]:
     """Hive keeps lower case only: paimon-0.9 refuses the rest, paimon-1.4 lists a table by another name than it has."""
-    if metastore_type(look.catalog) is not MetastoreType.HIVE:
+    if metastore_type(context.catalog) is not MetastoreType.HIVE:
         return
-    for field, name in (("spec.database", look.spec.database), ("spec.table", table_name(look.table))):
+    for field, name in (("spec.database", context.spec.database), ("spec.table", table_name(context.table))):
         if not _OF_HIVE.match(name):
             yield SpecError(
                 field,
                 f"{name!r} is no name for the metastore Hive",
                 "Use lower-case letters, digits and underscores.",
             )
-    for column in look.spec.table_schema.columns:
+    for column in context.spec.table_schema.columns:
         if column.name != column.name.lower():
             yield SpecError(
                 f"spec.schema.columns[{column.name}].name",

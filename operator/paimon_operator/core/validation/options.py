@@ -19,7 +19,7 @@ from paimon_operator.api.table.options import (
     allowed_in_write,
 )
 from paimon_operator.core.engines import Engine
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.paimon_options import table_options, value_problem
 from paimon_operator.errors import SpecError
 
@@ -28,23 +28,23 @@ COLUMN_PREFIX: Final = "fields."
 """Options of single columns carry the column's name; no list of keys can name them."""
 
 
-def free_options_of(look: Look) -> Iterator[SpecError]:
+def free_options_of(context: TableContext) -> Iterator[SpecError]:
     """`spec.options` and the options of each write."""
-    yield from _free(look.engine, look.spec.options, "spec.options", allowed_in_table)
-    for index, write in enumerate(look.spec.writes):
-        yield from _free(look.engine, write.options, f"spec.writes[{index}].options", allowed_in_write)
+    yield from _free(context.engine, context.spec.options, "spec.options", allowed_in_table)
+    for index, write in enumerate(context.spec.writes):
+        yield from _free(context.engine, write.options, f"spec.writes[{index}].options", allowed_in_write)
 
 
-def typed_options_of(look: Look) -> Iterator[SpecError]:
+def typed_options_of(context: TableContext) -> Iterator[SpecError]:
     """Typed fields that the engine has no option for, or not with this value."""
-    for key, value in table_options(look.spec, look.holds).items():
+    for key, value in table_options(context.spec, context.effective).items():
         field = OPTION_FIELDS.get(key)
         if field is None or key.startswith(COLUMN_PREFIX):
             continue
-        option = look.engine.options.get(key)
+        option = context.engine.options.get(key)
         problem = f"no option {key}" if option is None else value_problem(option, value)
         if problem:
-            lacks = f"the engine {look.engine.id} has " if option is None else f"for the engine {look.engine.id} "
+            lacks = f"the engine {context.engine.id} has " if option is None else f"for the engine {context.engine.id} "
             yield SpecError(
                 field,
                 lacks + problem,

@@ -18,7 +18,7 @@ from paimon_operator.api.table.writes import WriteMode
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.columns import columns_of, keys_of
 from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
@@ -32,18 +32,18 @@ DEFAULT_NUM_RETAINED_MIN: Final = 10
 """Paimon's default of snapshot.num-retained.min."""
 
 
-def broken_rules(look: Look) -> tuple[SpecError, ...]:
+def broken_rules(context: TableContext) -> tuple[SpecError, ...]:
     """Every rule that the manifest breaks, the ones that others follow from first. Empty: nothing is wrong."""
-    return tuple(error for rule in RULES for error in rule(look))
+    return tuple(error for rule in RULES for error in rule(context))
 
 
-def place_of(look: Look) -> Iterator[SpecError]:
+def place_of(context: TableContext) -> Iterator[SpecError]:
     """Database and table: what the catalog allows, and what Paimon keeps for itself."""
-    database, allowed = look.spec.database, allowed_databases(look.catalog)
+    database, allowed = context.spec.database, allowed_databases(context.catalog)
     if database not in allowed:
         yield SpecError(
             "spec.database",
-            f"PaimonCatalog {look.catalog.metadata.name} does not allow the database {database!r}",
+            f"PaimonCatalog {context.catalog.metadata.name} does not allow the database {database!r}",
             f"Use one of: {', '.join(allowed)}; or have it added to the catalog's allowedDatabases.",
             reason=Reason.DATABASE_NOT_ALLOWED,
         )
@@ -56,10 +56,10 @@ def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
     return catalog.spec.allowed_databases or (catalog.metadata.namespace,)
 
 
-def buckets_of(look: Look) -> Iterator[SpecError]:
+def buckets_of(context: TableContext) -> Iterator[SpecError]:
     """How rows are divided: the type of bucket fits the keys, and bucket keys are columns that may be."""
-    bucket, keyed = look.spec.bucket, bool(look.spec.table_schema.primary_keys)
-    if look.spec.external_writers is ExternalWriters.ACTIVE and not may_be_active(look.spec):
+    bucket, keyed = context.spec.bucket, bool(context.spec.table_schema.primary_keys)
+    if context.spec.external_writers is ExternalWriters.ACTIVE and not may_be_active(context.spec):
         yield SpecError(
             "spec.externalWriters",
             "buckets that grow with the keys allow one writer only",
@@ -72,12 +72,12 @@ def buckets_of(look: Look) -> Iterator[SpecError]:
     if bucket.type is BucketType.UNAWARE and keyed:
         yield SpecError("spec.bucket.type", "Unaware has no place for a primary key", "Use Dynamic or Fixed.")
     if bucket.type is BucketType.FIXED:
-        yield from _fixed_buckets(look)
+        yield from _fixed_buckets(context)
 
 
-def _fixed_buckets(look: Look) -> Iterator[SpecError]:
-    fixed = look.spec.bucket.fixed if look.spec.bucket else None
-    schema = look.spec.table_schema
+def _fixed_buckets(context: TableContext) -> Iterator[SpecError]:
+    fixed = context.spec.bucket.fixed if context.spec.bucket else None
+    schema = context.spec.table_schema
     if fixed is None:
         yield SpecError("spec.bucket.fixed", "type is Fixed and no count is given", "Set fixed.count.")
         return
@@ -86,7 +86,7 @@ def _fixed_buckets(look: Look) -> Iterator[SpecError]:
         yield SpecError(
             path, "a table without primary key needs bucket keys", "Name the columns whose hash picks the bucket."
         )
-    yield from keys_of(look, fixed.keys, path, "bucket key")
+    yield from keys_of(context, fixed.keys, path, "bucket key")
     for key in fixed.keys:
         if key in schema.partition_keys:
             yield SpecError(path, f"{key!r} is a partition key, the same for all rows of a partition", "Leave it out.")
@@ -94,25 +94,25 @@ def _fixed_buckets(look: Look) -> Iterator[SpecError]:
             yield SpecError(path, f"{key!r} is not part of the primary key", "Use columns of the primary key only.")
 
 
-def maintenance_of(look: Look) -> Iterator[SpecError]:
+def maintenance_of(context: TableContext) -> Iterator[SpecError]:
     """Compaction and retention as they hold, wherever they came from."""
-    compaction = look.compaction
-    if compaction.minor is not None and not look.engine.has_minor_compaction:
+    compaction = context.compaction
+    if compaction.minor is not None and not context.engine.has_minor_compaction:
         yield SpecError(
             "spec.compaction.minor",
-            f"the engine {look.engine.id} has no minor compaction",
+            f"the engine {context.engine.id} has no minor compaction",
             "Remove minor, or use a catalog with a newer engine.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
-    if compaction.partition_idle_time and not look.spec.table_schema.partition_keys:
+    if compaction.partition_idle_time and not context.spec.table_schema.partition_keys:
         yield SpecError(
             "spec.compaction.partitionIdleTime", "the table has no partitions", "Remove it, or set partitionKeys."
         )
-    yield from _snapshots_of(look)
+    yield from _snapshots_of(context)
 
 
-def _snapshots_of(look: Look) -> Iterator[SpecError]:
-    snapshots = look.holds.retention.snapshots if look.holds.retention else None
+def _snapshots_of(context: TableContext) -> Iterator[SpecError]:
+    snapshots = context.effective.retention.snapshots if context.effective.retention else None
     if snapshots is None or snapshots.num_retained_max is None:
         return
     smallest = snapshots.num_retained_min or DEFAULT_NUM_RETAINED_MIN
@@ -125,11 +125,11 @@ def _snapshots_of(look: Look) -> Iterator[SpecError]:
         )
 
 
-def writes_of(look: Look) -> Iterator[SpecError]:
+def writes_of(context: TableContext) -> Iterator[SpecError]:
     """Each write: its place is known, its mode fits the table, its name is its own."""
-    locations = [location.name for location in look.catalog.spec.locations]
-    keyed, names = bool(look.spec.table_schema.primary_keys), set()
-    for index, write in enumerate(look.spec.writes):
+    locations = [location.name for location in context.catalog.spec.locations]
+    keyed, names = bool(context.spec.table_schema.primary_keys), set()
+    for index, write in enumerate(context.spec.writes):
         path = f"spec.writes[{index}]"
         if write.name in names:
             yield SpecError(f"{path}.name", f"two writes are called {write.name!r}", "Give each its own name.")
@@ -137,7 +137,7 @@ def writes_of(look: Look) -> Iterator[SpecError]:
         if write.source.files.location not in locations:
             yield SpecError(
                 f"{path}.from.files.location",
-                f"PaimonCatalog {look.catalog.metadata.name} has no location {write.source.files.location!r}",
+                f"PaimonCatalog {context.catalog.metadata.name} has no location {write.source.files.location!r}",
                 f"Use one of: {', '.join(locations) or 'none yet'}; or have it added to the catalog's locations.",
                 reason=Reason.LOCATION_NOT_FOUND,
             )
@@ -149,31 +149,31 @@ def writes_of(look: Look) -> Iterator[SpecError]:
             )
 
 
-def schedules_of(look: Look) -> Iterator[SpecError]:
+def schedules_of(context: TableContext) -> Iterator[SpecError]:
     """The time zone, and each schedule in it."""
     try:
-        schedule.time_zone(look.zone)
+        schedule.time_zone(context.zone)
     except schedule.ScheduleError as error:
         yield SpecError("spec.timeZone", str(error), "Use an IANA name like Europe/Berlin, or UTC.")
         return
-    for path, expression in _schedules(look):
+    for path, expression in _schedules(context):
         try:
-            schedule.parse(expression, look.zone)
+            schedule.parse(expression, context.zone)
         except schedule.ScheduleError as error:
             yield SpecError(
                 path, str(error), "Write minute, hour, day of month, month and day of week, like '0 3 * * *'."
             )
 
 
-def _schedules(look: Look) -> Iterator[tuple[str, str]]:
-    compaction, retention = look.compaction, look.holds.retention
+def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
+    compaction, retention = context.compaction, context.effective.retention
     if compaction.minor is not None:
         yield "spec.compaction.minor.schedule", compaction.minor.schedule
     if compaction.full is not None:
         yield "spec.compaction.full.schedule", compaction.full.schedule
     if retention is not None and retention.snapshots is not None and retention.snapshots.schedule:
         yield "spec.retention.snapshots.schedule", retention.snapshots.schedule
-    for index, write in enumerate(look.spec.writes):
+    for index, write in enumerate(context.spec.writes):
         if write.trigger.schedule is not None:
             yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
 
@@ -191,7 +191,7 @@ def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
             )
 
 
-RULES: Final[tuple[Callable[[Look], Iterator[SpecError]], ...]] = (
+RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     place_of,
     names_of,
     columns_of,

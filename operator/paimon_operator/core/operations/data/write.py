@@ -11,12 +11,12 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import Decision, Failure, TableStatus, WriteState
+from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus, WriteState
 from paimon_operator.api.table.writes import TriggerType, Write
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import schedule_state
-from paimon_operator.core.operations.base import Ended, Work, identity
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.errors import SpecError
@@ -30,30 +30,30 @@ class Writes:
 
     type_ = RunType.WRITE
 
-    def due(self, look: Look, status: TableStatus) -> Iterator[Work]:
+    def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Writes whose tick has come, and writes of type Once that have not been done."""
-        for write in look.spec.writes:
+        for write in context.spec.writes:
             once = write.trigger.type is TriggerType.ONCE
-            work = _due_once(look, status, write) if once else _due_tick(look, status, write)
+            work = _due_once(context, status, write) if once else _due_tick(context, status, write)
             if work is not None:
                 yield work
 
-    def outlook(self, look: Look, status: TableStatus) -> TableStatus:
+    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The writes of the manifest, in its order, each with its next tick."""
         states = []
-        for write in look.spec.writes:
-            state, wanted = _slot(status, write.name), _schedule(look, write)
+        for write in context.spec.writes:
+            state, wanted = _slot(status, write.name), _schedule(context, write)
             if wanted is not None:
-                states.append(schedule_state.with_next(state, wanted, look))
+                states.append(schedule_state.with_next(state, wanted, context))
             else:
                 states.append(schedule_state.changed(state, next=None))
         return status.model_copy(update={"writes": tuple(states)})
 
-    def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:
+    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided about one write."""
-        return _with(status, schedule_state.noted(_slot(status, work.subject or ""), work.due_time, decision))
+        return _with(status, schedule_state.record_decision(_slot(status, work.subject or ""), work.due_time, decision))
 
-    def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
+    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
         """The result of one write; a manifest that no longer has it forgets it at the next look."""
         state = _slot(status, ended.active.subject or "")
         once = ended.active.trigger is RunTrigger.ONCE
@@ -61,26 +61,26 @@ class Writes:
             # A table that has vanished is made anew, and no edit follows that would bring the write back.
             retryable = frozenset(FailureClass) if ended.reason == Reason.TABLE_NOT_FOUND else ONCE_RETRIED
             retried = retryable if once else schedule_state.RETRIED_BEFORE_THE_NEXT_TICK
-            return _with(status, schedule_state.failed(state, ended, key, retried))
+            return _with(status, schedule_state.record_failure(state, ended, key, retried))
         loaded = ended.result.write
         reason = Reason.NOT_NEEDED if loaded is not None and loaded.skipped else Reason.RUN_SUCCEEDED
         then = "it is done until from or mode is edited" if once else ""
-        state = schedule_state.succeeded(state, ended, reason=reason, then=then)
+        state = schedule_state.record_success(state, ended, reason=reason, then=then)
         if loaded is not None and loaded.committed_snapshot is not None:
             state = schedule_state.changed(state, committed_snapshot=loaded.committed_snapshot, rows=loaded.rows)
         return _with(status, schedule_state.changed(state, once_hash=ended.active.spec_hash) if once else state)
 
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
         """The failures of all writes, in their order."""
         yield from ((state.name, state.failure) for state in status.writes if state.failure is not None)
 
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """The next ticks and retries of all."""
         for state in status.writes:
-            yield from schedule_state.wakes(state)
+            yield from schedule_state.next_wakeups(state)
 
 
-def edited(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
+def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
     """Any edit brings a write of type Once back that failed and waits: what it loaded it does not load again."""
     if table.metadata.generation == status.observed_generation:
         return status
@@ -99,20 +99,20 @@ def write_hash(write: Write) -> str:
     return digest(write.model_dump(mode="json", by_alias=True, exclude_none=True, include={"source", "mode"}))
 
 
-def job(look: Look, run: PaimonRun) -> WriteJob:
+def job(context: TableContext, run: PaimonRun) -> WriteJob:
     """The write that `run` names. Raises SpecError when the table or its catalog no longer has what it needs."""
     name = run.spec.write.name if run.spec.write else ""
-    write = next((each for each in look.spec.writes if each.name == name), None)
+    write = next((each for each in context.spec.writes if each.name == name), None)
     if write is None:
         raise SpecError(
             "spec.writes", f"there is no write {name!r}", "Add it, or delete the run.", reason=Reason.WRITE_NOT_FOUND
         )
     files = write.source.files
-    location = next((each for each in look.catalog.spec.locations if each.name == files.location), None)
+    location = next((each for each in context.catalog.spec.locations if each.name == files.location), None)
     if location is None:
         raise SpecError(
             "spec.writes.from.files.location",
-            f"PaimonCatalog {look.catalog.metadata.name} has no location {files.location!r}",
+            f"PaimonCatalog {context.catalog.metadata.name} has no location {files.location!r}",
             "Use one of the catalog's locations.",
             reason=Reason.LOCATION_NOT_FOUND,
         )
@@ -126,22 +126,22 @@ def job(look: Look, run: PaimonRun) -> WriteJob:
         select=files.select,
         once=write.trigger.type is TriggerType.ONCE,
         options=dict(write.options),
-        ledger=ledger(look, write.name),
+        ledger=ledger(context, write.name),
     )
 
 
-def ledger(look: Look, write: str) -> str:
+def ledger(context: TableContext, write: str) -> str:
     """Directory of the write's list of loaded files, beside the databases of the warehouse."""
-    table = f"{look.spec.database}.{table_name(look.table)}"
-    return f"{look.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{write}/"
+    table = f"{context.spec.database}.{table_name(context.table)}"
+    return f"{context.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{write}/"
 
 
-def _due_tick(look: Look, status: TableStatus, write: Write) -> Work | None:
-    wanted = _schedule(look, write)
-    tick = wanted and schedule_state.due_tick(_slot(status, write.name), wanted, look.created, look.now)
+def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
+    wanted = _schedule(context, write)
+    tick = wanted and schedule_state.due_tick(_slot(status, write.name), wanted, context.created, context.now)
     if not tick:
         return None
-    return Work(
+    return DueRun(
         type_=RunType.WRITE,
         subject=write.name,
         trigger=RunTrigger.SCHEDULE,
@@ -152,26 +152,26 @@ def _due_tick(look: Look, status: TableStatus, write: Write) -> Work | None:
     )
 
 
-def _due_once(look: Look, status: TableStatus, write: Write) -> Work | None:
+def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
     state, wanted = _slot(status, write.name), write_hash(write)
     if state.once_hash == wanted:
         return None
     failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
-    if failure is not None and (failure.next_try is None or failure.next_try > look.now):
+    if failure is not None and (failure.next_try is None or failure.next_try > context.now):
         return None
-    return Work(
+    return DueRun(
         type_=RunType.WRITE,
         subject=write.name,
         trigger=RunTrigger.ONCE,
-        due=look.created,
+        due=context.created,
         spec_hash=wanted,
         identity=identity(wanted, failure.count if failure else 0),
         after=state.last_run,
     )
 
 
-def _schedule(look: Look, write: Write) -> schedule.Schedule | None:
-    return schedule.parse(write.trigger.schedule, look.zone) if write.trigger.schedule else None
+def _schedule(context: TableContext, write: Write) -> schedule.Schedule | None:
+    return schedule.parse(write.trigger.schedule, context.zone) if write.trigger.schedule else None
 
 
 def _slot(status: TableStatus, name: str) -> WriteState:

@@ -10,12 +10,12 @@ from paimon_operator.api.contract import CompactJob
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import CompactRun, CompactStrategy, PaimonRun
 from paimon_operator.api.run.status import RunTrigger, RunType
-from paimon_operator.api.table.status import CompactionState, Decision, Failure, ScheduleState, TableStatus
+from paimon_operator.api.table.status import CompactionState, LastDecision, LastFailure, ScheduleState, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import schedule_state
-from paimon_operator.core.operations.base import Ended, Work
-from paimon_operator.core.spec.context import Look
+from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
 FULL_FIRST: Final = (CompactStrategy.FULL, CompactStrategy.MINOR)
@@ -26,13 +26,13 @@ class Compact:
 
     type_ = RunType.COMPACT
 
-    def due(self, look: Look, status: TableStatus) -> Iterator[Work]:
+    def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Strategies whose tick has come."""
         for strategy in FULL_FIRST:
-            wanted = _schedule(look, strategy)
-            tick = wanted and schedule_state.due_tick(_slot(status, strategy), wanted, look.created, look.now)
+            wanted = _schedule(context, strategy)
+            tick = wanted and schedule_state.due_tick(_slot(status, strategy), wanted, context.created, context.now)
             if tick:
-                yield Work(
+                yield DueRun(
                     type_=RunType.COMPACT,
                     subject=strategy.value,
                     trigger=RunTrigger.SCHEDULE,
@@ -42,25 +42,27 @@ class Compact:
                     after=_slot(status, strategy).last_run,
                 )
 
-    def outlook(self, look: Look, status: TableStatus) -> TableStatus:
+    def outlook(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick of each strategy that has a schedule."""
         for strategy in FULL_FIRST:
-            wanted, state = _schedule(look, strategy), _slot(status, strategy)
+            wanted, state = _schedule(context, strategy), _slot(status, strategy)
             if wanted is not None:
-                status = _with(status, strategy, schedule_state.with_next(state, wanted, look))
+                status = _with(status, strategy, schedule_state.with_next(state, wanted, context))
             elif state != ScheduleState():
-                status = _with(status, strategy, schedule_state.forgotten(state))
+                status = _with(status, strategy, schedule_state.without_schedule(state))
         return status
 
-    def noted(self, status: TableStatus, work: Work, decision: Decision) -> TableStatus:
+    def noted(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided about one strategy."""
         if work.partial:
             return status
         strategy = CompactStrategy(work.subject or "")
-        status = _with(status, strategy, schedule_state.noted(_slot(status, strategy), work.due_time, decision))
+        status = _with(
+            status, strategy, schedule_state.record_decision(_slot(status, strategy), work.due_time, decision)
+        )
         return _told(status, decision=decision)
 
-    def ended(self, status: TableStatus, ended: Ended, key: str) -> TableStatus:
+    def ended(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
         """The result counts for its strategy, and shows as the latest of both.
 
         A user's failure is the user's; and a part of the table that a user had compacted answers for no tick.
@@ -70,16 +72,16 @@ class Compact:
         strategy = CompactStrategy(ended.active.subject or "")
         state = _slot(status, strategy)
         if ended.succeeded:
-            state = schedule_state.succeeded(state, ended)
+            state = schedule_state.record_success(state, ended)
             status = _with(status, strategy, state)
             return _told(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
         if ended.active.trigger is RunTrigger.USER:
             return status
         retried = schedule_state.RETRIED_BEFORE_THE_NEXT_TICK
-        state = schedule_state.failed(state, ended, key, retried)
+        state = schedule_state.record_failure(state, ended, key, retried)
         return _told(_with(status, strategy, state), last_run=state.last_run, decision=state.decision)
 
-    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, Failure]]:
+    def failures(self, status: TableStatus) -> Iterator[tuple[str | None, LastFailure]]:
         """The failures of both strategies."""
         states = ((strategy.value, _slot(status, strategy)) for strategy in FULL_FIRST)
         yield from ((strategy, state.failure) for strategy, state in states if state.failure is not None)
@@ -87,23 +89,23 @@ class Compact:
     def wakes(self, status: TableStatus) -> Iterator[datetime]:
         """The next ticks and retries of both."""
         for strategy in FULL_FIRST:
-            yield from schedule_state.wakes(_slot(status, strategy))
+            yield from schedule_state.next_wakeups(_slot(status, strategy))
 
 
-def job(look: Look, run: PaimonRun) -> CompactJob:
+def job(context: TableContext, run: PaimonRun) -> CompactJob:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
     asked = run.spec.compact or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
-    if strategy is CompactStrategy.MINOR and not look.engine.has_minor_compaction:
+    if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
         raise SpecError(
             "spec.compact.strategy",
-            f"the engine {look.engine.id} has no minor compaction",
+            f"the engine {context.engine.id} has no minor compaction",
             "Use Full, or a catalog with a newer engine.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
     for number, partition in enumerate(partitions or ()):
-        _check_keys(partition, look.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
-    idle = None if partitions else look.compaction.partition_idle_time
+        _check_keys(partition, context.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
+    idle = None if partitions else context.compaction.partition_idle_time
     return CompactJob(
         strategy=strategy, partitions=partitions, partition_idle_time=paimon_duration(idle) if idle else None
     )
@@ -117,9 +119,9 @@ def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str)
     raise SpecError(field, f"{unknown!r} is no partition key", known)
 
 
-def _schedule(look: Look, strategy: CompactStrategy) -> schedule.Schedule | None:
-    block = look.compaction.full if strategy is CompactStrategy.FULL else look.compaction.minor
-    return schedule.parse(block.schedule, look.zone) if block and look.dedicated else None
+def _schedule(context: TableContext, strategy: CompactStrategy) -> schedule.Schedule | None:
+    block = context.compaction.full if strategy is CompactStrategy.FULL else context.compaction.minor
+    return schedule.parse(block.schedule, context.zone) if block and context.dedicated else None
 
 
 def _slot(status: TableStatus, strategy: CompactStrategy) -> ScheduleState:

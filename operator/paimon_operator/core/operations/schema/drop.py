@@ -8,18 +8,18 @@ from typing import Final
 from paimon_operator.api.contract import DropJob
 from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.status import DropState, TableStatus
-from paimon_operator.core.operations.base import Ended, Work, identity
+from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.schedule_state import retry_time
 
 RETRIED: Final = frozenset(FailureClass)
 
 
-def due(status: TableStatus, now: datetime) -> Work | None:
+def due(status: TableStatus, now: datetime) -> DueRun | None:
     """The next try, None while it waits for its time."""
-    state = memory(status)
+    state = state_of(status)
     if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
         return None
-    return Work(
+    return DueRun(
         type_=RunType.DROP,
         trigger=RunTrigger.DELETION,
         due=now,
@@ -28,9 +28,9 @@ def due(status: TableStatus, now: datetime) -> Work | None:
     )
 
 
-def ended(status: TableStatus, run: Ended, key: str) -> TableStatus:
+def ended(status: TableStatus, run: RunOutcome, key: str) -> TableStatus:
     """Done, or one more failure."""
-    state = memory(status)
+    state = state_of(status)
     if run.succeeded:
         return _with(status, DropState(last_run=run.active.name, attempts=state.attempts, done=True))
     attempts = (state.attempts or 0) + 1
@@ -38,7 +38,7 @@ def ended(status: TableStatus, run: Ended, key: str) -> TableStatus:
     return _with(status, DropState(last_run=run.active.name, attempts=attempts, failure=failure))
 
 
-def memory(status: TableStatus) -> DropState:
+def state_of(status: TableStatus) -> DropState:
     """What is remembered of dropping."""
     return status.drop or DropState()
 

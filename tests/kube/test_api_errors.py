@@ -17,7 +17,7 @@ from paimon_operator.errors import (
     RetryableError,
     StaleError,
 )
-from paimon_operator.kube.answers import error_for
+from paimon_operator.kube.api_errors import error_for
 
 
 def status(reason: str, **details: Any) -> str:

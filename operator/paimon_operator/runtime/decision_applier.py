@@ -26,7 +26,7 @@ from paimon_operator.errors import (
     StaleError,
 )
 from paimon_operator.runtime.cache import KEPT
-from paimon_operator.runtime.notices import Notices
+from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.unreadable import unreadable
 
 StatusT = TypeVar("StatusT", bound=ApiModel)
@@ -51,10 +51,10 @@ class RefusedError(KubernetesError):
         return Reason.NAME_TAKEN if self.status == HTTPStatus.CONFLICT else Reason.NOT_PERMITTED
 
 
-class Executor:
+class DecisionApplier:
     """Turns decisions into requests."""
 
-    def __init__(self, store: ObjectStore, events: EventSink, notices: Notices) -> None:
+    def __init__(self, store: ObjectStore, events: EventSink, notices: ChangeRouter) -> None:
         self._store, self._events, self._notices = store, events, notices
 
     async def carry_out(
@@ -125,8 +125,8 @@ class Executor:
         match action:
             case Create():
                 await self._create(namespace, action)
-            case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
-                await self._store.delete(kind, namespace, name, uid=uid, grace_seconds=grace)
+            case Delete(kind=kind, name=name, uid=uid):
+                await self._store.delete(kind, namespace, name, uid=uid)
             case Release(kind=kind, name=name, uid=uid, finalizers=finalizers):
                 await self._store.release(kind, namespace, name, uid=uid, finalizers=finalizers)
 

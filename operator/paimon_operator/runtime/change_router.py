@@ -17,9 +17,9 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.catalog.reachability import unreached
-from paimon_operator.core.commits.foreign_commits import Others, others
-from paimon_operator.core.commits.table_claims import ClaimBook, ObjectKey
+from paimon_operator.core.catalog.reachability import unreachable_storage_of
+from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
+from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import Cache
@@ -34,41 +34,41 @@ ModelT = TypeVar("ModelT", bound=ApiModel)
 
 
 @dataclass(frozen=True, slots=True)
-class TableFacts:
+class TableSummary:
     """What a catalog's status tells of its tables; a change of it wakes the catalog."""
 
     catalog: str
     reached: bool
-    others: Others
-    unreached: Reason | None
+    foreign_writers: ForeignWriters
+    unreachable_storage: Reason | None
     """Without the time: a table that fails again for the same reason is no news to its catalog."""
 
     @classmethod
     def of(cls, body: Manifest) -> Self:
         """From a table as the API server stores it."""
         spec: Mapping[str, Any] = body.get("spec") or {}
-        failing = unreached(body)
+        failing = unreachable_storage_of(body)
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
-            others=others(body),
-            unreached=failing.reason if failing else None,
+            foreign_writers=foreign_writers_of(body),
+            unreachable_storage=failing.reason if failing else None,
         )
 
     @property
-    def but_for_failures(self) -> tuple[str, bool, Others]:
+    def but_for_failures(self) -> tuple[str, bool, ForeignWriters]:
         """What its catalog hears of at once."""
-        return self.catalog, self.reached, self.others
+        return self.catalog, self.reached, self.foreign_writers
 
 
-class Notices:
+class ChangeRouter:
     """Keeps cache and claims up to date and puts keys in line. `on_canary` is told of each canary that was seen."""
 
     def __init__(
-        self, cache: Cache, claims: ClaimBook, queue: WorkQueue[Key], *, on_canary: Callable[[str], None]
+        self, cache: Cache, claims: TableClaimIndex, queue: WorkQueue[Key], *, on_heartbeat: Callable[[str], None]
     ) -> None:
         self._cache, self._claims, self._queue = cache, claims, queue
-        self._on_canary = on_canary
+        self._on_canary = on_heartbeat
 
     def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
@@ -94,7 +94,7 @@ class Notices:
         key = key_of(kind, body)
         known = self._cache.get(*key)
         if kind is Kind.TABLE:  # only a look at the object itself knows what became of its start
-            self._claims.settled(key.namespace, key.name)
+            self._claims.confirm(key.namespace, key.name)
         if known is not None and _version(known) == _version(body):
             if kind is Kind.TABLE:  # a start that could not be stored has left a claim that says busy
                 self._wake(self._claim(key, known))
@@ -156,7 +156,7 @@ class Notices:
     def _concerned_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
         body = self._cache.get(*key)
         concerned = {key} | self._claim(key, body)
-        before, after = (TableFacts.of(each) if each is not None else None for each in (known, body))
+        before, after = (TableSummary.of(each) if each is not None else None for each in (known, body))
         # a successor of the same name may name another catalog
         catalogs = {Key(Kind.CATALOG, key.namespace, facts.catalog) for facts in (before, after) if facts}
         if before is not None and after is not None and before.but_for_failures == after.but_for_failures:

@@ -9,8 +9,8 @@ import pytest
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError, RetryableError
-from paimon_operator.runtime.health import Health
-from paimon_operator.runtime.work import Work
+from paimon_operator.runtime.health import ProcessHealth
+from paimon_operator.runtime.leader_loop import LeaderLoop
 from tests.runtime.operator_in_memory import OperatorInMemory, lake, orders
 from tests.support.object_store import Fault
 
@@ -20,14 +20,14 @@ class Life:
 
     def __init__(self) -> None:
         self.operator = OperatorInMemory()
-        self.health = Health(clock=self.operator.time.seconds)
+        self.health = ProcessHealth(clock=self.operator.time.seconds)
         self.stop = asyncio.Event()
         self.told: list[str] = []
         self.watch_ends = asyncio.Event()
         self.watch_error: Exception | None = None
 
-    def work(self) -> Work:
-        return Work(
+    def work(self) -> LeaderLoop:
+        return LeaderLoop(
             resync=self.operator.resync,
             workers=self.operator.workers,
             queue=self.operator.queue,
@@ -77,7 +77,7 @@ async def test_it_lists_before_it_works_and_works_before_it_watches() -> None:
 async def test_a_first_look_that_fails_is_repeated_and_nothing_is_worked_on_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("paimon_operator.runtime.work._PAUSE", 0)
+    monkeypatch.setattr("paimon_operator.runtime.leader_loop._PAUSE", 0)
     life = Life()
     life.operator.store.put(lake())
     broken = [Fault("list", Kind.RUN, RetryableError("broken", status=500)) for _ in range(3)]

@@ -18,7 +18,7 @@ PERIOD: Final = 15.0
 _log = logging.getLogger(__name__)
 
 
-class Canary:
+class Heartbeat:
     """Renews one Lease in each of `namespaces`, by server-side apply: so its name limits the right to create it too."""
 
     def __init__(
@@ -29,14 +29,14 @@ class Canary:
         name: str,
         identity: str,
         clock: Clock,
-        on_song: Callable[[str, bool], None],
+        on_beat: Callable[[str, bool], None],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`on_song(namespace, True)` is called before each renewal, with False when it could not be written."""
         self._server, self._namespaces, self._name, self._identity = server, tuple(namespaces), name, identity
-        self._clock, self._on_song, self._sleep = clock, on_song, sleep
+        self._clock, self._on_song, self._sleep = clock, on_beat, sleep
 
-    async def sing(self) -> None:
+    async def run(self) -> None:
         """Renews for ever; a failure is logged."""
         while True:
             for namespace in self._namespaces:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from paimon_operator.core.commits.table_claims import ClaimBook
+from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.notices import Notices
 from paimon_operator.runtime.queue import WorkQueue
 from tests.runtime.operator_in_memory import lake, orders
 from tests.support.manifests import Manifest, run
@@ -30,7 +30,7 @@ class World:
         self.canaries: list[str] = []
         self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
         self.cache = Cache()
-        self.notices = Notices(self.cache, ClaimBook(), self.queue, on_canary=self.canaries.append)
+        self.notices = ChangeRouter(self.cache, TableClaimIndex(), self.queue, on_heartbeat=self.canaries.append)
 
     async def woken(self) -> set[Key]:
         keys = set()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final
 
 from paimon_operator.errors import RetryableError
-from paimon_operator.runtime.health import Health
+from paimon_operator.runtime.health import ProcessHealth
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.workers import Workers
@@ -24,7 +24,7 @@ Watch = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
 """Watches until the event is set."""
 
 
-class Work:
+class LeaderLoop:
     """Listing, then working, until it is told to stop or a part of it dies."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Work:
         resync: Resync,
         workers: Workers,
         queue: WorkQueue[Any],
-        health: Health,
+        health: ProcessHealth,
         canary: Forever,
         watch: Watch,
     ) -> None:
@@ -74,7 +74,7 @@ class Work:
     async def _first_look(self) -> None:
         while True:
             try:
-                return await self._resync.look()
+                return await self._resync.list_all()
             except RetryableError as error:
                 _log.warning("the first look at everything failed, trying again: %s", error)
                 await asyncio.sleep(_PAUSE)

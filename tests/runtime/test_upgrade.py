@@ -1,0 +1,90 @@
+"""Upgrades of a fleet: objects that an earlier release left behind, met by this one.
+
+golden/settled_by_d125279.json was written by the code of commit d125279 (release 0.1): 20 settled tables of different
+shapes with their runs and Pods, and the names of the runs that the same code then started within 26 hours.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paimon_operator.core.ports import Kind
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended
+from tests.support.object_store import ObjectStore
+from tests.support.virtual_time import VirtualTime
+
+SETTLED: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "settled_by_d125279.json").read_text())
+RENAMED = {"NoActionNeeded", "StorageUnverified", "RunsSucceeding"}
+
+
+@pytest.fixture
+async def upgraded() -> OperatorInMemory:
+    """This release, started on what the earlier one left behind."""
+    time = VirtualTime()
+    store = ObjectStore(time)
+    store.restore(json.loads(json.dumps(SETTLED["objects"])))
+    time.advance((datetime.fromisoformat(SETTLED["now"]) - time.now()).total_seconds())
+    operator = await OperatorInMemory(store=store, time=time).start()
+    await operator.settle()
+    return operator
+
+
+def tables(operator: OperatorInMemory) -> dict[str, Any]:
+    found = (operator.store.peek(Kind.TABLE, SHOP, name) for name in operator.store.names(Kind.TABLE))
+    return {body["metadata"]["name"]: body for body in found if body is not None}
+
+
+def without_reasons(body: dict[str, Any]) -> dict[str, Any]:
+    """The table's status, but for the reasons (and the messages made of them) that this release has renamed."""
+    status = json.loads(json.dumps(body["status"]))
+    for condition in status["conditions"]:
+        if condition["reason"] in RENAMED | {"AsExpected", "StorageNotTried", "WithinThresholds"}:
+            del condition["reason"], condition["message"]
+    return dict(status)
+
+
+async def test_the_fixture_holds_twenty_settled_tables() -> None:
+    bodies = [body for body in SETTLED["objects"] if body["kind"] == "PaimonTable"]
+    assert len(bodies) == 20
+    assert all("activeRun" not in body["status"] for body in bodies)
+
+
+async def test_an_upgrade_starts_no_run(upgraded: OperatorInMemory) -> None:
+    assert [request for request in upgraded.store.writes if request.verb != "apply_status"] == []
+    assert all("activeRun" not in body["status"] for body in tables(upgraded).values())
+
+
+async def test_an_upgrade_writes_no_status_but_for_renamed_reasons(upgraded: OperatorInMemory) -> None:
+    before = {b["metadata"]["name"]: b for b in SETTLED["objects"] if b["kind"] == "PaimonTable"}
+    after = tables(upgraded)
+    assert {name: without_reasons(body) for name, body in after.items()} == {
+        name: without_reasons(body) for name, body in before.items()
+    }
+    written = [request.name for request in upgraded.store.writes if request.kind is Kind.TABLE]
+    assert len(written) == len(set(written)), "no status is written twice"
+    runs = [request for request in upgraded.store.writes if request.kind is Kind.RUN]
+    assert runs == [], "finished runs keep their words"
+
+
+async def test_scheduled_runs_have_the_names_that_the_earlier_release_gave_them(upgraded: OperatorInMemory) -> None:
+    known, named = set(upgraded.store.names(Kind.RUN)), list[str]()
+    for _ in range(26):
+        await upgraded.pass_time(hours=1)
+        for pod in upgraded.store.names(Kind.POD):
+            if not ended(upgraded, pod):
+                await end(upgraded, pod)
+        named += [run for run in upgraded.store.names(Kind.RUN) if run not in known and run not in named]
+    assert named == SETTLED["runs_of_the_next_26_hours"]
+
+
+async def end(operator: OperatorInMemory, pod: str) -> None:
+    """The run's driver succeeds."""
+    body = operator.store.peek(Kind.POD, SHOP, pod) or {}
+    run = operator.store.peek(Kind.RUN, SHOP, body["metadata"]["ownerReferences"][0]["name"]) or {}
+    result = {"write": {"rows": 12, "files": 1}} if run["spec"]["type"] == "Write" else {}
+    await operator.end_pod(pod, **result)
