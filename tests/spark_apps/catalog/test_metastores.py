@@ -18,7 +18,7 @@ OPERATORS_NAMES = {kind.type: kind.paimon_name for kind in (FilesystemMetastore,
 
 
 @pytest.mark.parametrize(
-    ("engine", "metastore"), [(engine, kind) for engine in ENGINES for kind in ENGINES[engine].metastores]
+    ("engine", "metastore"), [(engine, kind) for engine in ENGINES for kind in sorted(ENGINES[engine].metastores)]
 )
 def test_each_metastore_of_each_engine_has_a_class_that_tells_paimon_its_kind(engine: str, metastore: str) -> None:
     name = OPERATORS_NAMES[metastore]
