@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from paimon_engines.engine import Engine, supported_engines
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from tests.cluster.hdfs.loopback import on_loopback
 from tests.cluster.hdfs.servers import Hdfs
 from tests.cluster.hive import metastore

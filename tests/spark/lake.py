@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from paimon_engines.engine import Engine
+from paimon_operator.core.spec import data_types
 from tests.support import lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
 
 OWNER = "cluster-uid/shop/orders"
+
+
+def json_form(text: str) -> Any:
+    """A type as the operator sends it; a text that is no type as it is, which the operator would refuse."""
+    try:
+        return data_types.paimon_json(data_types.parse(text))
+    except data_types.TypeTextError:
+        return text
 
 
 @dataclass(frozen=True)
@@ -150,6 +159,9 @@ class Lake:
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
         """A whole job document. Runs get names of their own unless `run` repeats one."""
         name = run or f"run-{next(self.numbers)}"
+        if "provision" in member:
+            columns = [each | {"dataType": json_form(each["type"])} for each in member["provision"]["columns"]]
+            member["provision"] = member["provision"] | {"columns": columns}
         return {
             "version": 1,
             "run": {"name": name, "uid": f"uid-{name}", "namespace": "shop"},

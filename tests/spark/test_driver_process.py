@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from paimon_engines.engine import supported_engines
-from spark_apps.contract import EXIT_CODES, MAX_RESULT_BYTES
+from paimon_contract.exit_codes import EXIT_CODES
+from paimon_contract.result import MAX_RESULT_BYTES
+from paimon_engines.loader import supported_engines
 from tests.spark.lake import Lake
 from tests.support.spark_process import ROOT
 

@@ -11,7 +11,8 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from paimon_engines.engine import Engine, load_engine
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
 from tests.cluster.cache import CHECKOUT, cached
 from tests.cluster.images.digest import digest
 from tests.support.spark_home import java_version
@@ -24,7 +25,7 @@ def test_the_committed_data_is_what_the_jar_says(engine: Engine, jars: Path) -> 
 
 def said_by(engine: Engine, jars: Path) -> str:
     """What the generator writes for the jars; kept in the cache by all that decides it, the committed data not."""
-    sources = [CHECKOUT / "tools" / "engines", *sorted((CHECKOUT / "operator" / "paimon_engines").glob("engine*.*"))]
+    sources = [CHECKOUT / "tools" / "engines", *sorted((CHECKOUT / "operator" / "paimon_engines").glob("*.[py]*"))]
     versions = [engine.id, version("pyspark"), java_version()]
     key = digest(files=[*sources, *sorted(jars.glob("*.jar"))], texts=versions)
     return (cached("engine-data", key, partial(generate, engine)) / "data.json").read_text(encoding="utf-8")

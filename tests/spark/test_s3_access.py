@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from spark_apps.contract import EXIT_CODES
+from paimon_contract.exit_codes import EXIT_CODES
 from tests.cluster.pki import Authority
 from tests.spark.bucket import Bucket, identity
 from tests.spark.lake import Lake

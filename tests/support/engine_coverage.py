@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tools.engines.fetch import JARS_DIR_VARIABLE
 
 DIFFERING = (

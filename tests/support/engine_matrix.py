@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 
 WHOLE_MATRIX: Final = "--whole-matrix"
 """Option of pytest: the marker `newest_engine` has no effect."""

@@ -21,10 +21,11 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from paimon_engines.engine import load_engine
+from paimon_contract.job import Job, JobError
+from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
-from spark_apps.contract import Job, JobError, read_job
+from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
 from spark_apps.sql.identifiers import PARSER_OPTIONS

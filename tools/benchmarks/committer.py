@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_apps.catalog.session import Session
-from spark_apps.contract import read_job
+from spark_apps.driver.dispatch import read_job
 from tests.support.worker_channel import serve
 
 

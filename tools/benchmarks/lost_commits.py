@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paimon_engines.engine import Engine, supported_engines
+from paimon_contract.job import job_text
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from paimon_operator.api.catalog.storage import CLAIM_PATH
 from paimon_operator.api.conditions import ConditionStatus
-from paimon_operator.api.contract import job_text
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits.commit_safety import commit_safe, protection_of
 from paimon_operator.core.conditions import Finding

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.spark import Driver, Executor, SparkMode
-from paimon_operator.core.engines import Engine
 
 USUAL_RUN_POLICY: Final = RunPolicy(
     active_deadline="1h", backoff_limit=3, successful_runs_history_limit=3, failed_runs_history_limit=5

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from paimon_contract.job import JobExecutors
 from paimon_operator.api.conditions import ConditionType
-from paimon_operator.api.contract import JobExecutors
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.status import Phase, RunSpark
 from paimon_operator.api.spark import SparkMode

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.metastore import MetastoreType
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.catalog.storage import SCHEMES
@@ -18,7 +19,6 @@ from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.conditions import Finding, false, true
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.storage import metastore_type

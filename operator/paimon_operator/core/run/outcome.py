@@ -10,8 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from paimon_operator.api.contract import ErrorClass, ExitCode, Result, read_result
+from paimon_contract.exit_codes import ExitCode
+from paimon_contract.result import Result
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.result import read_result
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.run.pod import PodObserved, Terminated
 from paimon_operator.core.spec.paimon_options import field_of_option
@@ -126,7 +128,7 @@ def _without_success(result: Result | None, why_none: str) -> AttemptFailure:
     if result is None or result.error is None:
         return _infrastructure(Reason.RESULT_MISSING, f"the driver ended with exit code 0, but {why_none}")
     # Not what our driver does; its own account is then more cautious than its exit code.
-    return _reported(ErrorClass(result.error.error_class).exit_code, result, None)
+    return _reported(result.error.class_.exit_code, result, None)
 
 
 def _killed(pod: PodObserved) -> AttemptFailure:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 MAX_LENGTH: Final = 2147483647
 """The length that turns VARCHAR into STRING and VARBINARY into BYTES."""
@@ -100,6 +100,21 @@ def parse(text: str) -> DataType:
     result = reader.type_(depth=0)
     reader.end()
     return result
+
+
+def paimon_json(data_type: DataType) -> str | dict[str, Any]:
+    """The type as it stands in Paimon's schema files: a text, or an object for a nested type."""
+    if not data_type.children:
+        return str(data_type)
+    name = data_type.name + ("" if data_type.nullable else NOT_NULL)
+    children = [paimon_json(child) for child in data_type.children]
+    if data_type.name == "ROW":
+        named = enumerate(zip(data_type.fields, children, strict=True))
+        fields = [{"id": number, "name": field, "type": child} for number, (field, child) in named]
+        return {"type": name, "fields": fields}
+    if data_type.name == "MAP":
+        return {"type": name, "key": children[0], "value": children[1]}
+    return {"type": name, "element": children[0]}
 
 
 def not_writable(data_type: DataType) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final, TypeVar
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog, TableDefaults
 from paimon_operator.api.compaction import Compaction, CompactionMode, ScheduledCompaction
 from paimon_operator.api.policies import RunPolicy
@@ -26,7 +27,6 @@ from paimon_operator.api.table.status import (
     Origin,
 )
 from paimon_operator.core.config import Defaults
-from paimon_operator.core.engines import Engine
 
 BlockT = TypeVar("BlockT")
 

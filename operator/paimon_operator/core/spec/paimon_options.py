@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from paimon_engines.engine import Option, ValueKind
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.table.columns import Aggregate, Column
 from paimon_operator.api.table.options import OPTION_FIELDS
@@ -24,7 +25,6 @@ from paimon_operator.api.table.spec import (
 )
 from paimon_operator.api.table.status import Effective
 from paimon_operator.api.units import paimon_duration
-from paimon_operator.core.engines import Option, ValueKind
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 
 AUTOMATIC_BUCKETS: Final = "-1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.columns import AggregateFunction, Column
 from paimon_operator.api.table.spec import ChangelogProducerType, MergeEngineType, PaimonTableSpec, SequenceGroup
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.data_types import DataType
 from paimon_operator.core.validation.columns import column_types, missing_column
@@ -103,12 +103,12 @@ def _function(engine: Engine, column: Column, data_type: DataType | None, path: 
     aggregate = column.aggregate
     if aggregate is None or data_type is None:
         return
-    taken = engine.aggregates.get(aggregate.function)
+    taken = engine.aggregate_functions.get(aggregate.function)
     if taken is None:
         yield SpecError(
             f"{path}.function",
             f"the engine {engine.id} has no function {aggregate.function}",
-            f"Use one of: {', '.join(sorted(engine.aggregates))}.",
+            f"Use one of: {', '.join(sorted(engine.aggregate_functions))}.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
     elif type_root(data_type) not in taken:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.options import (
     OPTION_FIELDS,
@@ -18,7 +19,6 @@ from paimon_operator.api.table.options import (
     allowed_in_table,
     allowed_in_write,
 )
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.paimon_options import table_options, value_problem
 from paimon_operator.errors import SpecError
