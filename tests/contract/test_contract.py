@@ -195,7 +195,6 @@ FOREIGN = {"snapshotId": 1, "commitUser": "u", "kind": "APPEND", "time": "2026-1
     "change",
     [
         {"version": 2},
-        {"operation": "Frobnicate"},
         {"ok": True},
         {"ok": None},
         {"error": None},

@@ -1,4 +1,4 @@
-"""The report of `make test-faults`: one JSON line per moment in FAULT_REPORT, and a page of them all.
+"""The report of the faults of `make test-long` and `make test-faults`: a line of JSON per moment, and a page of all.
 
 `python -m tests.e2e.fault_report LINES PAGE`
 """
@@ -29,7 +29,7 @@ _PAGE: Final = f"""\
 # Faults
 
 This report shows how tables recover when a fault hits one of their runs.
-`make test-faults` generates it from `faults.jsonl` and adds lines to that file with every call.
+`make test-long` and `make test-faults` generate it from `faults.jsonl` and add lines to that file with every call.
 A call takes ten moments of each fault (`FAULT_MOMENTS`). The table states how many moments are recorded.
 Lines of an older state of the code are removed when new ones are added.
 

@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from paimon_operator.api.table.options import OPTION_FIELDS, RESERVED_OPTIONS, RESERVED_PREFIXES, RESERVED_WORDS
+from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition, text, write
 from tests.generate.structural_rules import faults, nodes
 from tests.support import widest
@@ -44,7 +45,10 @@ def accepted_by_schema(manifest: dict[str, Any]) -> bool:
 
 def accepted_by_model(manifest: dict[str, Any]) -> bool:
     try:
-        MODELS[manifest["kind"]].model_validate(manifest)
+        if manifest["kind"] == "PaimonRun":
+            OPERATIONS.read_run(manifest)
+        else:
+            MODELS[manifest["kind"]].model_validate(manifest)
     except ValidationError:
         return False
     return True

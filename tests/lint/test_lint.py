@@ -72,6 +72,34 @@ def test_a_path_in_contributing_that_does_not_exist_is_an_offence(tmp_path: Path
     assert str(found).startswith("CONTRIBUTING.md:2: core/run/pods.py does not exist. Name the place")
 
 
+OFFENCES = {
+    'if run.spec.type == "CreateTag":\n    pass\n': "names the operation CreateTag",
+    "from paimon_operator.core.operations.versions import create_tag\n": "imports the operation create_tag",
+    "from paimon_operator.core.operations.versions.create_tag import job\n": "imports the operation create_tag",
+    "import paimon_operator.core.operations.versions.create_tag\n": "imports the operation create_tag",
+}
+
+
+@pytest.mark.parametrize(("offence", "words"), OFFENCES.items(), ids=["by text", "module", "from module", "whole"])
+def test_an_operation_named_outside_operations_is_an_offence(tmp_path: Path, offence: str, words: str) -> None:
+    own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\n'
+    plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
+    plant(tmp_path, "operator/paimon_operator/core/table/plan.py", f"import ast\n{offence}")
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"operator/paimon_operator/core/table/plan.py:2: {words}. State what is particular")
+
+
+def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path: Path) -> None:
+    own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\nCreateTag = "CreateTag"\n'
+    plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
+    plant(
+        tmp_path,
+        "operator/paimon_operator/core/table/plan.py",
+        "from paimon_operator.core.operations import registry\n",
+    )
+    assert findings(tmp_path) == []
+
+
 @pytest.mark.parametrize(("text", "code"), [("short\n", 0), (f"{LONG}\n", 1)])
 def test_the_program_prints_the_offences_and_exits_by_them(tmp_path: Path, text: str, code: int) -> None:
     plant(tmp_path, "README.md", text)

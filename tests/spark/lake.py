@@ -11,6 +11,7 @@ from typing import Any
 from paimon_engines.engine import Engine
 from paimon_operator.core.spec import data_types
 from tests.support import lake_reader
+from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
 
 OWNER = "cluster-uid/shop/orders"
@@ -69,7 +70,7 @@ class Lake:
 
     engine: Engine
     worker: Worker | None
-    home: Path
+    home: SparkHome
     directory: Path
     owner: str = OWNER
     database: str = "shop"
@@ -179,11 +180,16 @@ class Lake:
         assert self.worker is not None
         self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
 
-    def perform(self, job: dict[str, Any], **more: str) -> Ended:
+    def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Lets the worker do the job; `more` is explained in spark_worker."""
         assert self.worker is not None
         result, code = self.worker.ask(job=str(self.save(job)), **more)
         return Ended(result, code)
+
+    def die_at(self, moment: str, job: dict[str, Any]) -> None:
+        """Lets the worker do the job of a Write until `moment` (kill_points.MOMENTS), and leave it as if killed."""
+        ended = self.perform(job, die=moment)
+        assert ended.result == {"died": moment}, f"the driver did not die {moment}: {ended.result}"
 
     def drive(self, job: dict[str, Any], **env: str) -> Exited:
         """Does the job in a process of its own, started as in the image."""

@@ -122,7 +122,9 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
         assert [volume.name for volume in pod.spec.volumes] == ["spark-local-dir-1"]
 
 
-@pytest.mark.parametrize("hdfs_lake", ["kerberos"], indirect=True)
+@pytest.mark.long
+@pytest.mark.newest_engine
+@pytest.mark.parametrize("hdfs_kind", ["kerberos"], indirect=True)
 def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_first_tokens(
     hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
 ) -> None:
@@ -147,6 +149,7 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_firs
     assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
 
 
+@pytest.mark.newest_engine
 def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
     bucket: Bucket, gate: Gate, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:

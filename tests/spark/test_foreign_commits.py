@@ -15,7 +15,8 @@ import pytest
 from paimon_engines.engine import Engine
 from spark_apps.catalog import foreign_commits
 from tests.spark.lake import OWNER, Ended, Lake
-from tests.support.spark_process import Worker, image_home
+from tests.support.spark_home import SparkHome
+from tests.support.spark_process import Worker
 
 COLUMNS = {"id": "BIGINT", "v": "INT"}
 RUNS: dict[str, Callable[[Lake], Ended]] = {
@@ -41,8 +42,8 @@ class Watched(Lake):
 
 
 @pytest.fixture
-def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Watched:
-    return Watched(engine, worker, image_home(engine, jars, tmp_path), tmp_path)
+def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path) -> Watched:
+    return Watched(engine, worker, home, tmp_path)
 
 
 @pytest.fixture
@@ -184,7 +185,7 @@ COMMIT_USERS = [
 
 @pytest.mark.parametrize(("commit_user", "ours", "who"), COMMIT_USERS, ids=[case[2] for case in COMMIT_USERS])
 def test_whose_commit_it_is_is_told_by_the_form_of_its_commit_user(commit_user: str, ours: bool, who: str) -> None:
-    assert foreign_commits.is_ours(commit_user, "this-run") is ours, who
+    assert foreign_commits.is_run_commit(commit_user, "this-run") is ours, who
 
 
 class ManySnapshots:
@@ -220,7 +221,7 @@ def test_of_very_many_snapshots_the_oldest_and_the_newest_are_read(foreign: int,
     table = ManySnapshots(5000, foreign)
     job = SimpleNamespace(operation="Compact", since_snapshot=0, owner=OWNER, commit_user="this-run")
 
-    seen = foreign_commits.look(cast(Any, job), cast(Any, table))
+    seen = foreign_commits.inspect_commits(cast(Any, job), cast(Any, table))
 
     assert (seen.outside_commit is not None, seen.seen_snapshot) == (found, 5000)
     assert len(table.read) <= 1000

@@ -10,6 +10,7 @@ from tools.lint.class_names import check_class_names
 from tools.lint.doc_lines import check_doc_lines
 from tools.lint.doc_paths import check_doc_paths
 from tools.lint.finding import Finding
+from tools.lint.operations import check_operations
 
 Check = Callable[[Path], Iterator[Finding]]
 """Takes the root of a checkout and yields its offences."""
@@ -18,6 +19,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_class_names,
     check_doc_lines,
     check_doc_paths,
+    check_operations,
 )
 
 

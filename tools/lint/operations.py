@@ -31,21 +31,17 @@ def _offences(place: str, file: Path, types: frozenset[str], modules: set[str]) 
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Constant) and node.value in types:
             yield Finding(place, node.lineno, f"names the operation {node.value}", _REMEDY)
-        for imported in _imports(node):
-            if imported in modules:
-                yield Finding(place, _line(node), f"imports the operation {imported.rpartition('.')[2]}", _REMEDY)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for imported in modules.intersection(_imports(node)):
+                yield Finding(place, node.lineno, f"imports the operation {imported.rpartition('.')[2]}", _REMEDY)
 
 
-def _imports(node: ast.AST) -> Iterator[str]:
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (each.name for each in node.names)
-    if isinstance(node, ast.ImportFrom) and node.module is not None:
+    elif node.module is not None:
         yield node.module
         yield from (f"{node.module}.{each.name}" for each in node.names)
-
-
-def _line(node: ast.AST) -> int:
-    return node.lineno if isinstance(node, ast.stmt) else 0
 
 
 def _module(root: Path, file: Path) -> str:

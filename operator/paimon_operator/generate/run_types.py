@@ -79,8 +79,8 @@ def _rule(expression: str, message: str, path: str) -> Json:
 
 
 def _who_requests(operations: Registry) -> str:
-    others = [each for each in operations.types if each not in operations.on_demand]
-    return f"Users may make {_listed(operations.on_demand)}; {_listed(others)} are the operator's."
+    others = _listed(each for each in operations.types if each not in operations.on_demand)
+    return f"Type of the run. Users may create {_listed(operations.on_demand)}; only the operator creates {others}."
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the API server refuses to do: shown on the object that needs it, and tried again ever more rarely."""
+"""Requests that the API server rejected: reported on the object that needs them, and retried with backoff."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _What:
-    """One thing to be done for an object: that the last run could not be made is no news of the next one."""
+class _ActionKey:
+    """Identity of one action. A refusal of one run says nothing about the next run."""
 
     verb: type[Action]
     kind: Kind
     name: str
 
     @classmethod
-    def of(cls, actions: Iterable[Action]) -> set[_What]:
+    def of(cls, actions: Iterable[Action]) -> set[_ActionKey]:
         return {cls(type(action), action.kind, action.name) for action in actions}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Known:
-    """The last refusal, how often in a row, and how long to wait."""
+class _KnownRefusal:
+    """Last refusal of an action, the number of consecutive refusals, and the time of the next attempt."""
 
     refusal: Refusal
     uid: str
@@ -45,51 +45,51 @@ class _Known:
 
 
 class Refusals:
-    """Of the objects of one kind. Lost with the process, which costs one more try."""
+    """Refusals for the objects of one kind. They are in memory only: a restart costs one more attempt."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._known: dict[Key, dict[_What, _Known]] = {}
+        self._known: dict[Key, dict[_ActionKey, _KnownRefusal]] = {}
 
     def of(self, key: Key, uid: str, names: Collection[str | None]) -> Refusal | None:
-        """What was refused to this very object last about a child of one of these names, if it was not done since."""
+        """Last refusal for this object that concerns a child of one of these names and is not resolved."""
         known = [each.refusal for what, each in self._of(key, uid).items() if what.name in names]
         return known[-1] if known else None
 
-    def held_back(self, key: Key, uid: str, decision: Decision[StatusT]) -> Decision[StatusT] | None:
-        """The decision without what was refused a moment ago; None when nothing has to wait.
+    def without_refused(self, key: Key, uid: str, decision: Decision[StatusT]) -> Decision[StatusT] | None:
+        """The decision without recently refused actions; None if no action has to wait.
 
-        A timer alone would not hold it back: the status that shows a refusal is a change, and wakes the object.
+        A timer alone is not enough: the status that reports a refusal is a change and enqueues the object.
         """
-        now, asked = self._clock.now(), _What.of(decision.actions)
+        now, asked = self._clock.now(), _ActionKey.of(decision.actions)
         waiting = {what: each.not_before for what, each in self._of(key, uid).items() if now < each.not_before}
         waiting = {what: waiting[what] for what in waiting.keys() & asked}
         if not waiting:
             return None
         if any(what.verb is Create for what in waiting):  # a Pod is of no use without its ConfigMap
             waiting |= {what: min(waiting.values()) for what in asked - waiting.keys() if what.verb is Create}
-        others = tuple(action for action in decision.actions if not _What.of([action]) & waiting.keys())
+        others = tuple(action for action in decision.actions if not _ActionKey.of([action]) & waiting.keys())
         return replace(decision, actions=others, requeue_after=min(waiting.values()) - now)
 
-    def noted(self, key: Key, uid: str, error: RefusedError) -> timedelta:
-        """Remembers the refusal for the next look, which shows it; after that it is tried ever more rarely.
+    def record(self, key: Key, uid: str, error: RefusedError) -> timedelta:
+        """Records the refusal and returns when to reconcile again: at once to report it, then with backoff.
 
-        Whatever the message says: quotas count in it, and admission webhooks put request ids there.
+        The message does not matter: quotas put counters into it, and admission webhooks put request ids into it.
         """
-        (what,) = _What.of([error.action])
+        (what,) = _ActionKey.of([error.action])
         known = dict(self._of(key, uid))
         before = known.pop(what, None)  # the last one goes to the end
         count = before.count if before is not None else 0
         wait = PAUSES.delay(count, uid) if count else AT_ONCE
         refusal = Refusal(reason=error.reason, message=str(error))
-        known[what] = _Known(refusal=refusal, uid=uid, count=count + 1, not_before=self._clock.now() + wait)
+        known[what] = _KnownRefusal(refusal=refusal, uid=uid, count=count + 1, not_before=self._clock.now() + wait)
         self._known[key] = known
         _log.warning("%s %s/%s: %s", key.kind, key.namespace, key.name, error)
         return wait
 
-    def carried_out(self, key: Key, decision: Decision[StatusT], held_back: Decision[StatusT] | None) -> None:
-        """Nothing was refused: only what was held back is still to be done."""
-        left = _What.of(decision.actions) - _What.of(held_back.actions) if held_back is not None else set()
+    def record_done(self, key: Key, decision: Decision[StatusT], reduced: Decision[StatusT] | None) -> None:
+        """Records that nothing was rejected: only the postponed actions remain."""
+        left = _ActionKey.of(decision.actions) - _ActionKey.of(reduced.actions) if reduced is not None else set()
         known = {what: each for what, each in self._known.get(key, {}).items() if what in left}
         self.forget(key)
         if known:
@@ -99,5 +99,5 @@ class Refusals:
         """The object is gone."""
         self._known.pop(key, None)
 
-    def _of(self, key: Key, uid: str) -> Mapping[_What, _Known]:
+    def _of(self, key: Key, uid: str) -> Mapping[_ActionKey, _KnownRefusal]:
         return {what: each for what, each in self._known.get(key, {}).items() if each.uid == uid}

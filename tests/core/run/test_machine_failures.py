@@ -162,7 +162,7 @@ def test_a_run_whose_catalog_got_another_engine_between_attempts_ends_and_is_nob
 
 
 def test_a_failed_run_says_what_the_driver_said() -> None:
-    story = at_work()
+    story = launched(Story(type="Provision", compact=None))
     message = pods.error(
         story.run, "Spec", "TableDiffers", "column amount has another type", field="spec.schema.columns[1].type"
     )

@@ -23,27 +23,27 @@ MemberT = TypeVar("MemberT", bound=ApiModel)
 
 
 class TableRef(ApiModel):
-    """The table of a run."""
+    """Table of a run."""
 
     name: ShortName
     """Name of a PaimonTable in the same namespace."""
 
 
 class TriggerInfo(ApiModel):
-    """Why the operator started the run. Absent on runs made by users."""
+    """What made the operator start the run. Absent on runs that users created."""
 
     type: RunTrigger
     """Spec, Schedule, Once, Deletion or User."""
     due_time: Time | None = None
-    """The tick of the schedule that the run answers."""
+    """Tick of the schedule that started the run."""
     spec_hash: Hash | None = None
-    """Hash of the part of the table's spec that the run realises."""
+    """Hash of the part of the table's spec that the run applies."""
     message: Message | None = None
-    """Why, as a sentence."""
+    """Explanation of the trigger."""
 
 
 class PaimonRunSpec(ApiModel):
-    """What was asked for. Never changes."""
+    """Request of the run. Immutable."""
 
     # Beside these fields it has the member of its type, if that has parameters: each operation has the model of its
     # own, the CRD is composed of all of them (generate/run_types.py), and `member_of` reads one.
@@ -57,29 +57,29 @@ class PaimonRunSpec(ApiModel):
     )
 
     table_ref: TableRef
-    """The table."""
+    """Table of the run."""
     type: RunType
-    """What the run does."""
+    """Type of the run."""
     trigger: TriggerInfo | None = None
-    """Why the operator started the run."""
+    """What made the operator start the run."""
     active_deadline: Duration | None = None
-    """The run is stopped when its container has been running for this long. Absent: the table's runPolicy."""
+    """Longest time that the container may run. Then the run is stopped. Absent: the table's runPolicy."""
     backoff_limit: BackoffLimit | None = None
-    """How often it is tried again. Absent: the table's runPolicy."""
+    """Number of retries. Absent: the table's runPolicy."""
     ttl_after_finished: Duration | None = None
-    """The run is deleted this long after it succeeded or failed. Absent: runs of users stay until they are deleted."""
+    """Time after its end when the run is deleted. Absent: runs that users created stay until they are deleted."""
 
 
 class PaimonRun(ApiModel):
-    """One Spark application for one table: what was asked for, why, what happened, what it cost."""
+    """One Spark application for one table: its request, its trigger, its outcome and its cost."""
 
     api_version: Literal["paimon-operator.dev/v1alpha1"] = "paimon-operator.dev/v1alpha1"
     kind: Literal["PaimonRun"] = "PaimonRun"
     metadata: ObjectMeta
     spec: PaimonRunSpec
-    """What was asked for. Never changes."""
+    """Request of the run. Immutable."""
     status: RunStatus = RunStatus()
-    """What happened."""
+    """State and outcome of the run."""
 
 
 def member_of(spec: PaimonRunSpec, field: str, model: type[MemberT]) -> MemberT | None:

@@ -5,13 +5,8 @@ The figures behind the sentences are measured: docs/commit-safety.md, `make benc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
-
 from paimon_engines.engine import Engine
-from paimon_operator.api.catalog.metastore import MetastoreType
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.catalog.storage import SCHEMES
 from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.policies import CommitPolicy, ExternalWriters
 from paimon_operator.api.reasons import Reason
@@ -21,64 +16,14 @@ from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.conditions import Finding, false, true
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.storage import metastore_type
-
-LOCK_KEEPER: Final = {MetastoreType.JDBC: "PostgreSQL", MetastoreType.HIVE: "Hive"}
-"""Metastore -> who keeps its locks, with whom its engine must be able to speak."""
-
-
-@dataclass(frozen=True)
-class Protection:
-    """What becomes of two commits at once in a catalog."""
-
-    reason: Reason
-    """Why others are safe, or CommitUnsafe."""
-    sentence: str
-    announced: bool = True
-    """Outside writers that the manifest speaks of are safe."""
-    unannounced: bool = False
-    """So are those that nobody has said anything about."""
-
-
-_LOCKED: Final = Protection(
-    Reason.COMMIT_LOCK,
-    "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true",
-)
-_RENAMED: Final = Protection(
-    Reason.ATOMIC_RENAME,
-    "HDFS lets one of two commits win, and the other writer notices and commits again",
-    unannounced=True,
-)
-_UNKNOWN: Final = Protection(
-    Reason.COMMIT_UNSAFE, "nothing is known to hold two commits apart here: commits can get lost", announced=False
-)
-_WITHOUT_LOCK: Final = {
-    "hdfs": _RENAMED,
-    "s3": Protection(
-        Reason.COMMIT_UNSAFE,
-        "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost",
-        announced=False,
-    ),
-    "claim": Protection(
-        Reason.COMMIT_UNSAFE,
-        "on a volume a commit can replace another one, and the metastore Filesystem has no lock: commits can get lost",
-        announced=False,
-    ),
-}
-"""Storage member -> what its file system does by itself."""
-
-
-def protection(storage: str, metastore: MetastoreType, locks: frozenset[str]) -> Protection:
-    """For a storage member, a metastore, and the locks that the engine knows."""
-    if LOCK_KEEPER.get(metastore) in locks:
-        return _LOCKED
-    return _WITHOUT_LOCK.get(storage, _UNKNOWN) if metastore is MetastoreType.FILESYSTEM else _UNKNOWN
+from paimon_operator.core.storage import metastore_of, storage_of
+from paimon_operator.core.storage.commit_protection import Protection
 
 
 def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:
-    """What the catalog's storage, metastore and engine make of two commits; None: the operator has not that engine."""
-    members = (member for member in SCHEMES if getattr(catalog.spec.storage, member) is not None)
-    return protection(next(members, ""), metastore_type(catalog), engine.locks if engine else frozenset())
+    """Protection of commits by the catalog's storage, metastore and engine. None: the operator has no such engine."""
+    locks = engine.locks if engine else frozenset()
+    return metastore_of(catalog).commit_protection(storage_of(catalog), locks)
 
 
 def commit_safe(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> Finding:

@@ -27,7 +27,7 @@ from paimon_operator.errors import SpecError
 
 
 class WriteRun(ApiModel):
-    """Which write to run."""
+    """The write to run."""
 
     name: MemberName
     """Name of one of the table's writes."""

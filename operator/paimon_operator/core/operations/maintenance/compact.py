@@ -32,13 +32,13 @@ Partition = Annotated[dict[str, Annotated[str, Field(max_length=256)]], Field(mi
 
 
 class CompactRun(ApiModel):
-    """How to compact."""
+    """Settings of a compaction."""
 
     strategy: CompactStrategy
-    """Minor: merge few sorted runs. Full: rewrite each bucket into one."""
+    """Minor: merges a few sorted runs. Full: rewrites each bucket into one sorted run."""
     partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
-    """Only these partitions, whatever partitionIdleTime says: for each of them the values of all its keys, or of some
-    and it stands for all that match. Absent: all partitions."""
+    """Partitions to compact, whatever partitionIdleTime is set to. Each entry has values for all partition keys, or for
+    some of them and then selects all that match. Absent: all partitions."""
 
 
 class CompactTable:
