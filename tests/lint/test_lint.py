@@ -92,7 +92,8 @@ def test_an_operation_named_outside_operations_is_an_offence(tmp_path: Path, off
 def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path: Path) -> None:
     own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\nCreateTag = "CreateTag"\n'
     plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
-    plant(
+    allowed = "from paimon_operator.core.operations import registry\n"
+    plant(tmp_path, "operator/paimon_operator/core/table/plan.py", allowed)
         tmp_path,
         "operator/paimon_operator/core/table/plan.py",
         "from paimon_operator.core.operations import registry\n",

@@ -14,6 +14,7 @@ from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.operations.run_problems import run_problems
 from paimon_operator.core.run.start import not_for_users
 from paimon_operator.core.spec.context import TableContext
@@ -62,10 +63,16 @@ def test_the_operator_blames_no_field_of_the_manifests_that_the_mistakes_are_mad
     assert fields_blamed(right) == []
 
 
+def read(manifest: Manifest) -> ApiModel:
+    if manifest["kind"] == "PaimonRun":
+        return OPERATIONS.read_run(manifest)
+    return MODELS[manifest["kind"]].model_validate(manifest)
+
+
 def fields_blamed(manifest: Manifest) -> list[str]:
     """Paths of the fields that the model or the rules of the operator refuse."""
     try:
-        resource = MODELS[manifest["kind"]].model_validate(manifest)
+        resource = read(manifest)
     except ValidationError as error:
         return [path_of(problem["loc"]) for problem in error.errors()]
     facts = builders.operator_facts()

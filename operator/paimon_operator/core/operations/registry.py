@@ -78,14 +78,26 @@ class Registry:
         """A PaimonRun as the API server stores it. Raises pydantic's ValidationError, for an unknown type too."""
         run = PaimonRun.model_validate(body)
         try:
-            operation = self.of(run.spec.type)
+            member = self.of(run.spec.type).member
+            if member is not None:
+                member_of(run.spec, member.field, member.model)
         except UnknownOperationError as error:
-            problem = PydanticCustomError("unknown_operation", "{text}", {"text": str(error)})
-            line = InitErrorDetails(type=problem, loc=("spec", "type"), input=run.spec.type)
-            raise ValidationError.from_exception_data("PaimonRun", [line]) from error
-        if operation.member is not None:
-            member_of(run.spec, operation.member.field, operation.member.model)
+            raise _refused([(str(error), ("type",))]) from error
+        except ValidationError as error:
+            field = member.field if member is not None else ""
+            raise _refused([(each["msg"], (field, *each["loc"])) for each in error.errors()]) from error
         return run
+
+
+def _refused(problems: list[tuple[str, tuple[int | str, ...]]]) -> ValidationError:
+    """Pydantic's error for fields of a run's spec: what is wrong, and where below it."""
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError("run_spec", "{text}", {"text": text}), loc=("spec", *where), input=None
+        )
+        for text, where in problems
+    ]
+    return ValidationError.from_exception_data("PaimonRun", details)
 
 
 def discover(packages: Iterable[ModuleType]) -> Registry:
