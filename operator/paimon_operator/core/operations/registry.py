@@ -92,10 +92,8 @@ class Registry:
 def _refused(problems: list[tuple[str, tuple[int | str, ...]]]) -> ValidationError:
     """Pydantic's error for fields of a run's spec: what is wrong, and where below it."""
     details = [
-        InitErrorDetails(
-            type=PydanticCustomError("run_spec", "{text}", {"text": text}), loc=("spec", *where), input=None
-        )
-        for text, where in problems
+        InitErrorDetails(type=PydanticCustomError("run_spec", "{text}", {"text": text}), loc=("spec", *at), input=None)
+        for text, at in problems
     ]
     return ValidationError.from_exception_data("PaimonRun", details)
 
