@@ -45,14 +45,14 @@ def refusals(time: VirtualTime) -> Refusals:
 def kept_from(refusals: Refusals, *actions: Action) -> None:
     """Refused twice: the second time it has to wait."""
     for action in actions * 2:
-        refusals.noted(ORDERS, UID, refused(action))
+        refusals.record(ORDERS, UID, refused(action))
 
 
 def carried_out(refusals: Refusals, *actions: Action) -> tuple[Action, ...]:
     decision = asked(*actions)
-    held_back = refusals.held_back(ORDERS, UID, decision)
-    refusals.carried_out(ORDERS, decision, held_back)
-    return (held_back or decision).actions
+    allowed = refusals.without_refused(ORDERS, UID, decision)
+    refusals.carried_out(ORDERS, decision, allowed)
+    return (allowed or decision).actions
 
 
 def told_of(refusals: Refusals, name: str) -> str | None:
@@ -89,11 +89,11 @@ def test_each_of_two_refused_deletions_is_tried_ever_more_rarely(refusals: Refus
     tries = 0
     for _ in range(3600):
         while True:
-            actions = (refusals.held_back(ORDERS, UID, decision) or decision).actions
+            actions = (refusals.without_refused(ORDERS, UID, decision) or decision).actions
             if not actions:
                 break
             tries += 1
-            refusals.noted(ORDERS, UID, refused(actions[0]))
+            refusals.record(ORDERS, UID, refused(actions[0]))
         time.advance(1)
     assert 30 < tries < 60, "tries of both within an hour"
 
@@ -102,7 +102,7 @@ def test_the_next_look_is_when_the_first_of_them_may_be_tried_again(refusals: Re
     kept_from(refusals, delete("old"))
     time.advance(2)
     kept_from(refusals, delete("older"))
-    held_back = refusals.held_back(ORDERS, UID, asked(delete("old"), delete("older")))
-    assert held_back is not None
-    assert held_back.requeue_after is not None
-    assert timedelta(0) < held_back.requeue_after <= timedelta(seconds=3)
+    allowed = refusals.without_refused(ORDERS, UID, asked(delete("old"), delete("older")))
+    assert allowed is not None
+    assert allowed.requeue_after is not None
+    assert timedelta(0) < allowed.requeue_after <= timedelta(seconds=3)

@@ -1,18 +1,22 @@
-"""How long to wait before the next try: doubling, bounded, and spread by a hash instead of a random number.
+"""Delays before a retry, and the failure classes that are retried.
 
-The spread keeps a fleet that failed together from coming back together; the hash keeps it the same after a restart, so
-a waiting object is never put off by looking at it again.
+A delay doubles with each failure, is bounded, and is spread by a hash of who waits. The spread keeps tables that failed
+together from retrying together. A hash instead of a random number gives the same delay at every reconcile and after a
+restart.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from paimon_operator.api.run.status import FailureClass
+
 SPREAD: Final = 0.25
-"""The longest stretch of a delay, as a share of it."""
+"""The largest extension of a delay, as a fraction of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +27,9 @@ class Backoff:
     last: timedelta
 
     def delay(self, failures: int, key: str) -> timedelta:
-        """The wait after the `failures`-th failure in a row (1 or more), within [first, last], whole seconds.
+        """The delay after the `failures`-th failure in a row, within [first, last], in whole seconds.
 
-        `key` names who waits (a UID, or a run's name); two keys wait differently long, one key always equally long.
+        `key` names who waits (a UID or a run's name) and decides the spread. Raises ValueError for less than 1 failure.
         """
         if failures < 1:
             raise ValueError("a delay follows a failure: failures must be at least 1")
@@ -36,13 +40,28 @@ class Backoff:
 
 
 CONFLICT: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=2))
-"""Another committer was faster: it is done within seconds."""
+"""Another commit came first. Such a conflict is over within seconds."""
 INFRASTRUCTURE: Final = Backoff(first=timedelta(seconds=10), last=timedelta(minutes=5))
 """A node, a server or the Pod failed."""
 ENVIRONMENT: Final = Backoff(first=timedelta(minutes=1), last=timedelta(minutes=15))
-"""A Secret, bucket, permission or input is wrong: mended by people. Bounds by the API page, "Conditions"."""
+"""A Secret, bucket, permission or input is wrong; a human fixes it. Bounds: the API page, "Conditions"."""
+
+Retries = Mapping[FailureClass, Backoff]
+"""The failure classes that are retried, each with its delays. A class that is absent is not retried."""
+NEXT_ATTEMPT: Final[Retries] = {
+    FailureClass.CONFLICT: CONFLICT,
+    FailureClass.INFRASTRUCTURE: INFRASTRUCTURE,
+    FailureClass.OUT_OF_MEMORY: INFRASTRUCTURE,
+}
+"""Failures after which the same run starts another attempt. Every other failure ends the run."""
+
+
+def retry_delay(retries: Retries, failure_class: FailureClass, failures: int, key: str) -> timedelta | None:
+    """The delay before the next try after `failures` failures in a row; None if the class is not retried."""
+    backoff = retries.get(failure_class)
+    return None if backoff is None else backoff.delay(failures, key)
 
 
 def _fraction(key: str) -> float:
-    """A number in [0, 1) that only `key` decides."""
+    """A number in [0, 1) that depends on `key` only."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big") / 2**48

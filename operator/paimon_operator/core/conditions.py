@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
+from paimon_operator.api.base import ApiModel, truncated_to_bytes
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.decision import EventNote
+
+StatusT = TypeVar("StatusT", bound=ApiModel)
 
 ORDER: Final = {type_: position for position, type_ in enumerate(ConditionType)}
 MAX_NOTE_BYTES: Final = 1024
@@ -76,6 +79,37 @@ def idle(reason: Reason, message: str = "nothing is under way") -> tuple[Finding
         false(ConditionType.RECONCILING, reason, message),
         false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionReport:
+    """The conditions of one reconcile and the Events that announce what changed."""
+
+    conditions: tuple[Condition, ...]
+    events: tuple[EventNote, ...]
+    generation: int
+
+    def into(self, status: StatusT) -> StatusT:
+        """`status` with these conditions and the generation that they were found for."""
+        return status.model_copy(update={"observed_generation": self.generation, "conditions": self.conditions})
+
+
+def report(
+    before: Iterable[Condition],
+    findings: Iterable[Finding],
+    *,
+    generation: int,
+    now: datetime,
+    events: Iterable[EventNote] = (),
+) -> ConditionReport:
+    """Ends every reconcile: findings become conditions, and transitions become Events behind `events`.
+
+    `before` are the stored conditions. Raises ValueError where `replaced` does.
+    """
+    old = tuple(before)
+    conditions = replaced(old, findings, generation=generation, now=now)
+    notes = told_once((*events, *transitions(old, conditions)))
+    return ConditionReport(conditions=conditions, events=notes, generation=generation)
 
 
 def replaced(
@@ -153,11 +187,7 @@ def _is_bad(condition: Condition) -> bool:
 
 
 def _note_text(condition: Condition) -> str:
-    text = condition.message or str(condition.type)
-    encoded = text.encode()
-    if len(encoded) <= MAX_NOTE_BYTES:
-        return text
-    return encoded[: MAX_NOTE_BYTES - 3].decode(errors="ignore") + "…"
+    return truncated_to_bytes(condition.message or str(condition.type), MAX_NOTE_BYTES)
 
 
 def _distinct(notes: Iterable[EventNote]) -> Iterator[EventNote]:

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from paimon_operator.api.base import API_VERSION, GROUP
 from paimon_operator.core.ports import Kind, Manifest
 
-GROUP: Final = "paimon-operator.dev"
-API_VERSION: Final = f"{GROUP}/v1alpha1"
+PLURALS: Final = {Kind.CATALOG: "paimoncatalogs", Kind.TABLE: "paimontables", Kind.RUN: "paimonruns"}
+"""The operator's own kinds as they are named in paths of the API, in roles and in CRDs."""
 FINALIZER: Final = f"{GROUP}/finalizer"
 FIELD_MANAGER: Final = "paimon-operator"
 

@@ -154,20 +154,22 @@ class ChangeRouter:
                 return self._concerned_by_run(key, known)
 
     def _concerned_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
+        """The table, other claimants of its place, its catalog, and the runs that gained or lost their right to run."""
         body = self._cache.get(*key)
-        concerned = {key} | self._claim(key, body)
-        before, after = (TableSummary.of(each) if each is not None else None for each in (known, body))
+        claimants = self._claim(key, body)
+        return {key} | claimants | self._catalogs_concerned(key, known, body) | _runs_concerned(key, known, body)
+
+    def _catalogs_concerned(self, key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
+        """Catalogs to reconcile at once; those for which only the table's failures changed are delayed and gathered."""
+        before = None if known is None else TableSummary.of(known)
+        after = None if body is None else TableSummary.of(body)
         # a successor of the same name may name another catalog
-        catalogs = {Key(Kind.CATALOG, key.namespace, facts.catalog) for facts in (before, after) if facts}
-        if before is not None and after is not None and before.but_for_failures == after.but_for_failures:
-            if before != after:
-                self._soon(catalogs)
-        else:
-            concerned |= catalogs
-        was, named = (_active_run(each) for each in (known, body))
-        if was != named:  # a run waits to be named, and one that is named no more must not go on
-            concerned |= {Key(Kind.RUN, key.namespace, run["name"]) for run in (was, named) if run}
-        return concerned
+        catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
+        if before is None or after is None or before.but_for_failures != after.but_for_failures:
+            return catalogs
+        if before != after:
+            self._soon(catalogs)
+        return set()
 
     def _concerned_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
         """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
@@ -240,6 +242,14 @@ def _for_tables(catalog: Manifest | None) -> tuple[object, ...]:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
     return meta.get("uid"), meta.get("deletionTimestamp"), catalog["spec"]
+
+
+def _runs_concerned(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
+    """The runs that status.activeRun named and names, if it changed: one may start, the other must stop."""
+    before, after = _active_run(known), _active_run(body)
+    if before == after:
+        return set()
+    return {Key(Kind.RUN, key.namespace, run["name"]) for run in (before, after) if run}
 
 
 def _active_run(table: Manifest | None) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What the API server refuses to do: shown on the object that needs it, and tried again ever more rarely."""
+"""Actions that the API server refused: reported on the object that needs them, retried with a growing delay."""
 
 from __future__ import annotations
 
@@ -17,26 +17,30 @@ from paimon_operator.runtime.keys import Key
 StatusT = TypeVar("StatusT")
 
 PAUSES: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=5))
-"""A quota may be raised, a right may be given, a name may become free."""
+"""Delay before a refused action is tried again: a quota may be raised, a right granted, a name become free."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _What:
-    """One thing to be done for an object: that the last run could not be made is no news of the next one."""
+    """Identity of one action. A refusal belongs to one action only: another run may well be created."""
 
     verb: type[Action]
     kind: Kind
     name: str
 
     @classmethod
+    def of_one(cls, action: Action) -> _What:
+        return cls(type(action), action.kind, action.name)
+
+    @classmethod
     def of(cls, actions: Iterable[Action]) -> set[_What]:
-        return {cls(type(action), action.kind, action.name) for action in actions}
+        return {cls.of_one(action) for action in actions}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """The last refusal, how often in a row, and how long to wait."""
+    """The last refusal of one action, how often in a row it was refused, and when it may be tried again."""
 
     refusal: Refusal
     uid: str
@@ -45,38 +49,41 @@ class _Known:
 
 
 class Refusals:
-    """Of the objects of one kind. Lost with the process, which costs one more try."""
+    """Refused actions for the objects of one kind. Kept in memory: a restart costs one more try each."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._known: dict[Key, dict[_What, _Known]] = {}
 
     def of(self, key: Key, uid: str, names: Collection[str | None]) -> Refusal | None:
-        """What was refused to this very object last about a child of one of these names, if it was not done since."""
+        """The last refusal about a child of this object with one of these names, unless the action succeeded since."""
         known = [each.refusal for what, each in self._of(key, uid).items() if what.name in names]
         return known[-1] if known else None
 
-    def held_back(self, key: Key, uid: str, decision: Decision[StatusT]) -> Decision[StatusT] | None:
-        """The decision without what was refused a moment ago; None when nothing has to wait.
+    def without_refused(self, key: Key, uid: str, decision: Decision[StatusT]) -> Decision[StatusT] | None:
+        """The decision without the actions that must wait after a refusal; None when none has to wait.
 
-        A timer alone would not hold it back: the status that shows a refusal is a change, and wakes the object.
+        A timer alone would not delay them: the status that reports a refusal is a change, and wakes the object.
         """
         now, asked = self._clock.now(), _What.of(decision.actions)
-        waiting = {what: each.not_before for what, each in self._of(key, uid).items() if now < each.not_before}
-        waiting = {what: waiting[what] for what in waiting.keys() & asked}
-        if not waiting:
+        refused = self._waiting(key, uid, asked, now)
+        if not refused:
             return None
-        if any(what.verb is Create for what in waiting):  # a Pod is of no use without its ConfigMap
-            waiting |= {what: min(waiting.values()) for what in asked - waiting.keys() if what.verb is Create}
-        others = tuple(action for action in decision.actions if not _What.of([action]) & waiting.keys())
-        return replace(decision, actions=others, requeue_after=min(waiting.values()) - now)
+        waiting = refused.keys() | _creates_behind(refused, asked)
+        allowed = tuple(action for action in decision.actions if _What.of_one(action) not in waiting)
+        return replace(decision, actions=allowed, requeue_after=min(refused.values()) - now)
 
-    def noted(self, key: Key, uid: str, error: RefusedError) -> timedelta:
-        """Remembers the refusal for the next look, which shows it; after that it is tried ever more rarely.
+    def _waiting(self, key: Key, uid: str, asked: set[_What], now: datetime) -> dict[_What, datetime]:
+        """What of `asked` was refused and is not due yet, with the time of its next try."""
+        refused = self._of(key, uid)
+        return {what: each.not_before for what, each in refused.items() if what in asked and now < each.not_before}
 
-        Whatever the message says: quotas count in it, and admission webhooks put request ids there.
+    def record(self, key: Key, uid: str, error: RefusedError) -> timedelta:
+        """Records the refusal and returns the time until the next try: at once for the first, then growing.
+
+        The next reconcile reports it. Messages are not compared: they contain quota counters and request ids.
         """
-        (what,) = _What.of([error.action])
+        what = _What.of_one(error.action)
         known = dict(self._of(key, uid))
         before = known.pop(what, None)  # the last one goes to the end
         count = before.count if before is not None else 0
@@ -87,9 +94,9 @@ class Refusals:
         _log.warning("%s %s/%s: %s", key.kind, key.namespace, key.name, error)
         return wait
 
-    def carried_out(self, key: Key, decision: Decision[StatusT], held_back: Decision[StatusT] | None) -> None:
-        """Nothing was refused: only what was held back is still to be done."""
-        left = _What.of(decision.actions) - _What.of(held_back.actions) if held_back is not None else set()
+    def carried_out(self, key: Key, decision: Decision[StatusT], allowed: Decision[StatusT] | None) -> None:
+        """Forgets all refusals except those of actions that still wait; nothing else was refused."""
+        left = _What.of(decision.actions) - _What.of(allowed.actions) if allowed is not None else set()
         known = {what: each for what, each in self._known.get(key, {}).items() if what in left}
         self.forget(key)
         if known:
@@ -101,3 +108,10 @@ class Refusals:
 
     def _of(self, key: Key, uid: str) -> Mapping[_What, _Known]:
         return {what: each for what, each in self._known.get(key, {}).items() if each.uid == uid}
+
+
+def _creates_behind(refused: Collection[_What], asked: set[_What]) -> set[_What]:
+    """All creates of a decision wait if one of them was refused: a Pod cannot start without its ConfigMap."""
+    if not any(what.verb is Create for what in refused):
+        return set()
+    return {what for what in asked if what.verb is Create}

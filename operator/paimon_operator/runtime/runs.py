@@ -53,14 +53,14 @@ class RunReconciler:
         except ValidationError as error:
             await self._executor.stall(Kind.RUN, body, problem_of(error), self._world.clock.now())
             return None
-        uid, (decision, held_back) = run.metadata.uid, await self._decide(key, run)
+        uid, (decision, allowed) = run.metadata.uid, await self._decide(key, run)
         try:
             again = await self._executor.carry_out(
-                Kind.RUN, body, run.status, held_back or decision, on_stored=lambda: self._tell_end(run, decision)
+                Kind.RUN, body, run.status, allowed or decision, on_stored=lambda: self._tell_end(run, decision)
             )
         except RefusedError as error:
-            return self._refusals.noted(key, uid, error)
-        self._refusals.carried_out(key, decision, held_back)
+            return self._refusals.record(key, uid, error)
+        self._refusals.carried_out(key, decision, allowed)
         return again
 
     async def _decide(self, key: Key, run: PaimonRun) -> tuple[Decision[RunStatus], Decision[RunStatus] | None]:
@@ -70,11 +70,11 @@ class RunReconciler:
         """
         uid, observed, now = run.metadata.uid, await self._observe(key, run), self._world.clock.now()
         decision = step(observed, now)
-        held_back = self._refusals.held_back(key, uid, decision)
-        if makes_pod(held_back or decision):
+        allowed = self._refusals.without_refused(key, uid, decision)
+        if makes_pod(allowed or decision):
             decision = step(replace(observed, others=await self._pods_of_others(run)), now)
-            held_back = self._refusals.held_back(key, uid, decision)
-        return decision, held_back
+            allowed = self._refusals.without_refused(key, uid, decision)
+        return decision, allowed
 
     def _tell_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
         if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:

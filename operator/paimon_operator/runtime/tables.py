@@ -112,13 +112,13 @@ class TableReconciler:
         self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
     ) -> timedelta | None:
         uid = body["metadata"]["uid"]
-        held_back = self._refusals.held_back(key, uid, decision)
+        allowed = self._refusals.without_refused(key, uid, decision)
         try:
-            again = await self._executor.carry_out(Kind.TABLE, body, stored, held_back or decision)
+            again = await self._executor.carry_out(Kind.TABLE, body, stored, allowed or decision)
         except RefusedError as error:
             if not error.terminating:
-                return self._refusals.noted(key, uid, error)
+                return self._refusals.record(key, uid, error)
             self._terminating.add(uid)
             return AT_ONCE
-        self._refusals.carried_out(key, decision, held_back)
+        self._refusals.carried_out(key, decision, allowed)
         return again

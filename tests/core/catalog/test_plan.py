@@ -61,12 +61,20 @@ def reconcile(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatal
     return seen.model_copy(update={"status": decision.status}), f"{ready.status.value} {ready.reason}", ready.message
 
 
-def test_while_no_run_reached_the_storage_the_newest_that_failed_to_is_told() -> None:
+def test_until_a_run_reaches_the_storage_the_message_names_the_first_table_by_name_that_failed_there() -> None:
     _, ready, message = reconcile(
-        catalog(), unreached("a", 1), unreached("b", 3, "CredentialsRefused"), unreached("c", 2)
+        catalog(), unreached("c", 1), unreached("a", 2, "CredentialsRefused"), unreached("b", 3)
     )
     assert ready == "Unknown CredentialsRefused"
-    assert "PaimonTable b could not: CredentialsRefused. Correct the Secret" in message
+    assert "PaimonTable a could not: CredentialsRefused. Correct the Secret" in message
+
+
+def test_the_newest_failure_of_a_table_gives_the_reason() -> None:
+    older = {"run": "r1", "reason": "AccessDenied", "time": "2026-11-21T08:00:00Z"}
+    newer = {"run": "r2", "reason": "BucketNotFound", "time": "2026-11-21T09:00:00Z"}
+    status = {"compaction": {"failure": newer}, "provision": {"failure": older}}
+    _, ready, _ = reconcile(catalog(), builders.table_manifest("a") | {"status": status})
+    assert ready == "Unknown BucketNotFound"
 
 
 def test_a_run_that_failed_for_another_reason_says_nothing_about_the_storage() -> None:
@@ -90,10 +98,18 @@ def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None
         again = [unreached(f"t{n}", minute if n % 7 == minute % 7 else n % 50) for n in range(1000)]
         seen, _, message = reconcile(seen, *again)
         assert message == first
-    told = first.partition("PaimonTable ")[2].partition(" ")[0]
-    _, _, message = reconcile(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != told))
-    assert message != first, "the table that was told of has recovered"
+    named = first.partition("PaimonTable ")[2].partition(" ")[0]
+    _, _, message = reconcile(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != named))
+    assert message != first, "the named table has recovered"
     assert len(message) < 400
+
+
+def test_tables_that_fail_one_after_another_by_name_change_the_catalog_once() -> None:
+    """Schedules of equal time start runs in the order of names; the catalog's message must not follow each of them."""
+    seen, _, first = reconcile(catalog(), unreached("t0000"))
+    for count in range(2, 200):
+        seen, _, message = reconcile(seen, *(unreached(f"t{n:04}", n % 50) for n in range(count)))
+        assert message == first
 
 
 def test_it_tells_its_engine_and_counts_its_tables() -> None:

@@ -104,7 +104,7 @@ def test_a_commit_of_others_stops_what_commits_and_says_who_it_was_and_what_to_d
         assert seen.condition(type_).message == (
             "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user 0b0a3c5e-7d8f-4a53-9d9b-2f3f0d6f3a11, "
             "not by the operator, while externalWriters is None: commits can get lost. Stop that writer, then set "
-            "externalWriters to Paused; or, if it has to go on, to Active, and the catalog's commitPolicy to "
+            "externalWriters to Paused; or, if it must continue, to Active, and the catalog's commitPolicy to "
             "AllowUnsafe."
         )
     assert not seen.starts_work
@@ -225,7 +225,7 @@ def test_a_suspended_table_is_not_even_verified() -> None:
 
 
 def test_a_commit_without_a_commit_user_is_told_as_such() -> None:
-    assert "was made by somebody without a commit user" in World().found(commitUser="").condition("CommitSafe").message
+    assert "was made by an unnamed commit user" in World().found(commitUser="").condition("CommitSafe").message
 
 
 PAUSED: dict[str, Any] = {"externalWriters": "Paused"}

@@ -161,10 +161,14 @@ MAKING = found(ConditionType.READY, ConditionStatus.UNKNOWN, Reason.PROVISIONING
 @pytest.mark.parametrize(
     ("status", "deleted", "words"),
     [
-        (TableStatus(active_run=OTHER), False, "it waits until run orders-write-1 of PaimonTable orders has ended"),
+        (
+            TableStatus(active_run=OTHER),
+            False,
+            "the run waits until run orders-write-1 of PaimonTable orders has ended",
+        ),
         (TableStatus(conditions=UNSAFE), False, "orders is Stalled (CommitUnsafe): commits can get lost"),
         (TableStatus(conditions=PAUSED), False, "orders is Suspended (Suspended): spec.suspend is true"),
-        (TableStatus(conditions=MAKING), False, "names it; Ready says: the table is being made"),
+        (TableStatus(conditions=MAKING), False, "names it; its condition Ready: the table is being made"),
         (TableStatus(), True, "PaimonTable orders is being deleted"),
     ],
 )

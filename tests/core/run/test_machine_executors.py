@@ -107,7 +107,9 @@ def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
     assert bool(created(story.reconcile(pods.ended(137), later=MINUTES))) is goes_on
     if not goes_on:
         assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.FAILED, "True SpecChanged")
-        assert story.message() == "the catalog was changed after this run's job was written. Another run follows."
+        assert (
+            story.message() == "the catalog was changed after this run's job was written. The table starts another run."
+        )
 
 
 def test_a_run_that_an_older_operator_has_begun_goes_on_after_an_edit() -> None:
@@ -199,7 +201,7 @@ def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_
     assert (waiting.actions, waiting.requeue_after) == ((), timedelta(seconds=30))
     assert (story.condition(ConditionType.STALLED), told(waiting)) == ("True NodeSilent", ["Warning NodeSilent"])
     assert story.message().startswith(
-        f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be at work there. "
+        f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be running there. "
         "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
     )
     assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"

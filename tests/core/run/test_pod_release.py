@@ -77,9 +77,9 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
     assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     assert told(decision) == ["Warning NodeSilent"]
     assert story.message() == (
-        f"the node of pod {RUN_NAME}-1 is silent; a driver may still be at work there. The run waits until "
-        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. Never take the finalizer off the run: "
-        "that stops no driver. If you know that the node is dead, do not "
+        f"the node of pod {RUN_NAME}-1 is silent; a driver may still be running there. The run waits until "
+        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. Do not remove the finalizer of the run: "
+        "that stops no driver. If you know that the node is down, do not "
         f"wait: kubectl delete pod {RUN_NAME}-1 -n shop --force --wait=false; "
         f'kubectl patch pod {RUN_NAME}-1 -n shop --type merge -p \'{{"metadata":{{"finalizers":null}}}}\''
     )
@@ -219,7 +219,7 @@ def test_a_refused_release_or_deletion_is_told_on_the_run_until_it_is_done() -> 
     story.refusal = DENIED
     assert released(story.reconcile(pods.ended(1))) == [POD_UID]
     assert story.condition(ConditionType.STALLED) == "True NotPermitted"
-    assert story.message() == f"pod {RUN_NAME}-1 cannot be let go, and it is being tried again: a webhook said no"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be released; this is tried again: a webhook said no"
     story.refusal = None
     story.reconcile(pods.ended(1))
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
@@ -233,7 +233,7 @@ def test_a_pod_that_may_not_be_stopped_is_told_of_as_long_as_it_is_not_being_del
     story.refusal = DENIED
     assert deleted(story.reconcile(pods.running(), later=60 * MINUTES)) == [POD_UID]
     assert story.condition(ConditionType.STALLED) == "True NotPermitted"
-    assert story.message() == f"pod {RUN_NAME}-1 cannot be stopped, and it is being tried again: a webhook said no"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be deleted; this is tried again: a webhook said no"
     story.reconcile(pods.running(), deleting=story.now + 1 * MINUTES)
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 

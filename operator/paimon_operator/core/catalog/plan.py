@@ -10,17 +10,17 @@ from heapq import nsmallest
 from typing import Final
 
 from paimon_operator.api.catalog.spec import CatalogStatus, EngineStatus, PaimonCatalog
-from paimon_operator.api.conditions import ConditionType, find
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core import naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.commits.commit_safety import Protection, alone, protection_of
-from paimon_operator.core.conditions import Finding, false, idle, replaced, stalled, transitions, true, unknown
+from paimon_operator.core.conditions import Finding, false, idle, report, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.ports import Manifest
-from paimon_operator.core.validation.catalog import catalog_problems, reason_of, summarise
+from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.errors import SpecError
 
 NAMED: Final = 3
@@ -63,7 +63,7 @@ class CatalogObserved:
         return cls(
             tables=count,
             reached=reached,
-            announced=others[foreign_commits.ForeignWriters.ANNOUNCED],
+            announced=others[foreign_commits.ForeignWriters.DECLARED],
             found=others[foreign_commits.ForeignWriters.FOUND],
             unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
             first_names=tuple(nsmallest(NAMED, names)),
@@ -106,28 +106,27 @@ def _named(observed: CatalogObserved) -> str:
 
 
 def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
-    reason, message = reason_of(problems[0]), summarise(problems)
+    reason, message = known_reason(problems[0].reason, Reason.INVALID_SPEC), summarise(problems)
     return (false(ConditionType.READY, reason, message), *stalled(reason, message))
 
 
 def _right(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
     return (
-        _ready(catalog, observed),
+        _ready(observed),
         *idle(Reason.NO_ACTION_NEEDED),
         _commit_safe(observed, kept),
         *_suspended(catalog),
     )
 
 
-def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
-    """Whether a run has ever reached the storage, and one of the tables that cannot reach it now."""
-    before = find(catalog.status.conditions, ConditionType.READY)
-    failing = reachability.summarise(observed.unreached, before.message if before else "")
+def _ready(observed: CatalogObserved) -> Finding:
+    """Ready: whether a run has ever reached the storage, and one table that cannot reach it now."""
+    failing = reachability.first_by_name(observed.unreached)
     if observed.reached:
-        now = f" The last run of {failing.words}" if failing else ""
+        now = f" The last run of {failing.description}" if failing else ""
         return true(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
     if failing:
-        message = f"No run has reached the catalog's storage yet. The last run of {failing.words}"
+        message = f"No run has reached the catalog's storage yet. The last run of {failing.description}"
         return unknown(ConditionType.READY, failing.reason, message)
     return unknown(ConditionType.READY, Reason.STORAGE_UNVERIFIED, Reason.STORAGE_UNVERIFIED.means)
 
@@ -162,13 +161,10 @@ def _decided(
     findings: tuple[Finding, ...],
     now: datetime,
 ) -> Decision[CatalogStatus]:
-    generation, before = catalog.metadata.generation, catalog.status.conditions
-    conditions = replaced(before, findings, generation=generation, now=now)
+    reported = report(catalog.status.conditions, findings, generation=catalog.metadata.generation, now=now)
     engine = operator.engines.get(operator.engine_of(catalog))
     status = CatalogStatus(
-        observed_generation=generation,
-        conditions=conditions,
         engine=EngineStatus(name=engine.id, paimon=engine.paimon, spark=engine.spark) if engine else None,
         tables=observed.tables,
     )
-    return Decision(status=status, events=transitions(before, conditions))
+    return Decision(status=reported.into(status), events=reported.events)

@@ -70,9 +70,12 @@ _WITHOUT_LOCK: Final = {
 
 def protection(storage: str, metastore: MetastoreType, locks: frozenset[str]) -> Protection:
     """For a storage member, a metastore, and the locks that the engine knows."""
-    if LOCK_KEEPER.get(metastore) in locks:
+    lock_keeper = LOCK_KEEPER.get(metastore)
+    if lock_keeper is not None and lock_keeper in locks:
         return _LOCKED
-    return _WITHOUT_LOCK.get(storage, _UNKNOWN) if metastore is MetastoreType.FILESYSTEM else _UNKNOWN
+    if metastore is MetastoreType.FILESYSTEM:
+        return _WITHOUT_LOCK.get(storage, _UNKNOWN)
+    return _UNKNOWN
 
 
 def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:

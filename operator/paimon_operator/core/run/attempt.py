@@ -8,10 +8,11 @@ from math import ceil
 from typing import Final
 
 from paimon_operator.api import units
+from paimon_operator.api.base import truncated
 from paimon_operator.api.conditions import MAX_MESSAGE
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureClass
-from paimon_operator.core.run.outcome import AttemptFailure, Success, known_reason
+from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.pod import PodObserved
 
 GROWTH: Final = 1.5
@@ -57,8 +58,10 @@ def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
 
 
 def waiting(attempt: Attempt, reason: Reason | None, message: str | None) -> Attempt:
-    """The attempt with what it waits for, or without once it waits no more."""
-    return attempt.model_copy(update={"reason": None if reason is None else reason.value, "message": cut(message)})
+    """The attempt with what its Pod waits for; None and None once the Pod waits no longer."""
+    word = None if reason is None else reason.value
+    text = None if message is None else truncated(message, MAX_MESSAGE)
+    return attempt.model_copy(update={"reason": word, "message": text})
 
 
 def stopping(attempt: Attempt, failure: AttemptFailure) -> Attempt:
@@ -125,15 +128,12 @@ def cost(attempts: Iterable[Attempt]) -> Cost | None:
     )
 
 
-def cut(message: str | None) -> str | None:
-    """`message` within the bound of every message of the API."""
-    if message is None or len(message) <= MAX_MESSAGE:
-        return message
-    return message[: MAX_MESSAGE - 1] + "…"
-
-
 def _why(failure: AttemptFailure) -> dict[str, object]:
-    return {"failure_class": failure.failure_class, "reason": failure.reason.value, "message": cut(failure.message)}
+    return {
+        "failure_class": failure.failure_class,
+        "reason": failure.reason.value,
+        "message": truncated(failure.message, MAX_MESSAGE),
+    }
 
 
 def _told(pod: PodObserved) -> str:

@@ -1,8 +1,7 @@
-"""How a run ends, or goes on after a failed attempt: the status that an outcome leads to."""
+"""The status that the outcome of an attempt leads to: the run ends, or waits for its next attempt."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -18,37 +17,35 @@ from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.transition import Step, under_way, with_attempt
 
-RETRIED: Final[Mapping[FailureClass, backoff.Backoff]] = {
-    FailureClass.CONFLICT: backoff.CONFLICT,
-    FailureClass.INFRASTRUCTURE: backoff.INFRASTRUCTURE,
-    FailureClass.OUT_OF_MEMORY: backoff.INFRASTRUCTURE,
-}
-"""What another attempt can mend. Everything else ends the run; an edit, or the table in a while, starts a new one."""
 ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN})
 """Phases that never change again."""
 
 _AT_ONCE: Final = timedelta(0)
-"""Once the last status is stored, the finalizer goes; not before, or a crash in between would leave it unguarded."""
+"""The finalizer is removed by the next reconcile, once the final status is stored: a crash loses nothing."""
 _MAX_DIFFERENCES, _DIFFERENCE_LENGTH, _FIELD_LENGTH = 32, 512, 256
 
 
-def after_attempt(
+def finish_attempt(
     run: PaimonRun, last: Attempt, outcome: Success | AttemptFailure, *, backoff_limit: int, now: datetime
 ) -> Step:
-    """The `last` attempt has ended by `outcome`: the run ends with it, or waits for its next attempt."""
+    """Ends the `last` attempt by `outcome`. The run ends with it, or waits for its next attempt.
+
+    `backoff_limit` is how many attempts may follow the first.
+    """
     attempt = attempts.record_end(last, outcome, now)
     status = with_attempt(run.status, attempt)
     if isinstance(outcome, Success):
         return _succeeded(status, outcome.result, now)
-    if outcome.failure_class not in RETRIED:
+    delay = backoff.retry_delay(backoff.NEXT_ATTEMPT, outcome.failure_class, attempt.number, run.metadata.uid)
+    if delay is None:
         return failed(status, outcome, now)
     if attempt.number > backoff_limit:
         return _exhausted(run, status, outcome, now)
-    return _retry(run, status, outcome, now)
+    return _retry(status, outcome, to_the_second(now + delay), now)
 
 
 def failed(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
-    """The run is over and did not do what it was asked to, or nobody knows whether it did."""
+    """The run ends as Failed, or as Unknown if it is unknown whether it committed."""
     if failure.failure_class is FailureClass.RESULT_UNKNOWN:
         return _unknown(status, failure, now)
     final = _final(status, Phase.FAILED, failure.result, now, failure)
@@ -87,7 +84,7 @@ def _unknown(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
 
 
 def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
-    """No attempt is left. A write of which one attempt may have committed unseen is unknown, not failed."""
+    """No attempt is left. A write ends as Unknown if the result of one of its attempts was never read."""
     tried = len(status.attempts)
     times = "1 attempt" if tried == 1 else f"{tried} attempts"
     unseen = any(attempt.reason == Reason.RESULT_MISSING for attempt in status.attempts)
@@ -105,11 +102,8 @@ def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: 
     return failed(status, last, now)
 
 
-def _retry(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
-    number = status.attempts[-1].number
-    delay = RETRIED[failure.failure_class].delay(number, run.metadata.uid)
-    next_try = to_the_second(now + delay)
-    message = f"attempt {number} failed: {failure.message}"
+def _retry(status: RunStatus, failure: AttemptFailure, next_try: datetime, now: datetime) -> Step:
+    message = f"attempt {status.attempts[-1].number} failed: {failure.message}"
     return Step(
         status=status.model_copy(update={"phase": Phase.PENDING, "next_try": next_try}),
         findings=under_way(Reason.BACKING_OFF, message),
@@ -126,7 +120,7 @@ def _final(
         "completion_time": to_the_second(now),
         "next_try": None,
         "cost": attempts.cost(status.attempts),
-        **({} if result is None else _told_by(result)),
+        **({} if result is None else _facts_of(result)),
     }
     if failure is not None:
         update["failure_class"] = failure.failure_class
@@ -134,7 +128,7 @@ def _final(
     return status.model_copy(update=update)
 
 
-def _told_by(result: Result) -> dict[str, Any]:
+def _facts_of(result: Result) -> dict[str, Any]:
     return {
         "seen_snapshot": result.seen_snapshot,
         "outside_commit": result.outside_commit,
@@ -149,7 +143,7 @@ def _told_by(result: Result) -> dict[str, Any]:
 
 
 def _after(result: Result) -> Measure | None:
-    """What the result says of the table afterwards, in one place: `after` where it is given, else `table`."""
+    """The table after the run: `after` of the result, and `table` for what `after` leaves open."""
     facts: dict[str, Any] = {}
     if result.table is not None:
         facts = result.table.model_dump(exclude_none=True)
@@ -161,7 +155,7 @@ def _after(result: Result) -> Measure | None:
 
 
 def _summary(result: Result) -> str:
-    """What was done, in a sentence for `kubectl get`."""
+    """What the run did, as one clause for `kubectl get`."""
     match result.operation:
         case RunType.PROVISION:
             return "the table was made" if result.created else "the table was verified"

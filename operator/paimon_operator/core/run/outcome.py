@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from paimon_operator.api.contract import ErrorClass, ExitCode, Result, read_result
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.run.pod import PodObserved, Terminated
 from paimon_operator.core.spec.paimon_options import field_of_option
@@ -156,11 +156,6 @@ def _killed(pod: PodObserved) -> AttemptFailure:
 
 def _infrastructure(reason: Reason, message: str) -> AttemptFailure:
     return AttemptFailure(failure_class=FailureClass.INFRASTRUCTURE, reason=reason, message=message)
-
-
-def known_reason(word: str | None, otherwise: Reason) -> Reason:
-    """The reason of this word, `otherwise` when the closed list has none: a newer Spark image may know more reasons."""
-    return next((reason for reason in Reason if reason == word), otherwise)
 
 
 def _sentences(message: str, remedy: str) -> str:

@@ -30,6 +30,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _NUMERIC: Final = frozenset((*_INTEGERS, "FLOAT", "DOUBLE", "DECIMAL"))
 _SIMPLE: Final = frozenset(("BOOLEAN", "DATE", "STRING", "BYTES", "VARIANT", "BLOB", *_NUMERIC - {"DECIMAL"}))
+DEFAULT_DECIMAL_PRECISION: Final = 10
+DEFAULT_DECIMAL_SCALE: Final = 0
 _ALIASES: Final = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 # name -> (default length, smallest, largest); Paimon's CharType, VarCharType, BinaryType, VarBinaryType
 _LENGTHS: Final = {
@@ -182,7 +184,8 @@ class _Reader:
 
     def _decimal(self) -> tuple[int, int]:
         numbers = self._numbers(at_most=2)
-        precision, scale = (*numbers, *(10, 0)[len(numbers) :])
+        precision = numbers[0] if numbers else DEFAULT_DECIMAL_PRECISION
+        scale = numbers[1] if len(numbers) > 1 else DEFAULT_DECIMAL_SCALE
         if not 1 <= precision <= 38:  # noqa: PLR2004 - DecimalType.MAX_PRECISION
             raise TypeTextError(f"DECIMAL precision {precision} is outside 1 to 38")
         if scale > precision:

@@ -32,11 +32,6 @@ def summarise(problems: tuple[SpecError, ...]) -> str:
     return f"{problems[0]}{more}"
 
 
-def reason_of(error: SpecError) -> Reason:
-    """The error's reason, as a member of the closed list."""
-    return next((reason for reason in Reason if reason == error.reason), Reason.INVALID_SPEC)
-
-
 def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     name = operator.engine_of(catalog)
     usable = [each for each in operator.engines if each not in operator.unavailable_engines]
