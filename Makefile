@@ -14,9 +14,9 @@ CLUSTER := $(BIN)/python -m tests.cluster
 TEST_PROCESSES ?= 4
 # Where the demo's table lives: s3, hdfs or kerberos.
 STORAGE ?= s3
-UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/runtime tests/spark_apps tests/support
+UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit test test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit test test-long test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -37,11 +37,12 @@ $(SPARK_STAMP): $(STAMP)
 
 venv: $(SPARK_STAMP) ## Python environment with the operator, pyspark and the development tools
 
-lint: $(STAMP) ## ruff, mypy and the import contracts
+lint: $(STAMP) ## ruff, mypy, the import contracts, and the checks of tools/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.lint
 
 format: $(STAMP) ## Format the code
 	$(BIN)/ruff format .
@@ -53,7 +54,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$(BIN)/python -m tools.engines.generate
 	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 
-unit: $(STAMP) ## Pure tests: no network, no process, under 10 s
+unit: $(STAMP) ## Tests of the code alone: no network, no server
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
@@ -65,33 +66,51 @@ test-apiserver: $(STAMP) ## The operator against a real API server; the tests de
 test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can be had, on file://, S3, HDFS and PostgreSQL
 	$(BIN)/python -m pytest tests/spark
 
-test-e2e: deploy ## The whole on a real node (one test runs for twenty minutes; SOAK_SEED repeats it)
-	$(BIN)/python -m pytest tests/e2e
+test-e2e: deploy ## The whole on a real node, without what is long
+	$(BIN)/python -m pytest -m 'not long' tests/e2e
 	$(BIN)/python -m tests.support.secret_search
 
-test-faults: deploy ## Ten random moments of each fault; adds to docs/faults.md (FAULT_SEED repeats, FAULT_MOMENTS=n, FAULTS='kubelet or operator')
-	changed=$$(git status --porcelain --untracked-files=no -- . ':!docs/faults.*'); \
+# What is written down by the calls that take ten moments of each fault. The commit is that of the checkout now.
+FAULTS_ENV = changed=$$(git status --porcelain --untracked-files=no -- . ':!docs/faults.*' ':!docs/test-long.*'); \
 	export FAULT_COMMIT=$$(git rev-parse --short=7 HEAD)$${changed:+-dirty} FAULT_REPORT=docs/faults.jsonl; \
-	export FAULT_SEED=$${FAULT_SEED:-$$RANDOM} FAULT_MOMENTS=$${FAULT_MOMENTS:-10}; \
-	code=0; trials() { $(BIN)/python -m pytest -v $(if $(FAULTS),-k '$(FAULTS)') tests/e2e/test_faults.py "$$@" || { found=$$?; [ $$found = 5 ] || code=$$found; }; }; \
-	trials -n 3 --dist loadgroup -m 'not alone'; \
-	trials -m alone; \
+	export FAULT_SEED=$${FAULT_SEED:-$$RANDOM} FAULT_MOMENTS=$${FAULT_MOMENTS:-10}
+
+test-faults: deploy ## Ten random moments of each fault; adds to docs/faults.md (FAULT_SEED repeats, FAULT_MOMENTS=n, FAULTS='kubelet or operator')
+	$(FAULTS_ENV); code=0; \
+	$(BIN)/python -m pytest -v -n 3 --dist loadgroup $(if $(FAULTS),-k '$(FAULTS)') tests/e2e/test_faults.py || code=$$?; \
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
 	exit $$code
 
-# All but the tests that hit the whole node run in one session: the rest runs while the twenty minutes of the soak pass.
+# Not $(MAKE) where it is used: for that word `make -n test` would run the whole recipe.
+SELF := $(MAKE) --no-print-directory
+PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 -o junit_family=xunit2
 # Leaves a cluster as it found it.
-test: $(SPARK_STAMP) lint test-chart ## Set up everything and run all tests
-	@was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
-	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT; \
-	$(CLUSTER) up; \
+AS_FOUND = mkdir -p build; was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
+	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT
+
+# The linters and the chart's own tests run while the cluster starts; what they say is shown afterwards.
+test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
+	@$(AS_FOUND); \
+	$(SELF) lint test-chart >build/checks.log 2>&1 & checks=$$!; \
+	up=0; $(CLUSTER) up || up=$$?; \
+	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
-	mkdir -p build; \
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 -m 'not alone' \
-		--junitxml=build/junit.xml -o junit_family=xunit2 $(UNIT) tests/apiserver tests/spark tests/e2e; \
-	$(BIN)/python -m pytest --durations=5 -m alone tests/e2e; \
+	$(PYTEST) -m 'not long or soak' --junitxml=build/junit.xml $(UNIT) tests/apiserver tests/spark tests/e2e; \
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
+
+# Both sessions run whatever becomes of the first: what failed is in the report.
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md
+	@$(AS_FOUND); $(FAULTS_ENV); began=$$(date +%s); rm -f build/junit-long.xml build/junit-matrix.xml; \
+	$(CLUSTER) up; \
+	$(BIN)/python -m tests.cluster.release; \
+	$(PYTEST) -m 'long and not soak' --junitxml=build/junit-long.xml tests/apiserver tests/e2e || true; \
+	$(PYTEST) --whole-matrix --junitxml=build/junit-matrix.xml tests/spark || true; \
+	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
+	code=0; $(BIN)/python -m tests.support.secret_search || code=1; \
+	$(BIN)/python -m tests.support.long_report docs/test-long.jsonl docs/test-long.md $$FAULT_COMMIT $$began \
+		build/junit-long.xml build/junit-matrix.xml || code=1; \
+	exit $$code
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine
 	$(CLUSTER) images

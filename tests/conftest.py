@@ -1,13 +1,15 @@
 """How the suites share this machine when they run at once (`make test`): what belongs together stays in one process.
 
-Tests on the node mostly wait for schedules, those of the API server for leases, while Spark's compute: side by side
-they take as long as the longest of them, the soak. Without `-n` all run in turn, and nothing here has an effect.
+Tests on the node mostly wait, for a Pod or for a schedule, those of the API server for leases, while Spark's compute.
+Without `-n` all run in turn, and the groups have no effect. What takes long is marked so, and runs by `make test-long`.
 """
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import settings
+
+from tests.support.time_limit import TimeLimit
 
 settings.register_profile("any machine", deadline=None)  # how long an example takes is nobody's promise
 settings.load_profile("any machine")
@@ -18,13 +20,20 @@ SUITES = ("e2e", "spark", "apiserver")
 Before all others come the groups that take longest, so that no process is left alone with one at the end.
 """
 
-OWN_NODE = ("test_cluster_lifecycle", "test_release_life")
+OWN_NODE = "own-node"
+"""The group of all tests on the second node, which are marked `own_node`: they do to it what no other test may meet."""
+IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
 """Files with a cluster of their own, whose life their tests go through in order."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A test that takes long and does not say so fails the run."""
+    config.pluginmanager.register(TimeLimit())
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups: the soak; the tests of each engine on one JVM; each file with one API server or cluster of its own."""
+    """Groups: the second node; Spark tests by servers, else by engine; the steps of one lifecycle."""
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
@@ -45,21 +54,45 @@ def _suite(item: pytest.Item) -> str:
 def _group(item: pytest.Item) -> str | None:
     suite, file = _suite(item), item.path.stem
     if suite == "spark":
-        engine = getattr(item, "callspec", None) and item.callspec.params.get("engine_id")  # type: ignore[attr-defined]
-        return f"spark-{engine or 'no-engine'}"
-    if suite == "apiserver" or file in OWN_NODE:
+        return f"spark-{_servers(item) or _engine(item) or 'no-engine'}"
+    if suite == "apiserver" or file in IN_ORDER:
         return file
     if suite == "e2e":
-        return "soak" if _is_soak(item) else None  # each has a namespace of its own
+        return _group_on_the_node(item)
     return "unit"
 
 
-def _is_soak(item: pytest.Item) -> bool:
-    return "soak" in getattr(item, "fixturenames", ())
+def _servers(item: pytest.Item) -> str | None:
+    """What a Spark test needs besides an engine, and takes long to start: once, for the tests of all engines."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if fixtures & {"simple_hdfs", "kerberos_hdfs", "hdfs"}:
+        return "hdfs"
+    if "stage" in fixtures:
+        return "executors"
+    if "hive" in fixtures:
+        return "hive"
+    return "jdbc" if item.path.stem == "test_jdbc_metastore" else None
+
+
+def _engine(item: pytest.Item) -> str | None:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return str(parameters["engine_id"]) if "engine_id" in parameters else None
+
+
+def _group_on_the_node(item: pytest.Item) -> str | None:
+    """None: it has a namespace of its own. The tests of a class go through the life of one table, in their order."""
+    if item.get_closest_marker("own_node"):
+        return OWN_NODE
+    if item.get_closest_marker("xdist_group"):
+        return None  # a server that several files share is named beside the tests
+    of_class = getattr(item, "cls", None)
+    engine = getattr(getattr(item, "callspec", None), "params", {}).get("each_engine", "newest")
+    return of_class and f"{item.path.stem}-{of_class.__name__}-{engine}"
 
 
 def _rank(item: pytest.Item) -> tuple[bool, bool, int]:
     suite = _suite(item)
     grouped = item.get_closest_marker("xdist_group") is not None
     is_long = grouped and suite in ("e2e", "spark")
-    return not _is_soak(item), not is_long, SUITES.index(suite) if suite in SUITES else len(SUITES)
+    first = item.get_closest_marker("own_node") is not None
+    return not first, not is_long, SUITES.index(suite) if suite in SUITES else len(SUITES)

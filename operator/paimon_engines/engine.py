@@ -1,14 +1,49 @@
-"""The engines this release supports, read from engines.yaml, and the generated data about each."""
+"""What an engine is and can do, as types, and how they are made from the documents of this package. No I/O.
+
+Field names are those of engines.yaml in snake_case; engines.yaml explains them. Nothing about an engine is known here:
+every question is answered from the data that was generated out of its jar.
+"""
 
 from __future__ import annotations
 
-import functools
-import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
-from typing import Any
+from difflib import get_close_matches
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
 
-import yaml
+Json = Mapping[str, Any]
+
+_PLACEHOLDER: Final = "<"
+_NO_DATA: Final[Json] = MappingProxyType({})
+
+
+class ValueKind(StrEnum):
+    """What a value of an option has to look like."""
+
+    BOOLEAN = "Boolean"
+    INTEGER = "Integer"
+    LONG = "Long"
+    FLOAT = "Float"
+    DOUBLE = "Double"
+    DURATION = "Duration"
+    SIZE = "MemorySize"
+    ENUM = "Enum"
+    TEXT = "String"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One table option of Paimon. `default` is the text that Paimon would store, None where it has none."""
+
+    key: str
+    kind: ValueKind
+    default: str | None
+    values: tuple[str, ...]
+    """What an enum may say, in Paimon's spelling."""
+    immutable: bool
+    """Paimon refuses to change it once the table has a snapshot."""
 
 
 @dataclass(frozen=True)
@@ -25,96 +60,171 @@ class Jar:
         return f"{name}-{version}.jar"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class S3Keys:
+    """How the options of one client of S3 are called: Paimon's own, or Hadoop's S3A, which reads the input files."""
+
+    endpoint_key: str
+    region_key: str
+    path_style_key: str
+    provider_key: str
+    """The option that names the class which credentials come from; the engine's default is the Pod's environment."""
+    providers: Mapping[str, str]
+    """`file`: the class that reads the file of AWS_SHARED_CREDENTIALS_FILE. `workload`: the one that finds out by which
+    identity the Pod is known to the cloud."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A pair of Paimon and Spark. Field names follow engines.yaml, which explains them."""
+    """A supported pair of Paimon and Spark. What comes after `input` is generated from the jar."""
 
     id: str
     paimon: str
+    """Version of Paimon."""
     spark: str
+    """Version of Spark, major and minor."""
     pyspark: str
     java: int
     scala: str
     jars: tuple[Jar, ...]
+    """Paimon's, the connector first, and those that read the input files."""
     frozen_options: tuple[str, ...]
-    metastores: tuple[str, ...]
-    locks: tuple[str, ...]
-    s3_catalog_options: dict[str, str]
-    jdbc_catalog_options: dict[str, str]
-    hive_catalog_options: dict[str, str]
-    input_hadoop_options: dict[str, str]
-    endpoint_keys: tuple[str, str]
-    """How the endpoint is called on Paimon's way to S3, and on Hadoop's."""
-    region_keys: tuple[str, str]
-    provider_keys: tuple[str, str]
-    """How the option is called that names where credentials come from."""
-    providers: dict[str, str]
-    """Class that credentials come from -> "file" or "workload"; the usual one takes them from the environment."""
-    immutable_options: frozenset[str] = field(default=frozenset())
-    option_defaults: dict[str, str | None] = field(default_factory=dict)
-    procedures: frozenset[tuple[str, str]] = field(default=frozenset())
+    metastores: frozenset[str]
+    locks: frozenset[str]
+    """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
+    s3_catalog_options: Mapping[str, str]
+    jdbc_catalog_options: Mapping[str, str]
+    hive_catalog_options: Mapping[str, str]
+    input_hadoop_options: Mapping[str, str]
+    s3: S3Keys
+    """Of Paimon's own way to S3."""
+    input: S3Keys
+    """Of Hadoop's."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    """By key; an option's older names (fallback keys) lead to it too."""
+    procedures: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Name -> names of its arguments."""
+    aggregate_functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Aggregate function -> roots of the column types that it really merges."""
+    file_formats: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """File format -> the compressions with which a table of it was really written and read."""
+    block_compressions: frozenset[str] = frozenset()
+    """Compressions of what is spilled to the local disk."""
+    stats_modes: frozenset[str] = frozenset()
+    """Ways to keep a column's statistics; the number in truncate(16) is free."""
 
-    def changeable(self, option: str) -> bool:
-        """Whether `option` may change on a table that may already hold data."""
-        if option in self.immutable_options:
+    def has_argument(self, procedure: str, argument: str) -> bool:
+        """Whether `CALL sys.<procedure>` takes an argument of this name."""
+        return argument in self.procedures.get(procedure, frozenset())
+
+    @property
+    def has_minor_compaction(self) -> bool:
+        """Whether a compaction can be told to merge few sorted runs only."""
+        return self.has_argument("compact", "compact_strategy")
+
+    def nearest_option(self, key: str) -> str | None:
+        """The known option that `key` was probably meant to be, None if none is near."""
+        return next(iter(get_close_matches(key, self.options, n=1, cutoff=0.6)), None)
+
+    def changeable(self, key: str) -> bool:
+        """Whether the option may change on a table that may already hold data."""
+        option = self._named(key)
+        if option is not None and option.immutable:
             return False
         return not any(
-            option == name or (name.endswith("*") and option.startswith(name[:-1])) for name in self.frozen_options
+            key == name or (name.endswith("*") and key.startswith(name[:-1])) for name in self.frozen_options
         )
 
-    def takes(self, procedure: str, argument: str) -> bool:
-        """Whether this engine's `sys.<procedure>` has an argument of that name."""
-        return (procedure, argument) in self.procedures
+    def default_of(self, key: str) -> str | None:
+        """The value of an option that a table does not set."""
+        option = self._named(key)
+        return None if option is None else option.default
+
+    def _named(self, key: str) -> Option | None:
+        # A table that has the option under an older name is compared by that name only.
+        option = self.options.get(key)
+        return option if option is not None and option.key == key else None
 
 
-def _package_text(*names: str) -> str:
-    path = resources.files("paimon_engines")
-    for name in names:
-        path = path / name
-    return path.read_text(encoding="utf-8")
+def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA) -> Engine:
+    """One engine from its entry in engines.yaml and the document <id>.json.
 
-
-def _engine(identifier: str, entry: dict[str, Any], generated: dict[str, Any]) -> Engine:
-    options = generated.get("options", {})
+    Without that document nothing is known that comes from the jar: enough to fetch the jars and to generate it. Raises
+    KeyError when a document has not the form that tools/engines/generate.py gives it.
+    """
     return Engine(
-        id=identifier,
-        paimon=entry["paimon"],
-        spark=entry["spark"],
-        pyspark=entry["pyspark"],
+        id=name,
+        paimon=str(entry["paimon"]),
+        spark=str(entry["spark"]),
+        pyspark=str(entry["pyspark"]),
         java=entry["java"],
-        scala=entry["scala"],
+        scala=str(entry["scala"]),
         jars=tuple(Jar(jar["artifact"], jar["sha256"]) for jar in [*entry["jars"], *entry["inputJars"]]),
         frozen_options=tuple(entry["frozenOptions"]),
-        metastores=tuple(entry["metastores"]),
-        locks=tuple(entry["locks"]),
-        s3_catalog_options=dict(entry["s3"]["catalogOptions"]),
-        jdbc_catalog_options=dict(entry.get("jdbc", {}).get("catalogOptions", {})),
-        hive_catalog_options=dict(entry.get("hive", {}).get("catalogOptions", {})),
-        input_hadoop_options=dict(entry["input"]["hadoopOptions"]),
-        endpoint_keys=(entry["s3"]["endpointKey"], entry["input"]["endpointKey"]),
-        region_keys=(entry["s3"]["regionKey"], entry["input"]["regionKey"]),
-        provider_keys=(entry["s3"]["providerKey"], entry["input"]["providerKey"]),
-        providers={name: kind for way in ("s3", "input") for kind, name in entry[way]["providers"].items()},
-        immutable_options=frozenset(name for name, option in options.items() if option["immutable"]),
-        option_defaults={name: option["default"] for name, option in options.items()},
-        procedures=_arguments(generated.get("procedures", {})),
+        metastores=frozenset(entry["metastores"]),
+        locks=frozenset(entry["locks"]),
+        s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),
+        jdbc_catalog_options=MappingProxyType(entry.get("jdbc", {}).get("catalogOptions", {})),
+        hive_catalog_options=MappingProxyType(entry.get("hive", {}).get("catalogOptions", {})),
+        input_hadoop_options=MappingProxyType(entry["input"]["hadoopOptions"]),
+        s3=_s3_keys(entry["s3"]),
+        input=_s3_keys(entry["input"]),
+        **(_generated(generated) if generated else {}),
     )
 
 
-def _arguments(procedures: dict[str, Any]) -> frozenset[tuple[str, str]]:
-    return frozenset((name, each["name"]) for name, found in procedures.items() for each in found["arguments"])
+def parse_engines(listed: Mapping[str, Json], generated: Mapping[str, Json]) -> dict[str, Engine]:
+    """All engines by id, in the order of `listed` (the `engines` of engines.yaml), which ends with the newest.
+
+    `generated` has the document <id>.json by id; an engine without one is left out: nothing is known of it.
+    """
+    return {name: parse_engine(name, entry, generated[name]) for name, entry in listed.items() if name in generated}
 
 
-@functools.cache
-def supported_engines() -> dict[str, Engine]:
-    """All engines by id, oldest first, without generated data: enough to fetch jars and to generate."""
-    listed = yaml.safe_load(_package_text("engines.yaml"))["engines"]
-    return {identifier: _engine(identifier, entry, {}) for identifier, entry in listed.items()}
+def _generated(document: Json) -> dict[str, Any]:
+    return {
+        "options": MappingProxyType(_options(document["options"])),
+        "procedures": _frozen_sets(document["procedures"], lambda p: (argument["name"] for argument in p["arguments"])),
+        "aggregate_functions": _frozen_sets(document["aggregateFunctions"], lambda function: function["types"]),
+        "file_formats": _frozen_sets(document["fileFormats"], lambda compressions: compressions),
+        "block_compressions": frozenset(document["blockCompressions"]),
+        "stats_modes": frozenset(document["statsModes"]),
+    }
 
 
-@functools.cache
-def load_engine(identifier: str) -> Engine:
-    """One engine with its generated data. Raises KeyError for an id that engines.yaml does not list."""
-    listed = yaml.safe_load(_package_text("engines.yaml"))["engines"]
-    generated = json.loads(_package_text(f"{identifier}.json"))
-    return _engine(identifier, listed[identifier], generated)
+def _options(documents: Mapping[str, Json]) -> dict[str, Option]:
+    found = {key: _option(key, document) for key, document in documents.items() if _PLACEHOLDER not in key}
+    for key, document in documents.items():
+        for older in document["fallbackKeys"]:
+            found.setdefault(older, found[key])
+    return found
+
+
+def _option(key: str, document: Json) -> Option:
+    values = tuple(document["values"])
+    return Option(
+        key=key,
+        kind=ValueKind.ENUM if values else _kind(document["type"]),
+        default=document["default"],
+        values=values,
+        immutable=bool(document["immutable"]),
+    )
+
+
+def _kind(type_name: str) -> ValueKind:
+    # What has no form of its own (a List, a Map) is text to us; Paimon reads it.
+    return next((kind for kind in ValueKind if kind == type_name), ValueKind.TEXT)
+
+
+def _s3_keys(entry: Json) -> S3Keys:
+    return S3Keys(
+        endpoint_key=entry["endpointKey"],
+        region_key=entry["regionKey"],
+        path_style_key=entry["pathStyleKey"],
+        provider_key=entry["providerKey"],
+        providers=MappingProxyType(entry["providers"]),
+    )
+
+
+def _frozen_sets(documents: Mapping[str, Any], members: Callable[[Any], Iterable[str]]) -> Mapping[str, frozenset[str]]:
+    return MappingProxyType({name: frozenset(members(document)) for name, document in documents.items()})

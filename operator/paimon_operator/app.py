@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import signal
 import time
 import uuid
 from functools import partial
-from importlib import metadata, resources
+from importlib import metadata
 from typing import Final
 
-import yaml
 from kubernetes.aio.client import ApiClient
 
+from paimon_engines.loader import load_engines
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.config import Accounts, OperatorFacts
-from paimon_operator.core.engines import Engine, parse_engines
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import KubernetesError, RetryableError
@@ -58,16 +56,6 @@ async def run(settings: Settings) -> int:
         return await Operator(settings, client).run()
     finally:
         await client.close()  # type: ignore[no-untyped-call]
-
-
-def load_engines() -> dict[str, Engine]:
-    """All engines, from the data that lies beside the Spark side's code."""
-    data = resources.files("paimon_engines")
-    listed = yaml.safe_load((data / "engines.yaml").read_text(encoding="utf-8"))["engines"]
-    files = {name: data / f"{name}.json" for name in listed}
-    return parse_engines(
-        listed, {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
-    )
 
 
 class Operator:

@@ -11,16 +11,16 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from paimon_contract.result import ForeignCommit, Seen
 from spark_apps.catalog.ownership import owner_of
 from spark_apps.catalog.snapshots import latest_snapshot
-from spark_apps.contract import OutsideCommit, Seen
 from spark_apps.failures.classify import caused_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 AT_EACH_END: Final = 500
 """Snapshots that are read at most, of the oldest and of the newest each. The first of others
@@ -45,11 +45,11 @@ def look(job: Job, session: Session) -> Seen:
     return Seen(seen_snapshot=latest, outside_commit=_first_of_others(job, table, range(first, latest + 1)))
 
 
-def _first_of_others(job: Job, table: Any, snapshot_ids: range) -> OutsideCommit | None:
+def _first_of_others(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit | None:
     for snapshot_id in _bounded(snapshot_ids):
         snapshot = _snapshot(table, snapshot_id)
         if snapshot is not None and not is_ours(str(snapshot.commitUser()), job.commit_user):
-            return OutsideCommit(
+            return ForeignCommit(
                 snapshot_id=snapshot_id,
                 commit_user=re.sub(r"[^\x20-\x7e]", "?", str(snapshot.commitUser()))[:MAX_USER],
                 kind=str(snapshot.commitKind().toString()),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from spark_apps.contract import Measure, ResultTable
+from paimon_contract.result import ResultMeasure, ResultTable
 
 if TYPE_CHECKING:
     from spark_apps.catalog.session import Session
@@ -21,6 +21,9 @@ BUCKET_MODES = {
 }
 """Paimon's bucket modes -> the words of spec.bucket.type."""
 
+COUNTS = ("files", "rows", "size_bytes", "small_files", "sorted_runs_max")
+"""What is counted of a table's files; all 0 before its first snapshot."""
+
 SMALL_FILE_SHARE = 0.7
 """A file below this share of target-file-size counts as small, as in Paimon's append compaction."""
 
@@ -32,10 +35,16 @@ class Measured:
     table: ResultTable
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> ResultMeasure:
         """The same for `before` and `after`."""
         table = self.table
-        return Measure(table.files, table.size_bytes, table.rows, table.sorted_runs_max, table.snapshot_id)
+        return ResultMeasure(
+            files=table.files,
+            bytes=table.size_bytes,
+            rows=table.rows,
+            sorted_runs_max=table.sorted_runs_max,
+            snapshot_id=table.snapshot_id,
+        )
 
 
 def measure_table(session: Session, table: Any) -> Measured:
@@ -45,13 +54,18 @@ def measure_table(session: Session, table: Any) -> Measured:
     snapshots = table.snapshotManager()
     latest = snapshots.latestSnapshotId()
     if latest is None:
-        return Measured(ResultTable(schema_id, bucket_mode))
+        none: dict[str, int] = dict.fromkeys(COUNTS, 0)
+        return Measured(ResultTable(schema_id=schema_id, bucket_mode=bucket_mode, oldest_snapshot=None, **none))
     earliest = snapshots.earliestSnapshot()
     oldest = datetime.fromtimestamp(earliest.timeMillis() / 1000, UTC).isoformat(timespec="seconds")
     counted = _count_files(session, _small_below(table))
     return Measured(
         ResultTable(
-            schema_id, bucket_mode, **counted, snapshot_id=latest, oldest_snapshot=oldest.replace("+00:00", "Z")
+            schema_id=schema_id,
+            bucket_mode=bucket_mode,
+            **counted,
+            snapshot_id=latest,
+            oldest_snapshot=oldest.replace("+00:00", "Z"),
         )
     )
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from spark_apps.failures.classify import RunError, spec_failure
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 OWNER_OPTION: Final = "paimon-operator.owner"
 _PLACE_OPTION: Final = re.compile(r"(^|[.-])external-(storage-)?paths?([.-]|$)|path-directory$")

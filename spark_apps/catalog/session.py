@@ -11,7 +11,10 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from paimon_engines.engine import Engine, load_engine
+from paimon_contract import environment
+from paimon_contract.parameters.write import write_of
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from spark_apps.contract import Job, JobExecutors
+    from paimon_contract.job import Job, JobExecutors
 
 
 class Session:
@@ -137,7 +140,8 @@ class Session:
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
         builder = SparkSession.builder.appName(self.job.run.name)
         if self._executors:
-            host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+            host = os.environ[environment.KUBERNETES_SERVICE_HOST]
+            port = os.environ[environment.KUBERNETES_SERVICE_PORT]
             builder = builder.master(f"k8s://https://{host}:{port}")
         for key, value in self._spark_options().items():
             builder = builder.config(key, value)
@@ -159,7 +163,8 @@ class Session:
 
     def _spark_options(self) -> dict[str, str]:
         catalog = f"spark.sql.catalog.{CATALOG}"
-        write_options = self.job.write.options if self.job.write else {}
+        write = write_of(self.job)
+        write_options = write.options if write else {}
         return {
             "spark.sql.shuffle.partitions": str(4 * self._cores()),
             **(self.job.spark.conf if self.job.spark else {}),
@@ -183,7 +188,7 @@ class Session:
         """How many tasks run side by side."""
         if self._executors:
             return self._executors.instances * self._executors.cores
-        return int(os.environ.get("DRIVER_CORES", "1"))
+        return int(os.environ.get(environment.DRIVER_CORES, "1"))
 
     def close(self) -> None:
         """Ends what was started; the JVM ends with the process."""

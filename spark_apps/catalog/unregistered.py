@@ -10,8 +10,8 @@ from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import OWNER_OPTION, own_location
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 
 def schema_of_files(job: Job, session: Session) -> Any:

@@ -1,12 +1,11 @@
 """The entry of every driver: reads the job, does its operation, and reports: `main.py /etc/paimon-run/job.json`.
 
 The report is one JSON document, written to the file named by TERMINATION_LOG and printed as the last line of the log.
-The exit code says the class of the failure (contract.EXIT_CODES); a JVM out of memory ends the process by itself.
+The exit code says the class of the failure (paimon_contract.exit_codes). A JVM out of memory ends the process itself.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import time
@@ -14,11 +13,15 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from paimon_contract import environment
+from paimon_contract.documents import to_text
+from paimon_contract.job import Job, JobError
+from paimon_contract.result import Elapsed, Outcome, Seen
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores import metastore
 from spark_apps.catalog.session import Session
-from spark_apps.contract import MEMBERS, Job, JobError, Outcome, Seen, read_job, to_json
-from spark_apps.driver.report import document_of, text_of
+from spark_apps.driver.dispatch import operation_of, read_job
+from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import RunError, classify
 from spark_apps.progress import JVM_READY, log_step
 from spark_apps.storage.s3 import storage_of
@@ -36,16 +39,14 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         log_step(JVM_READY)
         metastore.release_stale_locks(job, session)
         seen = foreign_commits.look(job, session)
-        operation = importlib.import_module(f"spark_apps.operations.{MEMBERS[job.operation]}")
-        outcome = operation.run(job, session)
+        outcome = operation_of(job.operation).run(job, session)
     except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
         traceback.print_exc()
         failure = classify(error, storage_of(job, session.engine) if session else None)
     finally:
         _close(session)
-    elapsed = {"session": _milliseconds(ready - started), "total": _milliseconds(time.monotonic() - started)}
-    told = {**to_json(seen), **to_json(outcome)}
-    return document_of(job, told, failure, elapsed), failure.exit_code if failure else 0
+    elapsed = Elapsed(session=_milliseconds(ready - started), total=_milliseconds(time.monotonic() - started))
+    return document_of(job, seen, outcome, failure, elapsed), failure.exit_code if failure else 0
 
 
 def _close(session: Session | None) -> None:
@@ -69,10 +70,10 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"cannot read the job: {error}\n")
         return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code
     document, code = perform(job)
-    text = text_of(document)
+    text = to_text(document)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
-    Path(os.environ.get("TERMINATION_LOG", "/dev/termination-log")).write_text(text, encoding="utf-8")
+    Path(os.environ.get(environment.TERMINATION_LOG, "/dev/termination-log")).write_text(text, encoding="utf-8")
     return code
 
 

@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_apps.contract import MAX_RESULT_BYTES, VERSION, to_json
+from paimon_contract.documents import to_json, to_text
+from paimon_contract.result import MAX_RESULT_BYTES, Result
 
 if TYPE_CHECKING:
-    from spark_apps.contract import Job
+    from paimon_contract.job import Job
+    from paimon_contract.result import Elapsed, Outcome, Seen
     from spark_apps.failures.classify import RunError
 
 LEFT: Final = {"message": 200, "remedy": 0}
 """Characters that are left of each in any case; the first is shortened first."""
 
 
-def document_of(job: Job, told: dict[str, Any], failure: RunError | None, elapsed: dict[str, int]) -> dict[str, Any]:
-    """The result document of a job; `told` is what it has seen and done. The log has what is shortened here."""
-    document = {
-        "version": VERSION,
-        "run": job.run.name,
-        "operation": job.operation,
-        "ok": failure is None,
-        **told,
-        "ms": elapsed,
-    }
-    if failure:
-        document["error"] = to_json(failure.as_result())
+def document_of(job: Job, seen: Seen, outcome: Outcome, failure: RunError | None, elapsed: Elapsed) -> dict[str, Any]:
+    """The result document of a job. The log has what is shortened here."""
+    result = Result(
+        run=job.run.name,
+        operation=job.operation,
+        ok=failure is None,
+        **vars(seen),
+        **vars(outcome),
+        ms=elapsed,
+        error=failure.as_result() if failure else None,
+    )
+    document = {key: value for key, value in to_json(result).items() if value != []}
     while _too_long(document) and document.get("differences"):
         document["differences"] = document["differences"][:-1]
     for part, least in LEFT.items():
         _shorten(document, part, least)
     return document
-
-
-def text_of(document: dict[str, Any]) -> str:
-    """The document as it is reported."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def _shorten(document: dict[str, Any], part: str, least: int) -> None:
@@ -47,4 +43,4 @@ def _shorten(document: dict[str, Any], part: str, least: int) -> None:
 
 
 def _too_long(document: dict[str, Any]) -> bool:
-    return len(text_of(document).encode()) > MAX_RESULT_BYTES
+    return len(to_text(document).encode()) > MAX_RESULT_BYTES

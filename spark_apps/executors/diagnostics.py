@@ -11,13 +11,15 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from paimon_contract import environment
+
 _TIMEOUT_SECONDS = 10
 
 
 def why_none(namespace: str) -> str:
     """One sentence. Never raises: it is told beside a failure."""
     try:
-        pods = _ask(namespace, query=f"labelSelector=spark-app-selector%3D{os.environ['POD_NAME']}")["items"]
+        pods = _ask(namespace, query=f"labelSelector=spark-app-selector%3D{os.environ[environment.POD_NAME]}")["items"]
         return told_by(pods[-1]) if pods else _refusal(namespace)
     except (OSError, ValueError, KeyError) as error:
         return f"the API server does not tell why ({error})"
@@ -40,12 +42,12 @@ def told_by(pod: dict[str, Any]) -> str:
 
 def _refusal(namespace: str) -> str:
     """Asks for an executor's Pod, without making one, for the API server's answer."""
-    driver = _ask(namespace, f"/{os.environ['POD_NAME']}")["metadata"]
-    pod = json.loads(Path(os.environ["EXECUTOR_TEMPLATE"]).read_text(encoding="utf-8"))
+    driver = _ask(namespace, f"/{os.environ[environment.POD_NAME]}")["metadata"]
+    pod = json.loads(Path(os.environ[environment.EXECUTOR_TEMPLATE]).read_text(encoding="utf-8"))
     owner = {"apiVersion": "v1", "kind": "Pod", "name": driver["name"], "uid": driver["uid"], "controller": True}
     pod["metadata"] |= {"name": f"{driver['name']}-exec-0", "ownerReferences": [owner]}
     container = pod["spec"]["containers"][0]
-    container |= {"image": os.environ["EXECUTOR_IMAGE"], "args": ["executor"]}
+    container |= {"image": os.environ[environment.EXECUTOR_IMAGE], "args": ["executor"]}
     # A quota counts what is asked for, so a Pod without sizes would be refused for that.
     sizes = {"cpu": "1m", "memory": "1Mi"}
     container["resources"] = {"requests": sizes, "limits": {"memory": "1Mi"}}
@@ -57,8 +59,8 @@ def _refusal(namespace: str) -> str:
 
 
 def _ask(namespace: str, path: str = "", *, query: str = "", body: Any = None) -> Any:
-    access = Path(os.environ["API_ACCESS"])
-    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+    access = Path(os.environ[environment.API_ACCESS])
+    host, port = os.environ[environment.KUBERNETES_SERVICE_HOST], os.environ[environment.KUBERNETES_SERVICE_PORT]
     address = f"[{host}]" if ":" in host else host
     request = urllib.request.Request(
         f"https://{address}:{port}/api/v1/namespaces/{namespace}/pods{path}?{query}",

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract import environment
 from spark_apps.executors.diagnostics import why_none
 from spark_apps.executors.shared_secret import shared_secret
 from spark_apps.failures.classify import RunError
@@ -18,7 +19,7 @@ from spark_apps.failures.classify import RunError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from spark_apps.contract import Job, JobExecutors
+    from paimon_contract.job import Job, JobExecutors
 
 DRIVER_PORT, BLOCK_PORT = "7078", "7079"
 """Fixed, so that a NetworkPolicy can name them."""
@@ -31,17 +32,17 @@ _POLL_SECONDS = 0.2
 
 def host() -> str:
     """The Pod's address as a host: an IPv6 address needs brackets."""
-    address = os.environ["POD_IP"]
+    address = os.environ[environment.POD_IP]
     return f"[{address}]" if ":" in address else address
 
 
 def options(job: Job, executors: JobExecutors) -> dict[str, str]:
     """Spark's settings. With these a driver needs rights on Pods and on nothing else."""
-    access, pod = os.environ["API_ACCESS"], os.environ["POD_NAME"]
+    access, pod = os.environ[environment.API_ACCESS], os.environ[environment.POD_NAME]
     return {
         "spark.app.id": pod,
         "spark.driver.host": host(),
-        "spark.driver.bindAddress": os.environ["POD_IP"],
+        "spark.driver.bindAddress": os.environ[environment.POD_IP],
         "spark.driver.port": DRIVER_PORT,
         "spark.blockManager.port": BLOCK_PORT,
         f"{KUBERNETES}.namespace": job.run.namespace,
@@ -49,9 +50,9 @@ def options(job: Job, executors: JobExecutors) -> dict[str, str]:
         f"{KUBERNETES}.authenticate.oauthTokenFile": f"{access}/token",
         f"{KUBERNETES}.authenticate.caCertFile": f"{access}/ca.crt",
         f"{KUBERNETES}.authenticate.executor.serviceAccountName": executors.service_account,
-        f"{KUBERNETES}.container.image": os.environ["EXECUTOR_IMAGE"],
-        f"{KUBERNETES}.container.image.pullPolicy": os.environ["EXECUTOR_PULL_POLICY"],
-        f"{KUBERNETES}.executor.podTemplateFile": os.environ["EXECUTOR_TEMPLATE"],
+        f"{KUBERNETES}.container.image": os.environ[environment.EXECUTOR_IMAGE],
+        f"{KUBERNETES}.container.image.pullPolicy": os.environ[environment.EXECUTOR_PULL_POLICY],
+        f"{KUBERNETES}.executor.podTemplateFile": os.environ[environment.EXECUTOR_TEMPLATE],
         f"{KUBERNETES}.executor.podTemplateContainerName": "executor",
         f"{KUBERNETES}.executor.podNamePrefix": pod,
         f"{KUBERNETES}.executor.request.cores": f"{executors.cpu_millis}m",
@@ -79,7 +80,7 @@ def _secured(application: str) -> dict[str, str]:
     secret = shared_secret(application)
     if secret is None:
         return given
-    file = Path(os.environ.get("TMPDIR", "/tmp")) / "executors.secret"  # noqa: S108 - the Pod's own
+    file = Path(os.environ.get(environment.TMPDIR, "/tmp")) / "executors.secret"  # noqa: S108 - the Pod's own
     file.touch(mode=0o600)
     file.write_bytes(secret)
     # Spark puts no secret into a Pod that is said to have it in a file. Ours has it in its environment, by then.

@@ -14,18 +14,20 @@ import os
 import sys
 from pathlib import Path
 
+from paimon_contract import environment
+
 
 def shared_secret(application: str) -> bytes | None:
     """The secret of `application` in this run; None where the storage has no secret that both sides know.
 
     SHARED_SECRETS names variables and directories, set by the operator in both Pods.
     """
-    parts = [part for part in map(_value, os.environ.get("SHARED_SECRETS", "").split()) if part]
+    parts = [part for part in map(_value, os.environ.get(environment.SHARED_SECRETS, "").split()) if part]
     if not parts:
         return None
     # Each part as a digest, so that no two lists of parts read the same when joined.
     key = b"".join(hashlib.sha256(part).digest() for part in parts)
-    return hmac.digest(key, f"{os.environ['RUN_UID']}/{application}".encode(), "sha256")
+    return hmac.digest(key, f"{os.environ[environment.RUN_UID]}/{application}".encode(), "sha256")
 
 
 def as_spark_reads_it(secret: bytes) -> str:
@@ -42,5 +44,5 @@ def _value(place: str) -> bytes:
 
 
 if __name__ == "__main__":
-    found = shared_secret(os.environ["SPARK_APPLICATION_ID"])
+    found = shared_secret(os.environ[environment.SPARK_APPLICATION_ID])
     sys.stdout.write(as_spark_reads_it(found) if found else "")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from spark_apps.contract import EXIT_CODES, ResultError
+from paimon_contract.exit_codes import EXIT_CODES, ErrorClass
+from paimon_contract.result import ResultError
 from spark_apps.failures.hive_patterns import HIVE_SIGNS
 from spark_apps.failures.patterns import FailurePattern, failure_pattern
 
@@ -55,7 +56,7 @@ class RunError(Exception):
     def as_result(self) -> ResultError:
         """The part of the result document that describes it."""
         message, remedy = _line(str(self), MAX_MESSAGE), _line(self.remedy, MAX_REMEDY)
-        return ResultError(self.kind, self.reason, message, remedy, self.field)
+        return ResultError(ErrorClass(self.kind), self.reason, message, remedy, self.field)
 
 
 def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:

@@ -11,9 +11,9 @@ from spark_apps.loading.input_files import find_files
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from paimon_contract.parameters.write import WriteParameters
     from spark_apps.catalog.session import Session
     from spark_apps.catalog.snapshots import Commit
-    from spark_apps.contract import WriteJob
     from spark_apps.loading.input_files import InputFile
     from spark_apps.loading.ledger import Entry, Ledger
     from spark_apps.loading.load_result import Loaded
@@ -41,13 +41,13 @@ def commit_unknown(ledger: Ledger, entry: Entry) -> RunError:
     )
 
 
-def refuse_doubtful(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+def refuse_doubtful(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
     """Raises RunError when the rows are in the table and yet nobody can say which, or how often."""
     refuse_two_writers(loaded, write, session, table)
     refuse_replaced_files(loaded, write, session, table)
 
 
-def refuse_two_writers(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+def refuse_two_writers(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
     """Raises RunError when two drivers of one run have committed: the first was thought dead, and was not.
 
     Where rows go by their key, the same files once more change nothing, and the log is enough.
@@ -73,7 +73,7 @@ def two_writers(commits: Iterable[Commit]) -> list[str]:
     return list(writers.values()) if len(writers) > 1 else []
 
 
-def _same_files(loaded: Loaded, write: WriteJob, session: Session) -> bool:
+def _same_files(loaded: Loaded, write: WriteParameters, session: Session) -> bool:
     """Whether every attempt of the run was at the same files: else the older rows may have come last, and won."""
     files = loaded.entry.files
     if any(attempt.files != files for attempt in loaded.attempts):
@@ -81,7 +81,7 @@ def _same_files(loaded: Loaded, write: WriteJob, session: Session) -> bool:
     return not replaced_files(files, _now(write, session), _last(loaded))
 
 
-def refuse_replaced_files(loaded: Loaded, write: WriteJob, session: Session, table: Any) -> None:
+def refuse_replaced_files(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
     """Raises RunError when a file is another now: Spark opened it after it was listed, and nobody knows which it read.
 
     A table that the next run corrects by loading the newer one is not even asked for. A file that is gone was tidied
@@ -94,7 +94,7 @@ def refuse_replaced_files(loaded: Loaded, write: WriteJob, session: Session, tab
         raise _replaced(replaced, loaded.commit.snapshot, write)
 
 
-def _replaced(files: list[InputFile], snapshot: int, write: WriteJob) -> RunError:
+def _replaced(files: list[InputFile], snapshot: int, write: WriteParameters) -> RunError:
     others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
     path = files[0].path
     then = (
@@ -123,7 +123,7 @@ def _last(loaded: Loaded) -> int:
     return max(commit.time for commit in loaded.commits)
 
 
-def _now(write: WriteJob, session: Session) -> list[InputFile]:
+def _now(write: WriteParameters, session: Session) -> list[InputFile]:
     try:
         return find_files(write, session)
     except RunError as error:

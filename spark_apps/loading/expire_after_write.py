@@ -8,17 +8,19 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.loading.recovery import settle_all
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:
     """Expires by the options that the commit had. The rows are loaded, so an error is left to the next write."""
     try:
-        _expire(job, session, table.copy(session.java_map(job.write.options if job.write else {})))
+        write = job.parameters_as(WriteParameters)
+        _expire(job, session, table.copy(session.java_map(write.options)))
     except Exception as error:  # noqa: BLE001  (whatever it is, it does not undo the commit)
         sys.stderr.write(f"snapshots could not be expired, the next write tries again: {error}\n")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from spark_apps.failures.classify import RunError, caused_by, input_failure, spec_failure
 
 if TYPE_CHECKING:
+    from paimon_contract.parameters.write import WriteParameters
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import WriteJob
 
 RowsT = TypeVar("RowsT")
 
@@ -29,7 +29,7 @@ class InputFile:
     modified: int = dataclasses.field(default=0, compare=False)
 
 
-def find_files(write: WriteJob, session: Session) -> list[InputFile]:
+def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
     """All files below the write's path, by path; names with a leading _ or . are not input, as everywhere in Hadoop.
 
     On S3 an empty folder does not exist, so a write that loads new files from time to time takes a missing folder for
@@ -93,12 +93,12 @@ def read_unchanged(
     )
 
 
-def path_field(write: WriteJob) -> str:
+def path_field(write: WriteParameters) -> str:
     """The field of the manifest that says which files the write loads."""
     return f"spec.writes[{write.name}].from.files.path"
 
 
-def input_uri(write: WriteJob) -> str:
+def input_uri(write: WriteParameters) -> str:
     """The location with the path below it. Raises RunError (Spec) when the path leads out of the location."""
     parts = [part for part in write.path.split("/") if part]
     if ".." in parts or "\\" in write.path or ":" in write.path:

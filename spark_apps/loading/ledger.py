@@ -17,6 +17,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.snapshots import Commit
 from spark_apps.failures.classify import caused_by
 from spark_apps.loading.input_files import InputFile
@@ -24,8 +25,8 @@ from spark_apps.loading.input_files import InputFile
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 FOLD_AFTER = 50
 """Committed entries that may gather before they are folded."""
@@ -99,8 +100,7 @@ class Ledger:
 
     def begin(self, job: Job, before: int, files: Iterable[InputFile]) -> Entry:
         """Records the intent to load `files`; must be called before the commit."""
-        write = job.write
-        assert write is not None  # noqa: S101  (contract.read_job saw to it)
+        write = job.parameters_as(WriteParameters)
         run, number = f"{job.run.name}-{job.run.uid}", 1
         while f"{run}-{number}.json" in self._names:
             number += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.result import LoadSummary
 from spark_apps.catalog.snapshots import Commit, find_commits
-from spark_apps.contract import WriteResult
 
 if TYPE_CHECKING:
     from spark_apps.loading.ledger import Entry, Ledger
@@ -27,11 +27,11 @@ class Loaded:
         return next(after, None)
 
     @property
-    def result(self) -> WriteResult:
+    def result(self) -> LoadSummary:
         """The same for the report."""
         commit = self.commit
         rows, snapshot = (commit.rows, commit.snapshot) if commit else (0, None)
-        return WriteResult(files=len(self.entry.files), rows=rows, committed_snapshot=snapshot)
+        return LoadSummary(files=len(self.entry.files), rows=rows, committed_snapshot=snapshot)
 
 
 def loaded_with(entry: Entry, ledger: Ledger, table: Any) -> Loaded:

@@ -20,8 +20,8 @@ from spark_apps.sql.identifiers import quote
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader
 
+    from paimon_contract.parameters.write import WriteParameters
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import WriteJob
     from spark_apps.loading.input_files import InputFile
 
 LITERAL_PATHS = ("__globPaths__", "false")
@@ -34,7 +34,7 @@ BOUNDED = frozenset({"CHAR", "VARCHAR", "BINARY", "VARBINARY"})
 UNBOUNDED = 2**31 - 1
 
 
-def read_files(write: WriteJob, files: list[InputFile], session: Session) -> DataFrame:
+def read_files(write: WriteParameters, files: list[InputFile], session: Session) -> DataFrame:
     """The rows of `files` in the table's columns. Raises RunError (Spec) for an unknown or missing column."""
     schema = session.dataframe().schema
     types = {field.name(): field.type() for field in session.table().schema().fields()}
@@ -46,7 +46,7 @@ def read_files(write: WriteJob, files: list[InputFile], session: Session) -> Dat
     return raw.select(*columns)
 
 
-def _column(write: WriteJob, raw: DataFrame, field: StructField, paimon_type: Any) -> Column:
+def _column(write: WriteParameters, raw: DataFrame, field: StructField, paimon_type: Any) -> Column:
     nullable = bool(paimon_type.isNullable())
     if field.name not in raw.columns:
         if nullable:
@@ -73,7 +73,7 @@ def _refuse(when: Column, what: str, column: Column, field: StructField) -> Colu
     return F.when(when, refusal.cast(field.dataType)).otherwise(column)
 
 
-def _refuse_unknown_columns(write: WriteJob, names: list[str], schema: StructType) -> None:
+def _refuse_unknown_columns(write: WriteParameters, names: list[str], schema: StructType) -> None:
     unknown = sorted(set(names) - set(schema.names))
     if unknown:
         raise input_failure(
@@ -95,7 +95,7 @@ def _part_of(schema: StructType, names: list[str]) -> StructType:
     return StructType([fields.get(name, StructField(name, StringType())) for name in names])
 
 
-def _read_csv(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_csv(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     """Each header decides for its own file: files with the same header are read together."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
@@ -116,7 +116,7 @@ def _csv_reader(session: Session, schema: StructType) -> DataFrameReader:
     return reader.options(escape='"', nullValue="", emptyValue="")
 
 
-def _csv_header(write: WriteJob, path: str, session: Session) -> list[str]:
+def _csv_header(write: WriteParameters, path: str, session: Session) -> list[str]:
     """The names in a file's first line; none for an empty file."""
     jvm = session.jvm
     hadoop_path = jvm.org.apache.hadoop.fs.Path(path)
@@ -135,7 +135,7 @@ def _csv_header(write: WriteJob, path: str, session: Session) -> list[str]:
     return names
 
 
-def _read_json(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_json(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     """Read twice: once for the names that occur, once with the table's types."""
     occurring = _reader(session).option("primitivesAsString", True).json(paths).schema
     _refuse_unknown_columns(write, occurring.names, schema)
@@ -146,11 +146,11 @@ def _read_json(write: WriteJob, paths: list[str], schema: StructType, session: S
     return _reader(session, wanted).json(paths)
 
 
-def _read_parquet(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_parquet(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     del write, schema
     return _reader(session).option("mergeSchema", True).parquet(*paths)
 
 
-def _read_orc(write: WriteJob, paths: list[str], schema: StructType, session: Session) -> DataFrame:
+def _read_orc(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
     del write, schema
     return _reader(session).option("mergeSchema", True).orc(paths)

@@ -9,8 +9,8 @@ from spark_apps.failures.classify import caused_by
 from spark_apps.loading.ledger import Ledger, ledgers_of
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
     from spark_apps.loading.ledger import Entry
 
 

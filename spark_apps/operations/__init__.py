@@ -1,1 +1,1 @@
-"""One module per operation, with a function `run(job, session)`."""
+"""One module per operation, with PARAMETERS and a function `run(job, session)`."""

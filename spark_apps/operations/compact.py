@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.parameters.compact import CompactParameters
+from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
-from spark_apps.contract import Outcome
 from spark_apps.failures.classify import spec_failure
 from spark_apps.sql.identifiers import call, qualified
 from spark_apps.sql.partitions import partition_filter
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import CompactJob, Job
     from spark_apps.sql.identifiers import SqlValue
+
+PARAMETERS = CompactParameters
 
 OPTIONS = "compaction.min.file-num=2"
 """Without it a call never merges fewer than five small files of an append table."""
@@ -25,8 +28,7 @@ OPTIONS = "compaction.min.file-num=2"
 
 def run(job: Job, session: Session) -> Outcome:
     """Compacts. Succeeds without a snapshot when there is nothing to compact."""
-    compact = job.compact
-    assert compact is not None  # noqa: S101  (contract.read_job saw to it)
+    compact = job.parameters_as(PARAMETERS)
     table = session.table()
     arguments = _arguments(job, compact, table, session)
     _refuse_cross_partition(job, table)
@@ -38,9 +40,9 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(table=after.table, before=before.measure, after=after.measure)
 
 
-def _arguments(job: Job, compact: CompactJob, table: Any, session: Session) -> dict[str, SqlValue | None]:
+def _arguments(job: Job, compact: CompactParameters, table: Any, session: Session) -> dict[str, SqlValue | None]:
     """Full is what the procedure does when it is not told, so only Minor needs an engine that can be told."""
-    has_strategy = session.engine.takes("compact", "compact_strategy")
+    has_strategy = session.engine.has_minor_compaction
     if compact.strategy == "Minor" and not has_strategy:
         raise spec_failure(
             "UnsupportedByEngine",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_contract.parameters.drop import DropParameters
+from paimon_contract.result import Outcome
 from spark_apps.catalog import unregistered
 from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of, refuse_other_places
-from spark_apps.contract import Outcome
 from spark_apps.failures.classify import RunError, spec_failure
 from spark_apps.loading.ledger import ledgers_of
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
+
+PARAMETERS = DropParameters
 
 
 DROPPING = "dropping"

@@ -11,15 +11,18 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
+from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
-from spark_apps.contract import Outcome
 from spark_apps.failures.classify import RunError, root_message, spec_failure
 from spark_apps.loading.recovery import settle_all
 from spark_apps.schema.isolate import invalid_part
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import ExpireSnapshotsJob, Job
+
+PARAMETERS = ExpireSnapshotsParameters
 
 PER_CALL = 1000
 """Snapshots per call: the paths of all their files are held in memory at once."""
@@ -34,8 +37,7 @@ FIELDS = {
 
 def run(job: Job, session: Session) -> Outcome:
     """Expires all that may go. Snapshots that a tag or a consumer holds stay."""
-    expire = job.expire_snapshots
-    assert expire is not None  # noqa: S101  (contract.read_job saw to it)
+    expire = job.parameters_as(PARAMETERS)
     table = session.table()
     retention = _checked(expire, table, session)
     settle_all(job, session, table)
@@ -45,10 +47,10 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(expired=expired, table=measure_table(session, session.table()).table)
 
 
-def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
+def _checked(expire: ExpireSnapshotsParameters, table: Any, session: Session) -> Any:
     """Paimon's ExpireConfig (Java). Raises RunError (Spec) naming the field that Paimon refuses."""
 
-    def read(asked: ExpireSnapshotsJob) -> Any:
+    def read(asked: ExpireSnapshotsParameters) -> Any:
         return table.copy(session.java_map(_retention(asked, table))).coreOptions().expireConfig()
 
     try:
@@ -63,7 +65,7 @@ def _checked(expire: ExpireSnapshotsJob, table: Any, session: Session) -> Any:
         raise spec_failure("InvalidSpec", said, "correct the retention", field=field) from error
 
 
-def _retention(expire: ExpireSnapshotsJob, table: Any) -> dict[str, str]:
+def _retention(expire: ExpireSnapshotsParameters, table: Any) -> dict[str, str]:
     """Table options for this run. What the job leaves open stays as the table has it."""
     minimum, maximum = expire.num_retained_min, expire.num_retained_max
     if minimum is not None and minimum < 1:

@@ -13,19 +13,22 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.parameters.provision import ProvisionParameters
+from paimon_contract.result import Outcome
 from spark_apps.catalog import unregistered
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.metastores import hive, metastore
 from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of
-from spark_apps.contract import Outcome
 from spark_apps.failures.classify import RunError, root_message, spec_failure
-from spark_apps.schema.column_types import parse_type
+from spark_apps.schema.column_types import column_type
 from spark_apps.schema.differences import differences
 from spark_apps.schema.isolate import invalid_part
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job, ProvisionJob
+
+PARAMETERS = ProvisionParameters
 
 MANAGED_OPTION = "paimon-operator.options"
 """Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
@@ -41,8 +44,7 @@ ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
 
 def run(job: Job, session: Session) -> Outcome:
     """Leaves the table as the job says, or raises RunError and leaves it as it was."""
-    provision = job.provision
-    assert provision is not None  # noqa: S101  (contract.read_job saw to it)
+    provision = job.parameters_as(PARAMETERS)
     wanted = _wanted_schema(provision, session)
     table = session.find_table() or unregistered.own_table(job, session)
     if table is None:
@@ -56,28 +58,28 @@ def run(job: Job, session: Session) -> Outcome:
     return Outcome(created=False, differences=altered, table=measure_table(session, session.table()).table)
 
 
-def desired_options(job: Job, provision: ProvisionJob) -> dict[str, str]:
+def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:
     """All options the operator answers for, those that say so among them."""
     lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
     said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
     return {**provision.options, OWNER_OPTION: job.owner, **said}
 
 
-def _comments(provision: ProvisionJob) -> dict[str, str]:
+def _comments(provision: ProvisionParameters) -> dict[str, str]:
     """The comments that the manifest has, by column; that of the table is OF_TABLE."""
     given = {column.name: column.comment for column in provision.columns} | {OF_TABLE: provision.comment}
     return {name: comment for name, comment in given.items() if comment}
 
 
-def _wanted_schema(provision: ProvisionJob, session: Session) -> Any:
-    types = [parse_type(each.type, session.jvm, f"spec.schema.columns[{each.name}].type") for each in provision.columns]
+def _wanted_schema(provision: ProvisionParameters, session: Session) -> Any:
+    types = [column_type(each, session.jvm) for each in provision.columns]
     try:
         return _schema(provision, types, session)
     except Exception as error:
         raise _refused(error, provision, session) from error
 
 
-def _schema(provision: ProvisionJob, types: list[Any], session: Session) -> Any:
+def _schema(provision: ProvisionParameters, types: list[Any], session: Session) -> Any:
     builder = session.jvm.org.apache.paimon.schema.Schema.newBuilder()
     for column, type_ in zip(provision.columns, types, strict=True):
         builder.column(column.name, type_, column.comment or None)
@@ -90,11 +92,10 @@ def _schema(provision: ProvisionJob, types: list[Any], session: Session) -> Any:
 
 def _create(job: Job, session: Session, wanted: Any) -> None:
     """Paimon's checks come first, so that a refused table leaves not even a database behind."""
-    assert job.provision is not None  # noqa: S101
     try:
         _validate(wanted, session)
     except Exception as error:
-        raise _refused(error, job.provision, session) from error
+        raise _refused(error, job.parameters_as(PARAMETERS), session) from error
     session.catalog.createDatabase(job.table.database, True)
     if hive.is_used(job):
         hive.unregister(job, session)  # a table whose files are gone: here it is made anew
@@ -118,11 +119,11 @@ def _validate(wanted: Any, session: Session) -> None:
     package.SchemaValidation.validateTableSchema(checked)
 
 
-def _refused(error: Exception, provision: ProvisionJob, session: Session) -> RunError:
+def _refused(error: Exception, provision: ProvisionParameters, session: Session) -> RunError:
     """Paimon's own words, and the part of the manifest without which it would take the table."""
 
-    def validate(without: ProvisionJob) -> None:
-        types = [parse_type(column.type, session.jvm, "") for column in without.columns]
+    def validate(without: ProvisionParameters) -> None:
+        types = [column_type(column, session.jvm) for column in without.columns]
         _validate(_schema(without, types, session), session)
 
     field = invalid_part(_with_one_part_less(provision), _growing(provision), validate)
@@ -130,7 +131,7 @@ def _refused(error: Exception, provision: ProvisionJob, session: Session) -> Run
     return spec_failure("TableRefused", said, "correct the manifest", field=field)
 
 
-def _with_one_part_less(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
+def _with_one_part_less(provision: ProvisionParameters) -> Iterator[tuple[str, ProvisionParameters]]:
     """Field -> the table without it, the fields that most often are the wrong ones first."""
     for option in provision.options:
         rest = {key: value for key, value in provision.options.items() if key != option}
@@ -142,7 +143,7 @@ def _with_one_part_less(provision: ProvisionJob) -> Iterator[tuple[str, Provisio
         yield f"spec.schema.columns[{column.name}]", dataclasses.replace(provision, columns=others)
 
 
-def _growing(provision: ProvisionJob) -> Iterator[tuple[str, ProvisionJob]]:
+def _growing(provision: ProvisionParameters) -> Iterator[tuple[str, ProvisionParameters]]:
     """Field -> the table with what comes up to it: columns, keys, one option after the other."""
     so_far = dataclasses.replace(provision, primary_keys=(), partition_keys=(), options={})
     yield "spec.schema.columns", so_far
@@ -166,7 +167,7 @@ def _refuse_foreign_owner(job: Job, table: Any) -> None:
         )
 
 
-def _refuse_unadopted(job: Job, provision: ProvisionJob, table: Any) -> None:
+def _refuse_unadopted(job: Job, provision: ProvisionParameters, table: Any) -> None:
     if provision.adoption == "Fail" and owner_of(table) != job.owner:
         raise spec_failure(
             "TableExists",
@@ -184,7 +185,7 @@ def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any) -> 
         raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field=found[0].field)
 
 
-def _alter(job: Job, session: Session, table: Any, provision: ProvisionJob) -> tuple[str, ...]:
+def _alter(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> tuple[str, ...]:
     """Brings options and comments to what the job says, in one ALTER, or in none."""
     steps = [*_option_steps(job, session, table, provision), *_comment_steps(session, table, provision)]
     if steps:
@@ -192,18 +193,18 @@ def _alter(job: Job, session: Session, table: Any, provision: ProvisionJob) -> t
     return tuple(said for _, said in steps)
 
 
-def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionJob) -> Iterator[tuple[Any, str]]:
+def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:
     change = session.jvm.org.apache.paimon.schema.SchemaChange
     has, wants = dict(table.schema().options()), desired_options(job, provision)
     for name, value in sorted(wants.items()):
-        if has.get(name, session.engine.option_defaults.get(name)) != value:
+        if has.get(name, session.engine.default_of(name)) != value:
             yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"
     managed = {*_names(has, MANAGED_OPTION), MANAGED_OPTION, COMMENTED_OPTION} - ASSIGNED_BY_PAIMON
     for name in sorted(managed & has.keys() - wants.keys()):
         yield change.removeOption(name), f"option {name}: {has[name]} -> unset"
 
 
-def _comment_steps(session: Session, table: Any, provision: ProvisionJob) -> Iterator[tuple[Any, str]]:
+def _comment_steps(session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:
     change, schema = session.jvm.org.apache.paimon.schema.SchemaChange, table.schema()
     has = {field.name(): field.description() for field in schema.fields()} | {OF_TABLE: schema.comment()}
     wants = _comments(provision)

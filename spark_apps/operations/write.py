@@ -11,9 +11,10 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from paimon_contract.parameters.write import WriteParameters
+from paimon_contract.result import LoadSummary, Outcome
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.snapshots import find_commit, latest_snapshot
-from spark_apps.contract import Outcome, WriteResult
 from spark_apps.failures.classify import INPUT_MALFORMED, classify, input_failure
 from spark_apps.loading.ambiguous_loads import commit_unknown, refuse_doubtful
 from spark_apps.loading.expire_after_write import expire_after_write
@@ -25,14 +26,15 @@ from spark_apps.loading.recovery import open_ledger, settle
 from spark_apps.sql.identifiers import CATALOG, qualified
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job, WriteJob
+
+PARAMETERS = WriteParameters
 
 
 def run(job: Job, session: Session) -> Outcome:
     """Loads what is to be loaded now, or reports the commit that an earlier attempt of this run has made."""
-    write = job.write
-    assert write is not None  # noqa: S101  (contract.read_job saw to it)
+    write = job.parameters_as(PARAMETERS)
     table = session.table()
     ledger = open_ledger(session, write.ledger, table)
     unknown = settle(ledger, table)
@@ -40,11 +42,11 @@ def run(job: Job, session: Session) -> Outcome:
     if own is None and unknown:
         raise commit_unknown(ledger, unknown[0])
     if own is None and write.once and write.hash in ledger.loaded_hashes():
-        result = WriteResult(already_committed=True)
+        result = LoadSummary(already_committed=True)
     else:
         loaded = own or _load(job, write, session, ledger, table)
         if loaded is None:
-            return Outcome(write=WriteResult(skipped=True))  # nothing to measure, so Spark SQL need not even start
+            return Outcome(write=LoadSummary(skipped=True))  # nothing to measure, so Spark SQL need not even start
         # Asked of a repeated attempt too: the first may have died before it could tell.
         refuse_doubtful(loaded, write, session, table)
         result = replace(loaded.result, already_committed=own is not None)
@@ -59,7 +61,7 @@ def _own_commit(ledger: Ledger, table: Any, job: Job) -> Loaded | None:
     return None if entry is None else loaded_with(entry, ledger, table)
 
 
-def _load(job: Job, write: WriteJob, session: Session, ledger: Ledger, table: Any) -> Loaded | None:
+def _load(job: Job, write: WriteParameters, session: Session, ledger: Ledger, table: Any) -> Loaded | None:
     already = ledger.loaded() if write.select == "New" else set()
 
     def chosen(found: list[InputFile]) -> list[InputFile]:

@@ -60,9 +60,8 @@ def _columns(has: Any, wants: Any) -> list[Difference]:
 
 
 def _options(has: dict[str, str], wants: dict[str, str], engine: Engine) -> Iterator[Difference]:
-    defaults = engine.option_defaults
     for name in sorted(name for name in has.keys() | wants.keys() if not engine.changeable(name)):
-        table, manifest = (options.get(name, defaults.get(name)) for options in (has, wants))
+        table, manifest = (options.get(name, engine.default_of(name)) for options in (has, wants))
         if table != manifest:
             sentence = f"option {name}: table has {_said(table)}, manifest has {_said(manifest)}"
             yield Difference(f"spec.options[{name}]", sentence)

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from paimon_contract import environment
 from spark_apps.failures.classify import RunError, root_message
 
 FILES = ("core-site.xml", "hdfs-site.xml")
@@ -34,13 +35,13 @@ CATALOG_OPTIONS = {"security.kerberos.login.use-ticket-cache": "false"}
 
 def options(jvm: Any) -> dict[str, str]:
     """What the cluster's configuration files say, over what bounds the waiting; nothing for a job without HDFS."""
-    directory = os.environ.get("HADOOP_CONF_DIR")
+    directory = os.environ.get(environment.HADOOP_CONF_DIR)
     return {**BOUNDED, **(_read(jvm, Path(directory)) if directory else {})}
 
 
 def log_in(jvm: Any, configuration: Any) -> None:
     """Logs the process in from its keytab, when the catalog names one; Hadoop then renews the login by itself."""
-    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
         return
     # Spark sets Hadoop's security from a configuration of its own when this is first asked for: later, that would undo
@@ -56,7 +57,7 @@ def for_executors(warehouse: str) -> dict[str, str]:
 
     An executor logs in nowhere: it is the user that its driver is, or what the tokens say.
     """
-    principal, keytab = os.environ.get("KRB5PRINCIPAL"), os.environ.get("KRB5KEYTAB")
+    principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
         return {}
     return {

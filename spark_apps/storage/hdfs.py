@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from paimon_contract import environment
 from spark_apps.failures.patterns import FailurePattern, failure_pattern
 
 SCHEME = "hdfs"
@@ -116,12 +117,12 @@ class Hdfs:
     signs: ClassVar[tuple[FailurePattern, ...]] = SIGNS
 
     @classmethod
-    def of(cls, warehouse: str, hadoop: Mapping[str, str], environment: Mapping[str, str]) -> Hdfs:
+    def of(cls, warehouse: str, hadoop: Mapping[str, str], variables: Mapping[str, str]) -> Hdfs:
         """The one that the URI of the warehouse names."""
         server = urlsplit(warehouse).netloc
         where = f"NameNode {server}" if ":" in server else f"HDFS {server}"
         secure = hadoop.get("hadoop.security.authentication") == "kerberos"
-        principal = environment.get("KRB5PRINCIPAL")
+        principal = variables.get(environment.KRB5PRINCIPAL)
         return cls(f"{where}, as {principal}" if secure and principal else where, secure)
 
     def field(self, reason: str, said: str) -> str | None:

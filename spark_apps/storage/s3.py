@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
+from paimon_contract.parameters.write import write_of
 from spark_apps.failures.patterns import FailurePattern
 from spark_apps.storage.hdfs import SCHEME, Hdfs
 from spark_apps.storage.volume import Volume
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from paimon_engines.engine import Engine
-    from spark_apps.contract import Job
 
 S3 = "s3"
 FIELDS = {
@@ -47,16 +48,19 @@ class Storage:
     def of(cls, job: Job, engine: Engine) -> Storage | None:
         """None for a job whose files lie elsewhere."""
         buckets = {}
-        if job.write and (bucket := _bucket(job.write.location)):
-            buckets[bucket] = f"spec.writes[{job.write.name}].from.files.location"
+        write = write_of(job)
+        if write and (bucket := _bucket(write.location)):
+            buckets[bucket] = f"spec.writes[{write.name}].from.files.location"
         if bucket := _bucket(job.catalog.warehouse):
             buckets[bucket] = "spec.warehouse"
         given = {**job.hadoop, **job.catalog.options}
-        endpoint = next((given[key] for key in engine.endpoint_keys if key in given), None)
-        region = next((given[key] for key in engine.region_keys if key in given), "unknown")
-        provider = next((given[key] for key in engine.provider_keys if key in given), "")
+        ways = (engine.s3, engine.input)
+        endpoint = next((given[way.endpoint_key] for way in ways if way.endpoint_key in given), None)
+        region = next((given[way.region_key] for way in ways if way.region_key in given), "unknown")
+        provider = next((given[way.provider_key] for way in ways if way.provider_key in given), "")
+        kinds = {name: kind for way in ways for kind, name in way.providers.items()}
         where = f"endpoint {endpoint}" if endpoint else f"AWS, region {region}"
-        return cls(where, buckets, engine.providers.get(provider, "environment")) if buckets else None
+        return cls(where, buckets, kinds.get(provider, "environment")) if buckets else None
 
     def field(self, reason: str, said: str) -> str | None:
         """The field to look at after a failure for `reason` that `said` something; None for what is not about S3."""

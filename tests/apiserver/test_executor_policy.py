@@ -13,7 +13,8 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
+from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.parameters.compact import CompactParameters
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spec import PaimonRun
 from tests.apiserver.conftest import serving
@@ -91,7 +92,7 @@ def a_job(run: PaimonRun) -> Job:
         table=JobTable(database="shop", name="orders"),
         owner="o",
         commit_user="u",
-        compact=CompactJob(strategy="Full"),
+        parameters=CompactParameters(strategy="Full"),
     )
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tests.cluster import programs
 from tests.cluster.hdfs import on_node
 from tests.cluster.images.deliver import prepare_contexts

@@ -14,6 +14,9 @@ from tests.cluster.processes import wait_until
 
 _MOUNT = Path("/sys/fs/cgroup")
 _V2_CONTROLLERS = "+cpuset +cpu +memory +pids"
+_CPU_WEIGHT = 4
+"""Of all pods together, as a multiple of one process outside. With the kernel's default, which is 1, the pods of all
+tests share what one JVM of the tests beside them gets."""
 
 
 def _unified() -> bool:
@@ -43,6 +46,9 @@ def create(name: str) -> None:
     if _unified():
         for parent in (_MOUNT, _MOUNT / name):
             (parent / "cgroup.subtree_control").write_text(_V2_CONTROLLERS)
+        (_MOUNT / name / "cpu.weight").write_text(str(100 * _CPU_WEIGHT))
+    else:
+        (_MOUNT / "cpu" / name / "cpu.shares").write_text(str(1024 * _CPU_WEIGHT))
     daemons_file(name).parent.mkdir(exist_ok=True)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 from collections.abc import Iterator, Mapping
 
 import pytest
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tests.cluster import release
 from tests.cluster.hdfs import on_node
 from tests.cluster.hive import metastore
@@ -18,10 +17,10 @@ from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.hive_lab import HiveLab
 from tests.e2e.lab import Lab
+from tests.e2e.labs import Node, engine_of, hdfs_lab_in, hive_lab_in, lab_in, name_of
 from tests.e2e.outages import S3Door, door_of
+from tests.e2e.own_node import cluster_in, searched
 from tests.e2e.soak import Soak
-from tests.support import secret_search
-from tests.support.kubectl import Kubectl
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -32,7 +31,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "each_engine" in metafunc.fixturenames:
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
         known = supported_engines()
-        metafunc.parametrize("each_engine", [name for name in release.engines() if needed in known[name].metastores])
+        found = [name for name in release.engines() if needed in known[name].metastores]
+        metafunc.parametrize("each_engine", found, scope="class" if metafunc.cls else None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,66 +60,65 @@ def cluster_env() -> Mapping[str, str]:
     return release.ready_cluster()
 
 
-def _lab(env: Mapping[str, str], name: str, engine: str) -> Lab:
-    """A namespace under Pod Security `restricted` with the Secret `lake-s3` and the catalog `lake`."""
-    lab = Lab(kubectl=Kubectl(namespace=name, env=env), env=env, engine=engine)
-    lab.kubectl.apply(release.restricted_namespace(name))
-    lab.kubectl.apply(lab.secret(), lab.catalog())
-    return lab
+@pytest.fixture(scope="session")
+def own_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """A second node with the operator of this checkout."""
+    with cluster_in(tmp_path_factory.mktemp("checkout")) as cluster, searched(cluster) as made:
+        made.install()
+        yield Node(made.lab.env, made.lab.layout)
 
 
 @pytest.fixture
-def lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
-    """One namespace per test and run of the suite; its deletion is left to finish in the background."""
-    made = _lab(cluster_env, _name(request), _engine(request))
-    yield made
-    _remove(made)
-
-
-def _name(request: pytest.FixtureRequest) -> str:
-    return "e2e-" + hashlib.sha256(f"{request.node.nodeid} {os.getpid()}".encode()).hexdigest()[:8]
-
-
-def _engine(request: pytest.FixtureRequest) -> str:
-    """The one that the test asks for, or the newest."""
-    asked: str = request.getfixturevalue("each_engine") if "each_engine" in request.fixturenames else ""
-    return asked or release.newest_engine()
-
-
-def _remove(lab: Lab) -> None:
-    """Logs go with their Pods, and are searched for secrets before; all the rest is at the end of the session."""
-    leaked = secret_search.in_logs_of(lab.namespace)
-    lab.kubectl.run("delete", "namespace", lab.namespace, "--wait=false")
-    assert leaked == []
+def node(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Node:
+    """The node of all tests, or the second one for those that are marked `own_node`."""
+    if request.node.get_closest_marker("own_node") is None:
+        return Node(cluster_env, Layout())
+    second: Node = request.getfixturevalue("own_node")
+    return second
 
 
 @pytest.fixture
-def door(cluster_env: Mapping[str, str], lab: Lab) -> Iterator[S3Door]:
+def lab(request: pytest.FixtureRequest, node: Node) -> Iterator[Lab]:
+    """One namespace per test and run of the suite."""
+    with lab_in(node, name_of(request), engine_of(request)) as made:
+        yield made
+
+
+@pytest.fixture(
+    params=[pytest.param(False, marks=pytest.mark.long, id="by itself"), pytest.param(True, id="by an edit")]
+)
+def by_an_edit(request: pytest.FixtureRequest) -> bool:
+    """How a failure that somebody has fixed ends: an edit of the table is tried at once, else it takes a minute."""
+    return bool(request.param)
+
+
+@pytest.fixture(scope="class")
+def class_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
+    """One namespace for the tests of a class, which go through one story in their order."""
+    with lab_in(Node(cluster_env, Layout()), name_of(request), engine_of(request)) as made:
+        yield made
+
+
+@pytest.fixture
+def door(lab: Lab) -> Iterator[S3Door]:
     """An S3 server for this test alone, open; the lab's catalog leads through it."""
     with door_of(lab) as opened:
         yield opened
 
 
 @pytest.fixture
-def soak(cluster_env: Mapping[str, str]) -> Iterator[Soak]:
+def soak(node: Node) -> Iterator[Soak]:
     """Random moments from SOAK_SEED, so that a bad run can be repeated."""
     seed = int(os.environ.get("SOAK_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
-    lab = _lab(cluster_env, f"soak-{seed}", release.newest_engine())
-    with door_of(lab) as opened:
+    with lab_in(node, f"soak-{seed}", release.newest_engine()) as lab, door_of(lab) as opened:
         yield Soak(lab, seed, opened)
-    _remove(lab)  # its schedule would go on beside the other tests, with its door closed
 
 
 @pytest.fixture(params=[on_node.SIMPLE, on_node.KERBEROS])
 def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
     """A namespace whose catalog is on HDFS, with nothing else in it."""
-    hdfs = on_node.start(Layout(), request.param)
-    kubectl = Kubectl(namespace=_name(request), env=cluster_env)
-    lab = HdfsLab(kubectl=kubectl, env=cluster_env, engine=_engine(request), hdfs=hdfs)
-    lab.kubectl.apply(release.restricted_namespace(lab.namespace))
-    lab.kubectl.apply(*lab.surroundings(), lab.catalog())
-    yield lab
-    _remove(lab)
+    with hdfs_lab_in(cluster_env, name_of(request), engine_of(request), request.param) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +131,5 @@ def hive() -> Iterator[Metastore]:
 @pytest.fixture
 def hive_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str], hive: Metastore) -> Iterator[HiveLab]:
     """A namespace whose catalog is on S3 and keeps its list of tables in the Hive metastore."""
-    kubectl = Kubectl(namespace=_name(request), env=cluster_env)
-    lab = HiveLab(kubectl=kubectl, env=cluster_env, engine=_engine(request), hive=hive)
-    lab.kubectl.apply(release.restricted_namespace(lab.namespace))
-    lab.kubectl.apply(lab.secret(), lab.catalog())
-    yield lab
-    _remove(lab)
+    with hive_lab_in(cluster_env, name_of(request), engine_of(request), hive) as made:
+        yield made

@@ -1,4 +1,4 @@
-"""The report of `make test-faults`: a line of JSON per moment is added to FAULT_REPORT, and a page is made of them all.
+"""The report of the faults of `make test-long` and `make test-faults`: a line of JSON per moment, and a page of all.
 
 `python -m tests.e2e.fault_report LINES PAGE`
 """
@@ -9,10 +9,12 @@ import json
 import os
 import statistics
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,20 +23,45 @@ from tests.e2e.trials import KEYS, Outcome
 
 Line = Mapping[str, Any]
 
+_LINE_LENGTH: Final = 120
+
 _PAGE: Final = f"""\
-# Faults under way
+# Faults
 
-Made by `make test-faults` from `faults.jsonl`, to which every call adds; lines of an older state of the code are taken
-out as new ones come. The commit is that of the checkout when the call began, and so of the images (in lines of before
-2026-11-23 it is that of the checkout when the moment was over, which others may have been working in).
+This report shows how tables recover when a fault hits one of their runs.
+`make test-long` and `make test-faults` generate it from `faults.jsonl` and add lines to that file with every call.
+A call takes ten moments of each fault (`FAULT_MOMENTS`). The table states how many moments are recorded.
+Lines of an older state of the code are removed when new ones are added.
 
-A table's runs are struck at random moments between the decision to start and the end of the driver. Afterwards each of
-{KEYS} keys has the sum of
-all writes, each once (read by pypaimon), the run has succeeded, the table is Ready and nothing is Stalled, and no Pod,
-ConfigMap or Lease is left that no run accounts for. Drivers are counted twice a second, in /proc and not by the API
-server. Storage servers are away for {STORAGE_OUTAGE_S} s, the API server for {API_SERVER_OUTAGE_S} s; "right again"
-counts from the beginning of the fault. Figures of one machine that was busy with other things; nothing asserts them.
-A call takes ten moments of each fault (FAULT_MOMENTS); the table says how many have been taken so far.
+**Commit.** The commit is that of the checkout at the start of the call, and so that of the images.
+Lines dated before 2026-11-23 name the commit of the checkout at the end of the moment.
+Others may have been working in that checkout.
+
+**Method.** Each fault is injected at a random moment between the decision to start a run and the end of its driver.
+Afterwards the test checks that:
+
+* each of {KEYS} keys has the sum of all writes, each counted once (read by pypaimon);
+* the run has succeeded, the table is Ready and nothing is Stalled;
+* no Pod, ConfigMap or Lease is left without a run that accounts for it.
+
+Drivers are counted twice a second in `/proc`, not through the API server.
+Storage servers are stopped for {STORAGE_OUTAGE_S} s, the API server for {API_SERVER_OUTAGE_S} s.
+"Recovered after" counts from the start of the fault until all of this holds.
+The figures come from one machine that was busy with other work. No test asserts them.
+"""
+
+_STAGES: Final = {
+    "before its driver": "no driver yet",
+    "JVM starting": "JVM starting",
+    "driver at work": "driver running",
+    "after its commit": "after the commit",
+}
+"""Stages as the lines store them, in the order of a run, and their headings."""
+
+_COLUMNS: Final = """\
+Columns: the run and the moment, as a share of a run's usual time and in seconds after the decision; the stage that the
+run had reached; its attempts; the time until recovery; the most drivers at once; the longest time between two counts
+of drivers; the rows read.
 """
 
 
@@ -51,51 +78,69 @@ def page(lines: Iterable[Line]) -> str:
     by_fault: dict[str, list[Line]] = {fault.name: [] for fault in FAULTS}
     for line in lines:
         by_fault.setdefault(line["fault"], []).append(line)
-    summary = [_summary(fault, found) for fault, found in by_fault.items()]
-    parts = [_PAGE, _table(list(summary[0]), [list(row.values()) for row in summary])]
-    for fault, found in ((fault, found) for fault, found in by_fault.items() if found):
-        rows = [_detail(line) for line in found]
-        parts.append(f"## {fault}\n\n" + _table(list(rows[0]), [list(row.values()) for row in rows]))
+    parts = [
+        _PAGE,
+        _table([_recovery(fault, found) for fault, found in by_fault.items()]),
+        "Stage of the run when the fault was injected, in moments:\n",
+        _table([_stages(fault, found) for fault, found in by_fault.items()]),
+        "## Details\n",
+        _COLUMNS,
+        *(_details(fault, found) for fault, found in by_fault.items() if found),
+    ]
     return "\n".join(parts)
 
 
-def _summary(fault: str, lines: list[Line]) -> dict[str, str]:
+def _recovery(fault: str, lines: list[Line]) -> dict[str, str]:
     seconds = [line["right_after"] for line in lines if line["right_after"] is not None]
     attempts = Counter(line["attempts"] for line in lines)
     return {
         "fault": fault,
         "moments": str(len(lines)),
-        "where the run was": _counted(Counter(line["stage"] for line in lines)),
-        "attempts": _counted(attempts),
-        "right again, median": f"{statistics.median(seconds):.0f} s" if seconds else "-",
+        "runs x attempts": ", ".join(f"{count} x {made}" for made, count in sorted(attempts.items())),
+        "recovered after, median": f"{statistics.median(seconds):.0f} s" if seconds else "-",
         "longest": f"{max(seconds):.0f} s" if seconds else "-",
         "drivers at once": str(max((line["drivers"] for line in lines), default=0)),
-        "not right": str(sum(bool(line["wrong"]) for line in lines)),
+        "not recovered": str(sum(bool(line["wrong"]) for line in lines)),
     }
 
 
-def _counted(counter: Counter[Any]) -> str:
-    return ", ".join(f"{count} x {what}" for what, count in sorted(counter.items()))
+def _stages(fault: str, lines: list[Line]) -> dict[str, str]:
+    found = Counter(line["stage"] for line in lines)
+    return {"fault": fault} | {heading: str(found[stage]) for stage, heading in _STAGES.items()}
+
+
+def _details(fault: str, lines: list[Line]) -> str:
+    """The section of one fault: a table per call of `make test-faults`, and what was wrong after a moment."""
+    parts = [f"### {fault}\n"]
+    for (date, commit, seed), found in groupby(lines, key=lambda line: (line["date"], line["commit"], line["seed"])):
+        called = list(found)
+        parts += [f"{date}, commit {commit}, seed {seed}:\n", _table([_detail(line) for line in called])]
+        parts += [_complaint(line) for line in called if line["wrong"]]
+    return "\n".join(parts)
 
 
 def _detail(line: Line) -> dict[str, str]:
-    after = line["right_after"]
+    after, failures = line["right_after"], Counter(line["failures"])
+    why = ", ".join(f"{count} x {reason}" for reason, count in failures.items())
     return {
-        "date": line["date"],
-        "commit": line["commit"],
-        "seed": str(line["seed"]),
-        "struck": f"{line['work']} at {line['share']:.3f} = {line['second']:.1f} s, {line['stage']}",
-        "attempts": f"{line['attempts']} {', '.join(line['failures'])}".strip(),
-        "right again": "never" if after is None else f"{after:.0f} s",
+        "fault at": f"{line['work']} at {line['share']:.3f} = {line['second']:.1f} s",
+        "stage": _STAGES[line["stage"]],
+        "attempts": f"{line['attempts']} ({why})" if why else str(line["attempts"]),
+        "recovered": "never" if after is None else f"{after:.0f} s",
         "drivers": str(line["drivers"]),
-        "longest between looks": f"{line['watch_gap']:.1f} s",
+        "gap": f"{line['watch_gap']:.1f} s",
         "rows": str(line["rows"]),
-        "wrong": line["wrong"].replace("\n", " ").replace("|", "/")[:300],
     }
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def _complaint(line: Line) -> str:
+    wrong = " ".join(line["wrong"].split())[:300]
+    return textwrap.fill(f"Not recovered, {line['work']} at {line['share']:.3f}: {wrong}", _LINE_LENGTH) + "\n"
+
+
+def _table(rows: list[dict[str, str]]) -> str:
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *(list(row.values()) for row in rows)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 

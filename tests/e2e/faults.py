@@ -46,8 +46,8 @@ class Fault:
     """Most attempts that a run may need: 1 where the driver is not touched."""
     place: Callable[[Lab], Lab] = lambda lab: lab
     """Where the table is, once for all its runs: what is special about the catalog."""
-    alone: bool = False
-    """Whether it hits the whole node, so that no other test may run meanwhile."""
+    own_node: bool = False
+    """Whether it hits the whole node, so that it takes one on which no other test is."""
     group: str = ""
     """Tests that may not run meanwhile, because they share a server with it."""
 
@@ -64,16 +64,16 @@ def _driver_deleted(lab: Lab) -> Iterator[Strike]:
 
 def _delete(lab: Lab, selector: str) -> bool:
     """Deletes one living Pod of those, and gives up after a while: the run may end before it has one."""
-    until = time.monotonic() + _PATIENCE_S
-    while not (living := _living(lab, selector)) and time.monotonic() < until:
-        time.sleep(0.1)  # polling a live server
-    for pod in living[:1]:
-        lab.kubectl.delete("pod", pod["metadata"]["name"])
-    return bool(living)
+    try:
+        pods = lab.kubectl.until_list("pod", selector, _living, what="alive", seconds=_PATIENCE_S)
+    except AssertionError:
+        return False
+    lab.kubectl.delete("pod", _living(pods)[0]["metadata"]["name"])
+    return True
 
 
-def _living(lab: Lab, selector: str) -> list[Object]:
-    return [pod for pod in lab.pods(selector) if pod["status"].get("phase") in ("Pending", "Running")]
+def _living(pods: list[Object]) -> list[Object]:
+    return [pod for pod in pods if pod["status"].get("phase") in ("Pending", "Running")]
 
 
 def _with_executors(lab: Lab) -> Lab:
@@ -102,9 +102,9 @@ def _operator_killed(lab: Lab) -> Iterator[Strike]:
 
 
 @contextmanager
-def _kubelet_restarted(_: Lab) -> Iterator[Strike]:
+def _kubelet_restarted(lab: Lab) -> Iterator[Strike]:
     def strike(_: str) -> bool:
-        Cluster().restart_kubelet()
+        Cluster(lab.layout).restart_kubelet()
         return True
 
     yield strike
@@ -146,7 +146,7 @@ def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
     _fresh_operator(lab)
 
     def strike(_: str) -> bool:
-        cluster = Cluster()
+        cluster = Cluster(lab.layout)
         cluster.stop_service("kube-apiserver")
         try:
             time.sleep(API_SERVER_OUTAGE_S)  # how long it lasts is the point
@@ -174,9 +174,9 @@ def _is_led(system: Kubectl, lease: Object | None) -> bool:
 FAULTS = (
     Fault(name="driver Pod deleted", prepared=_driver_deleted, attempts=2),
     Fault(name="executor deleted", prepared=_executor_deleted, attempts=1, place=_with_executors),
-    Fault(name="operator killed", prepared=_operator_killed, attempts=1, alone=True),
+    Fault(name="operator killed", prepared=_operator_killed, attempts=1, own_node=True),
     Fault(name="S3 server stopped for 30 s", prepared=_s3_stopped, attempts=3),
     Fault(name="DataNode stopped for 30 s", prepared=_datanode_stopped, attempts=3, place=_on_hdfs, group="hdfs"),
-    Fault(name="kubelet restarted", prepared=_kubelet_restarted, attempts=1, alone=True),
-    Fault(name="API server stopped for 20 s", prepared=_api_server_stopped, attempts=1, alone=True),
+    Fault(name="kubelet restarted", prepared=_kubelet_restarted, attempts=1, own_node=True),
+    Fault(name="API server stopped for 20 s", prepared=_api_server_stopped, attempts=1, own_node=True),
 )

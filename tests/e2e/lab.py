@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
 from botocore.client import BaseClient
 from botocore.config import Config
 
+from tests.cluster.layout import Layout
 from tests.support import lake_reader, secret_values
 from tests.support.kubectl import Kubectl, Object
 
@@ -24,6 +25,8 @@ class Lab:
     kubectl: Kubectl
     env: Mapping[str, str]
     engine: str
+    layout: Layout = field(default_factory=Layout)
+    """Of the node."""
 
     @property
     def namespace(self) -> str:
@@ -46,7 +49,7 @@ class Lab:
     def secret(self, name: str = "lake-s3", **override: str) -> Object:
         """The S3 keys as a user would store them."""
         keys = {key: self.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")} | override
-        secret_values.register(keys)
+        secret_values.register(keys, layout=self.layout)
         return {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -176,6 +179,11 @@ def committed(table: Object | None) -> list[int]:
     """Snapshots that the table's writes have committed, in the order of its list; a write without one is left out."""
     writes = ((table or {}).get("status") or {}).get("writes") or []
     return [write["committedSnapshot"] for write in writes if write.get("committedSnapshot")]
+
+
+def write_pods(pods: Iterable[Object]) -> list[Object]:
+    """The drivers of writes."""
+    return [pod for pod in pods if "-write-" in pod["metadata"]["name"]]
 
 
 def once(name: str, path: str, *, mode: str = "Upsert", file_format: str = "json") -> Object:

@@ -74,7 +74,7 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
 @contextmanager
 def door_of(lab: Lab, tls: Identity | None = None) -> Iterator[S3Door]:
     """An S3 server for this lab alone, open; the lab's catalog leads through it."""
-    opened = S3Door(port=DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)], tls=tls)
+    opened = S3Door(DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)], lab.layout, tls)
     opened.open()
     try:
         lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))

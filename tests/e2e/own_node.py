@@ -1,30 +1,50 @@
-"""A node for one file of tests, on which the release itself may come and go while other tests' operator stays."""
+"""A second node, on which operator and servers may be killed, or the release come and go: no other test is on it."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.cluster import earlier, release
 from tests.cluster.images.deliver import deliver, recipes
+from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
-from tests.e2e.lab import Lab, once
+from tests.e2e.lab import Lab, once, write_pods
+from tests.support import secret_search
 from tests.support.kubectl import Kubectl, Object
 
 TABLE_LABEL = "paimon-operator.dev/table"
 
 
+@contextmanager
+def cluster_in(directory: Path) -> Iterator[Cluster]:
+    """A cluster that belongs to an empty directory, beside the checkout's own; it leaves nothing behind."""
+    cluster = Cluster(Layout(directory))
+    try:
+        cluster.up()
+        yield cluster
+    finally:
+        cluster.down(purge=True)
+
+
+@contextmanager
+def searched(cluster: Cluster) -> Iterator[OwnNode]:
+    """The node inside the block; afterwards no Secret's value may be found on it."""
+    yield OwnNode.on(cluster)
+    assert secret_search.of_cluster(cluster.layout)[1] == []
+
+
 @dataclass(frozen=True)
 class OwnNode:
-    """The node with a catalog in namespace `shop`, the images of this checkout and those of the earlier commit."""
+    """The node with the images of this checkout, and a catalog in namespace `shop`."""
 
     lab: Lab
     system: Kubectl
     now: Mapping[str, Any]
-    before: Mapping[str, Any]
 
     @classmethod
     def on(cls, cluster: Cluster) -> OwnNode:
@@ -35,17 +55,17 @@ class OwnNode:
             "operator": deliver(operator, cluster.layout),
             "spark": {newest.variant: deliver(newest, cluster.layout)},
         }
-        before = earlier.deliver(cluster.layout, newest.variant)
         env = release.read_env(cluster.layout)
-        lab = Lab(kubectl=Kubectl(namespace=release.SHOP, env=env), env=env, engine=newest.variant)
+        shop = Kubectl(namespace=release.SHOP, env=env)
+        lab = Lab(kubectl=shop, env=env, engine=newest.variant, layout=cluster.layout)
         lab.kubectl.apply(*(release.restricted_namespace(name) for name in (release.NAMESPACE, release.SHOP)))
-        return cls(lab, Kubectl(namespace=release.NAMESPACE, env=env), now, before)
+        return cls(lab, Kubectl(namespace=release.NAMESPACE, env=env), now)
 
     def install_earlier(self) -> None:
         """Chart and images of the earlier commit, and the first catalog."""
-        images = self.before["spark"]
-        spark = {"images": {"paimon-0.9": None, **images}, "defaultEngine": self.lab.engine, "cpuShare": 0.25}
-        release.install(self.lab.env, self.before, chart=earlier.chart(), spark=spark)  # no value that is newer
+        before = earlier.deliver(self.lab.layout, self.lab.engine)
+        spark = {"images": {"paimon-0.9": None, **before["spark"]}, "defaultEngine": self.lab.engine, "cpuShare": 0.25}
+        release.install(self.lab.env, before, chart=earlier.chart(), spark=spark)  # no value that is newer
         self._apply_catalog()
 
     def install(self, **more: Any) -> None:
@@ -83,19 +103,16 @@ class OwnNode:
     def driver_at_work(self, table: str) -> str:
         """Name of the Write run of the table whose driver's container runs."""
 
-        def running(_: Object | None) -> bool:
-            return any(pod["status"]["phase"] == "Running" for pod in self._write_pods(table))
+        def running(pods: list[Object]) -> bool:
+            return any(pod["status"]["phase"] == "Running" for pod in write_pods(pods))
 
-        self.lab.kubectl.until("paimontable", table, running, what="being written")
+        self.lab.kubectl.until_list("pod", f"{TABLE_LABEL}={table}", running, what="written")
         return str(self.lab.runs(table, "Write")[-1]["metadata"]["name"])
-
-    def _write_pods(self, table: str) -> list[Object]:
-        return [p for p in self.lab.pods(f"{TABLE_LABEL}={table}") if "-write-" in p["metadata"]["name"]]
 
     def written_once(self, table: str) -> bool:
         """One run, one attempt, one Pod."""
         (run,) = self.lab.runs(table, "Write")
-        return len(run["status"]["attempts"]) == len(self._write_pods(table)) == 1
+        return len(run["status"]["attempts"]) == len(write_pods(self.lab.pods(f"{TABLE_LABEL}={table}"))) == 1
 
     def ids(self, table: str) -> list[int]:
         return sorted(row["id"] for row in self.lab.rows(table))

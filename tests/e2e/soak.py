@@ -1,4 +1,4 @@
-"""Twenty ticks of a scheduled append over a growing folder, while operator and driver are killed at random moments.
+"""Ticks of a scheduled append over a growing folder, while operator and driver are killed at random moments.
 
 Once on the way the storage is shut for a while. The moments come from a seed that is shown, so that a bad run can be
 repeated.
@@ -8,18 +8,49 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 
 from tests.cluster.processes import wait_until
 from tests.e2e.drivers import drivers_of
 from tests.e2e.kills import kill_driver, kill_operator
 from tests.e2e.lab import Lab, scheduled
 from tests.e2e.outages import S3Door
+from tests.support.kubectl import Object
 
-TICKS = 20
 ROWS_PER_FILE = 50
+TICK_S = 60.0
+LATEST_S = 55.0
+"""Into a tick, for what happens in it."""
 OUTAGE_S = 30
 MOST_OUTAGE_S = 300
+
+
+class Event(Enum):
+    """What happens at a moment of a tick."""
+
+    KILL_OPERATOR = "operator killed"
+    KILL_DRIVER = "driver killed"
+    OUTAGE = "storage shut"
+
+
+def script(seed: int, ticks: int) -> list[list[tuple[float, Event]]]:
+    """Moments (seconds into the tick) and events of each tick: two kills, or on one of the middle ticks the outage.
+
+    Two of five kills hit the operator, the others a driver, which is not always there to be killed.
+    """
+    dice = random.Random(seed)  # noqa: S311 - moments, not secrets
+    kills = 2 * (ticks - 1)
+    events = [Event.KILL_OPERATOR if 5 * n < 2 * kills else Event.KILL_DRIVER for n in range(kills)]
+    dice.shuffle(events)
+    pairs = [[events.pop(), events.pop()] for _ in range(ticks - 1)]
+    pairs.insert(dice.randrange(ticks // 3, ticks - ticks // 3), [Event.OUTAGE])
+    return [_at_moments(pair, dice) for pair in pairs]
+
+
+def _at_moments(events: list[Event], dice: random.Random) -> list[tuple[float, Event]]:
+    return list(zip(sorted(dice.uniform(0, LATEST_S) for _ in events), events, strict=True))
 
 
 @dataclass
@@ -33,36 +64,32 @@ class Soak:
     driver_kills: int = 0
     outages: int = 0
 
-    @staticmethod
-    def expected_ids() -> list[int]:
-        return list(range(TICKS * ROWS_PER_FILE))
-
-    def run(self) -> None:
-        """Twenty minutes, and until all is loaded."""
-        dice = random.Random(self.seed)  # noqa: S311 - moments, not secrets
+    def run(self, ticks: int) -> None:
+        """A minute each, and until all is loaded."""
         table = self.lab.table("soak", {"id": "BIGINT", "tick": "INT"})
         table["spec"]["writes"] = [scheduled("import", "soak/", mode="Append")]
         self.lab.kubectl.apply(table)
         self.lab.ready("soak")
-        outage = dice.randrange(3, TICKS - 3)
-        for tick in range(TICKS):
-            self._one_tick(tick, dice, outage=tick == outage)
-        self._wait_until_all_is_loaded()
+        dice = random.Random(f"{self.seed} drivers")  # noqa: S311 - moments, not secrets
+        for tick, events in enumerate(script(self.seed, ticks)):
+            self._one_tick(tick, events, dice)
+        self._wait_until_loaded(ticks * ROWS_PER_FILE)
 
-    def _one_tick(self, tick: int, dice: random.Random, *, outage: bool) -> None:
-        """One file, and at two random moments of the minute one kill of either sort, or one outage."""
-        end = time.monotonic() + 60
+    def _one_tick(self, tick: int, events: list[tuple[float, Event]], dice: random.Random) -> None:
+        """One file, and what the script has for this minute."""
+        start = time.monotonic()
         ids = range(tick * ROWS_PER_FILE, (tick + 1) * ROWS_PER_FILE)
         self.lab.land(f"soak/{tick:02}.json", [{"id": i, "tick": tick} for i in ids])
-        for moment in sorted(dice.uniform(0, 55) for _ in range(1 if outage else 2)):
-            time.sleep(max(0.0, end - 60 + moment - time.monotonic()))  # the random moment is the point
-            if outage:
-                self.outages += self._shut_the_storage()
-            elif dice.random() < 0.4:
-                self.operator_kills += kill_operator(self.lab.kubectl) > 0
-            else:
-                self.driver_kills += self._kill_next_driver(dice)
-        time.sleep(max(0.0, end - time.monotonic()))  # to the next tick
+        for moment, event in events:
+            time.sleep(max(0.0, start + moment - time.monotonic()))  # the random moment is the point
+            match event:
+                case Event.OUTAGE:
+                    self.outages += self._shut_the_storage()
+                case Event.KILL_OPERATOR:
+                    self.operator_kills += kill_operator(self.lab.kubectl) > 0
+                case Event.KILL_DRIVER:
+                    self.driver_kills += self._kill_next_driver(dice)
+        time.sleep(max(0.0, start + TICK_S - time.monotonic()))  # to the next tick
 
     def _shut_the_storage(self) -> bool:
         """From the next run on, until a driver has met it: a busy machine may need longer than that to start one.
@@ -71,41 +98,45 @@ class Soak:
         """
         with self.door.closed():
             start = time.monotonic()
-            while not (met := self._met_the_outage()) and time.monotonic() < start + MOST_OUTAGE_S:
-                time.sleep(2)  # polling a live server
+            met = self._occurs("paimonrun", "paimon-operator.dev/table=soak", _met_the_outage, MOST_OUTAGE_S)
             time.sleep(max(0.0, start + OUTAGE_S - time.monotonic()))  # how long it lasts is the point
         return met
 
-    def _met_the_outage(self) -> bool:
-        statuses = [run.get("status") or {} for run in self.lab.runs("soak", "Write")]
-        attempts = [attempt for status in statuses for attempt in status.get("attempts", ())]
-        return any(attempt.get("reason") == "StorageUnreachable" for attempt in attempts)
-
     def _kill_next_driver(self, dice: random.Random) -> bool:
         """Kills the next driver at a random moment of its short life."""
-        name = self._next_run()
+        if not self._occurs("paimontable", "", _active_run, TICK_S):
+            return False
         wait_until(lambda: bool(drivers_of("soak")), timeout=60)  # a busy node takes its time to start one
         time.sleep(dice.uniform(0, 8))  # the random moment is the point
+        name = _active_run(self.lab.kubectl.list("paimontable"))
         return name != "" and kill_driver(name) > 0
 
-    def _next_run(self) -> str:
-        """Waits for a run, at most to the next tick; empty when there is none."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            table = self.lab.kubectl.get("paimontable", "soak") or {}
-            active: dict[str, str] = table.get("status", {}).get("activeRun") or {}
-            if active:
-                return active["name"]
-            time.sleep(0.5)  # polling a live server
-        return ""
+    def _occurs(self, kind: str, selector: str, holds: Callable[[list[Object]], object], seconds: float) -> bool:
+        try:
+            self.lab.kubectl.until_list(kind, selector, holds, what="seen", seconds=seconds)
+        except AssertionError:
+            return False
+        return True
 
-    def _wait_until_all_is_loaded(self) -> None:
+    def _wait_until_loaded(self, rows: int) -> None:
         """No kills any more: what is left must come in by itself."""
         last_seen = -1
         deadline = time.monotonic() + 900
         while time.monotonic() < deadline:
             last_seen = len(self.lab.rows("soak"))
-            if last_seen >= TICKS * ROWS_PER_FILE:
+            if last_seen >= rows:
                 return
-            time.sleep(20)  # reading is a process of its own; a tick is a minute
+            time.sleep(10)  # reading is a process of its own; a tick is a minute
         raise AssertionError(f"seed {self.seed}: {last_seen} rows after 15 quiet minutes")
+
+
+def _active_run(tables: list[Object]) -> str:
+    """Name of the run that the lab's only table has now; empty when it has none."""
+    names = [((table.get("status") or {}).get("activeRun") or {}).get("name", "") for table in tables]
+    return names[0] if names else ""
+
+
+def _met_the_outage(runs: list[Object]) -> bool:
+    statuses = [run.get("status") or {} for run in runs if run["spec"]["type"] == "Write"]
+    attempts = [attempt for status in statuses for attempt in status.get("attempts", ())]
+    return any(attempt.get("reason") == "StorageUnreachable" for attempt in attempts)

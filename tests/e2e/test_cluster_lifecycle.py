@@ -21,22 +21,19 @@ from botocore.exceptions import HTTPClientError
 from tests.cluster import cgroups, mounts, network
 from tests.cluster.images.deliver import deliver
 from tests.cluster.images.recipes import operator_recipe
-from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
 from tests.cluster.processes import start_time, wait_until
 from tests.cluster.progress import CommandFailedError
 from tests.cluster.services import SERVICES
+from tests.e2e.own_node import cluster_in
+
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
 def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster that belongs to an empty directory, beside the checkout's own."""
-    cluster = Cluster(Layout(tmp_path_factory.mktemp("checkout")))
-    try:
-        cluster.up()
+    with cluster_in(tmp_path_factory.mktemp("checkout")) as cluster:
         yield cluster
-    finally:
-        cluster.down(purge=True)
 
 
 def s3_of(cluster: Cluster) -> Any:

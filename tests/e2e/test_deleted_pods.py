@@ -7,29 +7,32 @@ from itertools import pairwise
 
 import pytest
 
-from tests.cluster.processes import wait_until
-from tests.e2e.lab import Lab, once
-from tests.support.kubectl import PATIENCE_S, Object
+from tests.e2e.lab import Lab, once, write_pods
+from tests.support.kubectl import Object
 
 COLUMNS = {"id": "BIGINT"}
 ROWS = 1_000_000
 """More than a driver loads in its grace period."""
 
 
-def write_pods(lab: Lab) -> list[Object]:
-    return [pod for pod in lab.pods("paimon-operator.dev/table=t") if "-write-" in pod["metadata"]["name"]]
+OF_TABLE = "paimon-operator.dev/table=t"
 
 
-@pytest.mark.parametrize("force", [False, True], ids=["gracefully", "by force"])
-def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, force: bool) -> None:
+@pytest.fixture
+def made(lab: Lab) -> Lab:
+    """The table is there, and so is its input."""
     lab.land("in/1.json", [{"id": n} for n in range(ROWS)])
     lab.kubectl.apply(lab.table("t", COLUMNS))
     lab.ready("t")
+    return lab
+
+
+@pytest.mark.parametrize("force", [False, True], ids=["gracefully", "by force"])
+def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(made: Lab, *, force: bool) -> None:
+    lab = made
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
-    assert wait_until(
-        lambda: any(pod["status"]["phase"] == "Running" for pod in write_pods(lab)), timeout=PATIENCE_S, interval=0.2
-    )
-    (pod,) = write_pods(lab)
+    pods = lab.kubectl.until_list("pod", OF_TABLE, running_writes, what="at work")
+    (pod,) = running_writes(pods)
 
     lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)
 
@@ -40,4 +43,12 @@ def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(lab: Lab, *, f
     for earlier, later in pairwise(attempts):
         assert datetime.fromisoformat(earlier["finished"]) <= datetime.fromisoformat(later["launched"])
     assert sorted(row["id"] for row in lab.rows("t")) == list(range(ROWS))
-    assert wait_until(lambda: not any(pod["metadata"].get("finalizers") for pod in write_pods(lab)), timeout=60)
+    lab.kubectl.until_list("pod", OF_TABLE, are_released, what="released")
+
+
+def running_writes(pods: list[Object]) -> list[Object]:
+    return [pod for pod in write_pods(pods) if pod["status"]["phase"] == "Running"]
+
+
+def are_released(pods: list[Object]) -> bool:
+    return not any(pod["metadata"].get("finalizers") for pod in write_pods(pods))

@@ -53,14 +53,23 @@ def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str])
                 shop.delete(each["kind"], each["metadata"]["name"], wait=True)
 
 
-def test_the_runs_succeed(lab: Lab) -> None:
-    lab.kubectl.apply(lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]))
-    for path in with_a("PaimonRun"):
+class TestRuns:
+    """On one table, in turn."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def made(cls, class_lab: Lab) -> Lab:
+        class_lab.kubectl.apply(class_lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]))
+        class_lab.ready("orders")
+        return class_lab
+
+    @pytest.mark.parametrize("path", with_a("PaimonRun"), ids=lambda path: path.stem)
+    def test_the_example_succeeds(self, path: Path, made: Lab) -> None:
         run = yaml.safe_load(path.read_text())
-        run["metadata"]["namespace"] = lab.namespace
-        made = lab.kubectl.run("create", "-o", "name", "-f", "-", stdin=yaml.safe_dump(run))
-        name = made.strip().partition("/")[2]
-        lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun")
+        run["metadata"]["namespace"] = made.namespace
+        created = made.kubectl.run("create", "-o", "name", "-f", "-", stdin=yaml.safe_dump(run))
+        name = created.strip().partition("/")[2]
+        made.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun")
 
 
 def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+
+import pytest
 
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import Lab, once
 from tests.e2e.lifecycle import CLUSTER
 from tests.support.executor_stage import account_objects
-from tests.support.kubectl import PATIENCE_S, Object, condition
+from tests.support.kubectl import Object, condition
 
 EXECUTORS = "paimon-operator.dev/role=executor"
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
@@ -20,7 +19,7 @@ VICTIM = "killed-squeeze"
 """A name of its own: drivers of other tests are on the same machine."""
 
 
-def loaded(lab: Lab, *loads: int) -> Lab:
+def loaded_by_auto(lab: Lab, *loads: int) -> Lab:
     """The table `t` after one load per number of rows, over the same keys, by the mode Auto.
 
     The accounts are what the chart makes in a namespace that it knows.
@@ -46,21 +45,16 @@ def loaded(lab: Lab, *loads: int) -> Lab:
     return lab
 
 
-def executors(lab: Lab, phase: str = "") -> list[Object]:
-    return [pod for pod in lab.pods(EXECUTORS) if phase in ("", pod["status"]["phase"])]
+def running(pods: list[Object]) -> list[Object]:
+    return [pod for pod in pods if pod["status"]["phase"] == "Running"]
 
 
-def both(pods: list[Object]) -> list[Object]:
-    return pods if len(pods) == CLUSTER["executor"]["instances"] else []
+def both_run(pods: list[Object]) -> bool:
+    return len(running(pods)) == CLUSTER["executor"]["instances"]
 
 
-def until(met: Callable[[], Any], what: str) -> Any:
-    """The first answer that is true."""
-    end = time.monotonic() + PATIENCE_S
-    while not (answer := met()):
-        assert time.monotonic() < end, f"not {what}"
-        time.sleep(0.3)  # polling a live server
-    return answer
+def without_executors(lab: Lab) -> bool:
+    return lab.kubectl.until_list("pod", EXECUTORS, lambda pods: not pods, what="gone") == []
 
 
 def ended(lab: Lab, name: str = "squeeze") -> Object:
@@ -72,49 +66,76 @@ def ended(lab: Lab, name: str = "squeeze") -> Object:
     return found
 
 
-def test_auto_loads_little_in_one_pod_and_a_compaction_by_two_executors_survives_the_loss_of_one(lab: Lab) -> None:
-    table = loaded(lab, ROWS, ROWS)
-    for run in table.runs("t", "Write"):
-        assert run["status"]["spark"]["mode"] == "Local"
-        assert "nothing is known of the last load of write load-" in run["status"]["spark"]["message"]
-    table.kubectl.apply(table.compaction("t", "squeeze"))
-    pods = until(lambda: both(executors(table, "Running")), "two executors")
-    shown = table.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
+class TestLossOfAnExecutor:
+    """A compaction by two executors, one of which is deleted under way."""
 
-    table.kubectl.delete("pod", pods[0]["metadata"]["name"], force=True)
+    @pytest.fixture(scope="class")
+    @classmethod
+    def loaded(cls, class_lab: Lab) -> Lab:
+        return loaded_by_auto(class_lab, ROWS, ROWS)
 
-    status = ended(table)["status"]
-    assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
-    assert (status["spark"]["mode"], status["spark"]["message"]) == ("Cluster", "mode Cluster (Catalog)")
-    assert status["after"]["files"] < status["before"]["files"]
-    rows = table.rows("t")
-    assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load-2"})
-    until(lambda: not executors(table), "rid of executors")
-    assert table.env["AWS_SECRET_ACCESS_KEY"] not in shown
-    assert "_SPARK_AUTH_SECRET" not in shown
-    for pod in pods:
-        assert pod["spec"]["serviceAccountName"] == "paimon-spark"
-        assert not [volume for volume in pod["spec"]["volumes"] if "projected" in volume]
+    def test_auto_loads_little_in_one_pod(self, loaded: Lab) -> None:
+        for run in loaded.runs("t", "Write"):
+            assert run["status"]["spark"]["mode"] == "Local"
+            assert "nothing is known of the last load of write load-" in run["status"]["spark"]["message"]
 
+    def test_executors_have_no_token_and_show_no_secret(self, loaded: Lab) -> None:
+        loaded.kubectl.apply(loaded.compaction("t", "squeeze"))
+        pods = running(loaded.kubectl.until_list("pod", EXECUTORS, both_run, what="two at work"))
+        shown = loaded.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
 
-def test_executors_of_a_killed_driver_are_gone_before_the_next_attempt(lab: Lab) -> None:
-    table = loaded(lab, 10, 10)
-    table.kubectl.apply(table.compaction("t", VICTIM))
-    pods = until(lambda: executors(table, "Running"), "an executor")
+        loaded.kubectl.delete("pod", pods[0]["metadata"]["name"], force=True)
 
-    assert kill_driver(VICTIM) > 0
+        assert loaded.env["AWS_SECRET_ACCESS_KEY"] not in shown
+        assert "_SPARK_AUTH_SECRET" not in shown
+        for pod in pods:
+            assert pod["spec"]["serviceAccountName"] == "paimon-spark"
+            assert not [volume for volume in pod["spec"]["volumes"] if "projected" in volume]
 
-    status = ended(table, VICTIM)["status"]
-    assert status["phase"] == "Succeeded"
-    first, second = status["attempts"]
-    assert datetime.fromisoformat(first["finished"]) <= datetime.fromisoformat(second["launched"])
-    assert {pod["metadata"]["name"].rpartition("-exec-")[0] for pod in pods} == {first["pod"]}
-    until(lambda: not executors(table), "rid of executors")
-    assert [row["v"] for row in table.rows("t")] == 10 * ["load-2"]
+    def test_the_run_ends_well_without_the_one_that_was_lost(self, loaded: Lab) -> None:
+        status = ended(loaded)["status"]
+        assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
+        assert (status["spark"]["mode"], status["spark"]["message"]) == ("Cluster", "mode Cluster (Catalog)")
+        assert status["after"]["files"] < status["before"]["files"]
+        rows = loaded.rows("t")
+        assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load-2"})
+        assert without_executors(loaded)
 
 
+class TestKilledDriver:
+    """A compaction by executors whose driver is killed under way."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def loaded(cls, class_lab: Lab) -> Lab:
+        return loaded_by_auto(class_lab, 10, 10)
+
+    def test_its_executors_are_gone_before_the_next_attempt(self, loaded: Lab) -> None:
+        loaded.kubectl.apply(loaded.compaction("t", VICTIM))
+        pods = running(loaded.kubectl.until_list("pod", EXECUTORS, running, what="at work"))
+
+        assert kill_driver(VICTIM) > 0
+
+        run = loaded.kubectl.until("paimonrun", VICTIM, lambda o: len(attempts(o)) == 2, what="tried again")
+        first, second = attempts(run)
+        assert datetime.fromisoformat(first["finished"]) <= datetime.fromisoformat(second["launched"])
+        assert {pod["metadata"]["name"].rpartition("-exec-")[0] for pod in pods} == {first["pod"]}
+
+    def test_the_next_attempt_succeeds(self, loaded: Lab) -> None:
+        run = ended(loaded, VICTIM)
+        assert (run["status"]["phase"], len(attempts(run))) == ("Succeeded", 2)
+        assert without_executors(loaded)
+        assert [row["v"] for row in loaded.rows("t")] == 10 * ["load-2"]
+
+
+def attempts(run: Object | None) -> list[Object]:
+    found: list[Object] = ((run or {}).get("status") or {}).get("attempts", [])
+    return found
+
+
+@pytest.mark.long  # the driver waits for two and a half minutes
 def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None:
-    table = loaded(lab, 10)
+    table = loaded_by_auto(lab, 10)
     table.kubectl.apply(table.catalog(spark=CLUSTER | {"executor": {"instances": 1, "memory": "512Gi"}}))
     table.kubectl.apply(table.compaction("t", "squeeze", backoffLimit=0))
 
@@ -124,4 +145,4 @@ def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None
     assert (failed["status"], failed["reason"]) == ("False", "NoExecutors")
     assert "no node takes pod squeeze-1-exec-" in failed["message"]
     assert run["status"]["failureClass"] == "Infrastructure"
-    until(lambda: not executors(table), "rid of executors")
+    assert without_executors(table)

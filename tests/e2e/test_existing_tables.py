@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from tests.e2e.lab import Lab, committed, once
+import pytest
+
+from tests.e2e.lab import Lab, once
+from tests.e2e.lifecycle import YEARLY
 from tests.support.kubectl import condition
 
 COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(10,2)"}
 
 
-def test_an_edit_that_the_table_cannot_follow_is_spelled_out_and_maintenance_goes_on(lab: Lab) -> None:
-    lab.land("in/1.json", [{"id": 1, "amount": 1.5}])
-    table = lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "in/1.json")])
-    lab.kubectl.apply(table)
-    lab.ready("t")
-    lab.kubectl.until("paimontable", "t", committed, what="loaded")
+class TestImpossibleEdit:
+    """An edit that the table cannot follow is spelled out, and maintenance goes on."""
 
-    table["spec"]["schema"]["columns"][1]["type"] = "DECIMAL(12,2)"
-    table["spec"]["compaction"] = {"mode": "Inline"}
-    table["spec"]["retention"] = {"snapshots": {"timeRetained": "1h", "schedule": "* * * * *"}}
-    lab.kubectl.apply(table)
+    @pytest.fixture(scope="class")
+    @classmethod
+    def loaded(cls, class_lab: Lab) -> Lab:
+        class_lab.land("in/1.json", [{"id": 1, "amount": 1.5}])
+        class_lab.kubectl.apply(class_lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "in/1.json")]))
+        class_lab.settled("t")
+        return class_lab
 
-    stalled = lab.kubectl.until_condition("t", "Stalled", "True")
-    assert stalled["reason"] == "TableDiffers"
-    assert "amount" in stalled["message"]
-    assert "DECIMAL(10, 2)" in stalled["message"].replace("DECIMAL(10,2)", "DECIMAL(10, 2)")
-    lab.kubectl.until(
-        "paimontable",
-        "t",
-        lambda o: o and (o["status"].get("retention") or {}).get("lastRun"),
-        what="expired on schedule",
-    )
-    assert [str(row["amount"]) for row in lab.rows("t")] == ["1.50"]
+    def test_it_is_spelled_out(self, loaded: Lab) -> None:
+        columns = {**COLUMNS, "amount": "DECIMAL(12,2)"}
+        spec = {
+            "writes": [once("import", "in/1.json")],
+            "compaction": {"mode": "Inline"},
+            "retention": {"snapshots": {"timeRetained": "1h", "schedule": YEARLY}},
+        }
+        loaded.kubectl.apply(loaded.table("t", columns, keys=["id"], **spec))
+
+        stalled = loaded.kubectl.until_condition("t", "Stalled", "True")
+        assert stalled["reason"] == "TableDiffers"
+        assert "amount" in stalled["message"]
+        assert "DECIMAL(10, 2)" in stalled["message"].replace("DECIMAL(10,2)", "DECIMAL(10, 2)")
+
+    def test_maintenance_goes_on(self, loaded: Lab) -> None:
+        loaded.kubectl.apply(loaded.run("t", "expire", type="ExpireSnapshots"))
+        loaded.kubectl.until_condition("expire", "Succeeded", "True", kind="paimonrun")
+        assert [str(row["amount"]) for row in loaded.rows("t")] == ["1.50"]
 
 
 def test_a_second_object_for_the_same_table_is_stalled_and_the_first_goes_on(lab: Lab) -> None:
@@ -53,27 +62,36 @@ def test_a_second_object_for_the_same_table_is_stalled_and_the_first_goes_on(lab
     )
 
 
-def test_a_foreign_table_that_differs_is_left_alone_and_an_equal_one_is_adopted(lab: Lab) -> None:
-    lab.land("in/1.json", [{"id": 7, "amount": 2.5}])
-    lab.kubectl.apply(lab.table("maker", COLUMNS, keys=["id"], table="shared", writes=[once("import", "in/1.json")]))
-    lab.ready("maker")
-    lab.kubectl.until("paimontable", "maker", committed, what="loaded")
-    lab.kubectl.delete("paimontable", "maker", wait=True)
+class TestTableOfAnother:
+    """A table that stands already: left alone when it differs, adopted when it is equal, unless it has an owner."""
 
-    # The same namespace and name may take its table up again; with other columns it may not touch it.
-    lab.kubectl.apply(lab.table("maker", {"id": "BIGINT", "other": "STRING"}, keys=["id"], table="shared"))
-    stalled = lab.kubectl.until_condition("maker", "Stalled", "True")
-    assert stalled["reason"] == "TableDiffers"
-    assert "other" in stalled["message"]
-    assert [row["id"] for row in lab.rows("shared")] == [7]
+    @pytest.fixture(scope="class")
+    @classmethod
+    def left(cls, class_lab: Lab) -> Lab:
+        """The table of an object that is gone."""
+        class_lab.land("in/1.json", [{"id": 7, "amount": 2.5}])
+        writes = [once("import", "in/1.json")]
+        class_lab.kubectl.apply(class_lab.table("maker", COLUMNS, keys=["id"], table="shared", writes=writes))
+        class_lab.settled("maker")
+        class_lab.kubectl.delete("paimontable", "maker", wait=True)
+        return class_lab
 
-    lab.kubectl.apply(lab.table("maker", COLUMNS, keys=["id"], table="shared"))
-    lab.ready("maker")
-    assert [row["id"] for row in lab.rows("shared")] == [7]
+    def test_one_that_differs_is_left_alone(self, left: Lab) -> None:
+        """The same namespace and name may take its table up again; with other columns it may not touch it."""
+        left.kubectl.apply(left.table("maker", {"id": "BIGINT", "other": "STRING"}, keys=["id"], table="shared"))
+        stalled = left.kubectl.until_condition("maker", "Stalled", "True")
+        assert stalled["reason"] == "TableDiffers"
+        assert "other" in stalled["message"]
+        assert [row["id"] for row in left.rows("shared")] == [7]
 
-    # Another object's mark on the table is a claim, also after that object is gone.
-    lab.kubectl.delete("paimontable", "maker", wait=True)
-    lab.kubectl.apply(lab.table("stranger", COLUMNS, keys=["id"], table="shared"))
-    conflict = lab.kubectl.until_condition("stranger", "Stalled", "True")
-    assert conflict["reason"] == "Conflict"
-    assert f"{lab.namespace}/maker" in conflict["message"]
+    def test_an_equal_one_is_adopted(self, left: Lab) -> None:
+        left.kubectl.apply(left.table("maker", COLUMNS, keys=["id"], table="shared"))
+        left.ready("maker")
+        assert [row["id"] for row in left.rows("shared")] == [7]
+
+    def test_another_object_s_mark_on_it_is_a_claim_also_after_that_object_is_gone(self, left: Lab) -> None:
+        left.kubectl.delete("paimontable", "maker", wait=True)
+        left.kubectl.apply(left.table("stranger", COLUMNS, keys=["id"], table="shared"))
+        conflict = left.kubectl.until_condition("stranger", "Stalled", "True")
+        assert conflict["reason"] == "Conflict"
+        assert f"{left.namespace}/maker" in conflict["message"]

@@ -1,7 +1,7 @@
 """Whatever fails under way, a run ends once and right: one table per fault, struck at random moments of its runs.
 
-FAULT_SEED repeats the moments. `make test-faults` takes more of them (FAULT_MOMENTS) and writes them down
-(FAULT_REPORT).
+FAULT_SEED repeats the moments. `make test-long` and `make test-faults` take ten of each (FAULT_MOMENTS) and write them
+down (FAULT_REPORT).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tests.e2e.faults import FAULTS, Fault
 from tests.e2e.lab import Lab
 from tests.e2e.trials import Trials, moments
 
+pytestmark = pytest.mark.long
 SEED = int(os.environ.get("FAULT_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
 LONGEST_GAP_S = 5
 """Between two looks for drivers, which are half a second apart on a machine at rest: a driver takes longer to start."""
@@ -29,7 +30,7 @@ MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 1)
 def marked(fault: Fault) -> ParameterSet:
     """Each moment may take its fault's time, two further attempts and their pauses."""
     marks = [pytest.mark.timeout(600 + 900 * MOMENTS)]
-    marks += [pytest.mark.alone] if fault.alone else []
+    marks += [pytest.mark.own_node] if fault.own_node else []
     marks += [pytest.mark.xdist_group(fault.group)] if fault.group else []
     return pytest.param(fault, id=fault.name, marks=marks)
 

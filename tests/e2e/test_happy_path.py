@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 
 import pytest
 
-from tests.e2e.lab import Lab, committed, scheduled
-from tests.e2e.lifecycle import drop, live
+from tests.e2e.lab import Lab, committed, once, scheduled
+from tests.e2e.lifecycle import Lifecycle, drop, live
 from tests.support.kubectl import Object, condition
 
 
@@ -18,65 +18,80 @@ def status(obj: Object | None, *path: str) -> Object:
     return found
 
 
-def committed_after(before: list[int]) -> Callable[[Object | None], bool]:
-    return lambda obj: committed(obj) not in ([], before)
-
-
 def end(run: Object) -> str:
-    """When the run's last attempt ended; empty while it is at work."""
+    """When the run's last attempt ended; empty while it is running."""
     attempts = status(run).get("attempts") or [{}]
     return str(attempts[-1].get("finished", ""))
 
 
+class TestLifeOnS3(Lifecycle):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def lived(cls, each_engine: str, class_lab: Lab) -> Lab:
+        assert class_lab.engine == each_engine
+        return class_lab
+
+
+@pytest.mark.long
 @pytest.mark.usefixtures("each_engine")
 def test_a_table_lives_on_s3_until_it_is_dropped(lab: Lab) -> None:
     live(lab)
     drop(lab)
 
 
-def test_what_is_scheduled_is_done(lab: Lab) -> None:
-    columns = {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"}
-    table = lab.table(
-        "orders",
-        columns,
-        keys=["id"],
-        bucket={"type": "Fixed", "fixed": {"count": 2}},
-        compaction={"mode": "Dedicated", "full": {"schedule": "*/2 * * * *"}},
-        retention={"snapshots": {"numRetainedMin": 1, "numRetainedMax": 2, "schedule": "*/2 * * * *"}},
-        writes=[scheduled("import", "orders/")],
-    )
-    lab.kubectl.apply(table)
-    lab.ready("orders")
+class TestSchedules:
+    """One table whose write, compaction and expiry are all due every minute."""
 
-    for batch in range(3):
-        before = committed(lab.kubectl.get("paimontable", "orders"))
-        lab.land(
-            f"orders/{batch}.json",
-            [{"id": n, "state": f"batch {batch}", "amount": f"{n}.50"} for n in range(5 + batch)],
+    @pytest.fixture(scope="class")
+    @classmethod
+    def ticking(cls, class_lab: Lab) -> Lab:
+        """The table has rows, there is a new input, and the next tick is near: waiting for it is no test."""
+        columns = {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"}
+        lab, every_minute = class_lab, "* * * * *"
+        land(lab, "first.json", 7)
+        table = lab.table(
+            "orders",
+            columns,
+            keys=["id"],
+            bucket={"type": "Fixed", "fixed": {"count": 2}},
+            compaction={"mode": "Dedicated", "full": {"schedule": every_minute}},
+            retention={"snapshots": {"numRetainedMin": 1, "numRetainedMax": 1, "schedule": every_minute}},
+            writes=[once("first", "first.json"), scheduled("import", "new/")],
         )
-        lab.kubectl.until("paimontable", "orders", committed_after(before), what=f"batch {batch} committed")
+        lab.kubectl.apply(table)
+        lab.settled("orders")
+        time.sleep(max(0.0, 50 - time.time() % 60))  # no event tells that a minute is nearly over
+        land(lab, "new/second.json", 5)
+        return lab
 
-    assert [(row["id"], row["state"], str(row["amount"])) for row in lab.rows("orders")] == [
-        (n, "batch 2", f"{n}.50") for n in range(7)
-    ]
-    lab.kubectl.apply(table | {"spec": table["spec"] | {"writes": []}})  # no more runs than are looked at
-    written = max(end(run) for run in lab.runs("orders", "Write"))  # one more may be at work
-    compacted = lab.kubectl.until(
-        "paimontable",
-        "orders",
-        lambda o: (status(o, "compaction").get("lastTime") or "") > written,
-        what="compacted after the last batch",
-    )
-    run = lab.kubectl.get("paimonrun", status(compacted, "compaction")["lastRun"]) or {}
-    assert run["status"]["after"]["sortedRunsMax"] == 1
-    lab.kubectl.until(
-        "paimontable",
-        "orders",
-        lambda o: (status(o, "retention").get("lastTime") or "") > end(run),
-        what="expired after the compaction",
-    )
-    assert len(lab.rows("orders")) == 7
-    assert condition(lab.kubectl.get("paimontable", "orders"), "Healthy")["status"] == "True"
+    def test_a_tick_loads_what_is_new(self, ticking: Lab) -> None:
+        ticking.kubectl.until("paimontable", "orders", lambda o: len(committed(o)) == 2, what="loaded")
+        assert [(row["id"], row["state"], str(row["amount"])) for row in ticking.rows("orders")] == [
+            (n, "new/second.json" if n < 5 else "first.json", f"{n}.50") for n in range(7)
+        ]
+
+    def test_a_tick_compacts_what_was_loaded(self, ticking: Lab) -> None:
+        loaded = max(end(run) for run in ticking.runs("orders", "Write") if run["spec"]["write"]["name"] == "import")
+
+        def compacted(table: Object | None) -> bool:
+            return (status(table, "compaction").get("lastTime") or "") > loaded
+
+        table = ticking.kubectl.until("paimontable", "orders", compacted, what="compacted after the load")
+        run = ticking.kubectl.get("paimonrun", status(table, "compaction")["lastRun"]) or {}
+        assert (run["status"]["reason"]["trigger"], run["status"]["after"]["sortedRunsMax"]) == ("Schedule", 1)
+
+    def test_a_tick_expires_what_the_compaction_replaced(self, ticking: Lab) -> None:
+        def expired(_: Object | None) -> bool:
+            return len(ticking.snapshots("orders")) == 1
+
+        ticking.kubectl.until("paimontable", "orders", expired, what="expired")
+        assert len(ticking.rows("orders")) == 7
+        assert condition(ticking.kubectl.get("paimontable", "orders"), "Healthy")["status"] == "True"
+
+
+def land(lab: Lab, path: str, rows: int) -> None:
+    """A file whose rows name it."""
+    lab.land(path, [{"id": n, "state": path, "amount": f"{n}.50"} for n in range(rows)])
 
 
 def test_describe_answers_what_happened(lab: Lab) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,9 @@ from tests.cluster import release
 from tests.cluster.hdfs import on_node, realm
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab, storage_objects
-from tests.e2e.lab import committed, once
-from tests.e2e.lifecycle import drop, live
+from tests.e2e.lab import Lab, committed, once
+from tests.e2e.labs import engine_of, hdfs_lab_in, name_of
+from tests.e2e.lifecycle import Lifecycle, drop, live
 from tests.e2e.outages import without_datanode
 from tests.support.kubectl import Kubectl
 
@@ -24,13 +25,30 @@ pytestmark = pytest.mark.xdist_group("hdfs")
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 
 
+class TestLifeOnKerberos(Lifecycle):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def lived(cls, request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
+        with hdfs_lab_in(cluster_env, name_of(request), engine_of(request), on_node.KERBEROS) as made:
+            yield made
+
+    def check_loaded(self, lived: Lab) -> None:
+        assert isinstance(lived, HdfsLab)
+        assert owners(lived) == {realm.USER}
+
+
+def owners(lab: HdfsLab) -> set[str]:
+    """Whoever wrote files of the table `orders`, driver or executor."""
+    listed = lab.hdfs.shell("-ls", "-R", f"{lab.warehouse}/{lab.namespace}.db/orders").splitlines()
+    return {line.split()[2] for line in listed}
+
+
+@pytest.mark.long
 @pytest.mark.usefixtures("each_engine")
 def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
     live(hdfs_lab)
 
-    table = f"{hdfs_lab.warehouse}/{hdfs_lab.namespace}.db/orders"
-    owners = hdfs_lab.hdfs.shell("-ls", "-R", table).splitlines()
-    assert {line.split()[2] for line in owners} == {realm.USER}, "whoever wrote it, driver or executor"
+    assert owners(hdfs_lab) == {realm.USER}
     drop(hdfs_lab)
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml
 
+from tests.cluster.hive.metastore import Metastore
 from tests.e2e.hive_lab import HiveLab
-from tests.e2e.lifecycle import drop, live
+from tests.e2e.lab import Lab
+from tests.e2e.labs import engine_of, hive_lab_in, name_of
+from tests.e2e.lifecycle import Lifecycle, drop, live
 from tests.support.kubectl import condition
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -18,20 +23,50 @@ pytestmark = pytest.mark.xdist_group("postgres")
 DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=executor"
 
 
+class TestLifeInTheMetastore(Lifecycle):
+    locks: ClassVar[Callable[[], list[str]]]
+    """Those that were asked for since the namespace was made."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def lived(
+        cls, request: pytest.FixtureRequest, cluster_env: Mapping[str, str], hive: Metastore
+    ) -> Iterator[HiveLab]:
+        with (
+            hive_lab_in(cluster_env, name_of(request), engine_of(request), hive) as made,
+            hive.noting_locks() as cls.locks,
+        ):
+            yield made
+
+    def check_loaded(self, lived: Lab) -> None:
+        assert isinstance(lived, HiveLab)
+        assert lived.listed() == "orders"
+        assert set(type(self).locks()) == {lock_of_commits(lived)}
+
+    def check_dropped(self, lived: Lab) -> None:
+        assert isinstance(lived, HiveLab)
+        assert lived.listed() == ""
+
+
+def lock_of_commits(lab: HiveLab) -> str:
+    """The one name by which all drivers of the table `orders` hold their locks."""
+    (host,) = {pod["spec"]["hostname"] for pod in lab.pods(DRIVERS)}
+    return f"{lab.database}|orders|e|{host}"
+
+
+@pytest.mark.long
 def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -> None:
     lab = hive_lab
     with lab.hive.noting_locks() as taken:
         live(lab)
-        (host,) = {pod["spec"]["hostname"] for pod in lab.pods(DRIVERS)}
-        of_commits = f"{lab.database}|orders|e|{host}"
-        assert set(taken()) == {of_commits}, "all drivers of the table hold their locks by one name"
+        assert set(taken()) == {lock_of_commits(lab)}
     assert lab.listed() == "orders"
 
     drop(lab)
     assert lab.listed() == ""
 
 
-def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) -> None:
+def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab, *, by_an_edit: bool) -> None:
     lab = hive_lab
     lab.hive.stop()
     try:
@@ -45,6 +80,8 @@ def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab) ->
     finally:
         lab.hive.start()
     assert "spec.metastore.hive.uri" in str(failed)
+    if by_an_edit:
+        lab.kubectl.apply(lab.table("t", {"id": "BIGINT", "later": "INT"}))
     lab.ready("t")
     assert lab.listed() == "t"
 

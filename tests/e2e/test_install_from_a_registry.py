@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from tests.cluster import release
 from tests.cluster.images.publish import publish
 from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl
+
+pytestmark = pytest.mark.long
 
 
 def references_in_the_cluster(env: Mapping[str, str]) -> dict[str, str]:
@@ -35,7 +39,6 @@ def test_images_from_ones_own_registry_serve_a_table_by_their_digests(lab: Lab, 
         image = pod["spec"]["containers"][0]["image"]
         assert image == engines[lab.engine]
         assert "@sha256:" in image
-        # The soak kills operators meanwhile, so there may be none at this moment, or one more that is on its way out.
         deployment = Kubectl(namespace=release.NAMESPACE, env=cluster_env).get("deployment", release.RELEASE) or {}
         assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == operator
     finally:

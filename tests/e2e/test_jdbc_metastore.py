@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,8 @@ import yaml
 
 from tests.cluster import postgres
 from tests.cluster.layout import Layout
-from tests.e2e.lab import Lab, committed, scheduled
+from tests.e2e.lab import Lab, once
+from tests.e2e.lifecycle import YEARLY
 from tests.support import secret_values
 from tests.support.kubectl import Object, RefusedError, condition
 
@@ -29,7 +30,11 @@ def server() -> Iterator[postgres.Server]:
 
 @pytest.fixture
 def login(server: postgres.Server, lab: Lab) -> postgres.Login:
-    """A database of the test's own; the lab's catalog `shared` keeps its tables there."""
+    return database_of(lab, server)
+
+
+def database_of(lab: Lab, server: postgres.Server) -> postgres.Login:
+    """A database of the lab's own; its catalog `shared` keeps its tables there."""
     made = server.login(lab.namespace)
     jdbc = {"uri": made.uri, "credentialsSecretRef": {"name": "lake-pg"}}
     catalog = lab.catalog("shared", metastore={"type": "Jdbc", "jdbc": jdbc})
@@ -44,16 +49,8 @@ def secret(lab: Lab, login: postgres.Login, *, name: str = "lake-pg", **override
     return lab.secret(name) | {"stringData": keys}
 
 
-def table(lab: Lab, **spec: object) -> Object:
-    return lab.table("t", COLUMNS, keys=["id"], **({"catalogRef": {"name": "shared"}} | spec))
-
-
-def has_commit(obj: Object | None) -> bool:
-    return bool(obj and committed(obj))
-
-
-def compacted(obj: Object | None) -> bool:
-    return bool(((obj or {}).get("status") or {}).get("compaction", {}).get("lastTime"))
+def table(lab: Lab, columns: Mapping[str, str] = COLUMNS, **spec: object) -> Object:
+    return lab.table("t", columns, keys=["id"], **({"catalogRef": {"name": "shared"}} | spec))
 
 
 def says(lab: Lab, kind: str, name: str, type_: str) -> tuple[str, str]:
@@ -75,45 +72,58 @@ def log_of(lab: Lab, pod: str) -> str:
         return ""
 
 
-def wait_for(lab: Lab, what: str, is_true: Callable[[Object | None], bool]) -> None:
-    lab.kubectl.until("paimontable", "t", is_true, what=what)
+class TestLifeUnderTheLock:
+    """A table to which others may commit, because the metastore keeps commits apart."""
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def made(cls, each_engine: str, class_lab: Lab, server: postgres.Server) -> tuple[Lab, postgres.Login]:
+        """The manifest is applied, and its input is there."""
+        assert class_lab.engine == each_engine
+        login = database_of(class_lab, server)
+        class_lab.land("in/1.json", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
+        spec: Object = {
+            "bucket": {"type": "Fixed", "fixed": {"count": 2}},
+            "externalWriters": "Active",
+            "deletionPolicy": "Delete",
+            "compaction": {"mode": "Dedicated", "full": {"schedule": YEARLY}},
+            "writes": [once("import", "in/1.json")],
+        }
+        class_lab.kubectl.apply(secret(class_lab, login), table(class_lab, **spec))
+        class_lab.ready("t")
+        return class_lab, login
 
-def test_a_table_with_outside_writers_lives_under_the_lock(
-    lab: Lab, each_engine: str, server: postgres.Server, login: postgres.Login
-) -> None:
-    lab.kubectl.apply(
-        secret(lab, login),
-        table(
-            lab,
-            bucket={"type": "Fixed", "fixed": {"count": 2}},
-            externalWriters="Active",
-            deletionPolicy="Delete",
-            compaction={"mode": "Dedicated", "full": {"schedule": "*/2 * * * *"}},
-            writes=[scheduled("import", "in/")],
-        ),
-    )
-    lab.ready("t")
-    assert says(lab, "paimontable", "t", "CommitSafe") == ("True", "CommitLock")
-    lab.land("in/1.json", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
-    wait_for(lab, "loaded", has_commit)
-    wait_for(lab, "compacted", compacted)
-    assert says(lab, "paimoncatalog", "shared", "CommitSafe") == ("True", "CommitLock")
-    assert lab.rows("t", directory="shared") == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
-    assert server.execute("SELECT table_name FROM paimon_tables", database=login.user) == "t"
+    def test_it_is_loaded(self, made: tuple[Lab, postgres.Login], server: postgres.Server) -> None:
+        lab, login = made
+        assert says(lab, "paimontable", "t", "CommitSafe") == ("True", "CommitLock")
+        lab.settled("t")
+        assert lab.rows("t", directory="shared") == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+        assert server.execute("SELECT table_name FROM paimon_tables", database=login.user) == "t"
 
-    shown = [lab.kubectl.run("get", KINDS, "-o", "yaml")]
-    shown += [log_of(lab, pod["metadata"]["name"]) for pod in lab.pods() if has_started(pod)]
-    assert len(shown) > 1
-    assert all(login.password[:12] not in text for text in shown)
+    def test_it_is_compacted(self, made: tuple[Lab, postgres.Login]) -> None:
+        lab, _ = made
+        lab.kubectl.apply(lab.compaction("t", "squeeze"))
+        lab.kubectl.until_condition("squeeze", "Succeeded", "True", kind="paimonrun")
+        assert says(lab, "paimoncatalog", "shared", "CommitSafe") == ("True", "CommitLock")
 
-    lab.kubectl.run("delete", "paimontable", "t", "--timeout=7m", timeout=430)
-    assert server.execute("SELECT count(*) FROM paimon_tables", database=login.user) == "0"
-    assert lab.keys(f"shared/{lab.namespace}.db/t/") == []
+    def test_the_password_is_shown_nowhere(self, made: tuple[Lab, postgres.Login]) -> None:
+        lab, login = made
+        shown = [lab.kubectl.run("get", KINDS, "-o", "yaml")]
+        shown += [log_of(lab, pod["metadata"]["name"]) for pod in lab.pods() if has_started(pod)]
+        assert len(shown) > 1
+        assert all(login.password[:12] not in text for text in shown)
+
+    def test_its_deletion_takes_it_off_the_list(
+        self, made: tuple[Lab, postgres.Login], server: postgres.Server
+    ) -> None:
+        lab, login = made
+        lab.kubectl.run("delete", "paimontable", "t", "--timeout=7m", timeout=430)
+        assert server.execute("SELECT count(*) FROM paimon_tables", database=login.user) == "0"
+        assert lab.keys(f"shared/{lab.namespace}.db/t/") == []
 
 
 def test_a_wrong_password_stalls_until_the_secret_is_corrected(
-    lab: Lab, each_engine: str, login: postgres.Login
+    lab: Lab, each_engine: str, login: postgres.Login, *, by_an_edit: bool
 ) -> None:
     lab.kubectl.apply(secret(lab, login, password="wrong"), table(lab))
 
@@ -124,6 +134,8 @@ def test_a_wrong_password_stalls_until_the_secret_is_corrected(
     assert failure["field"] == "spec.metastore.jdbc.credentialsSecretRef"
 
     lab.kubectl.apply(secret(lab, login))
+    if by_an_edit:
+        lab.kubectl.apply(table(lab, COLUMNS | {"later": "INT"}))
     lab.ready("t")
 
 

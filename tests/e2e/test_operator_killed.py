@@ -2,64 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import pytest
 
 from tests.cluster.processes import wait_until
 from tests.e2e.kills import kill_operator
-from tests.e2e.lab import Lab, once
-from tests.support.kubectl import PATIENCE_S, Object, condition
+from tests.e2e.lab import Lab, once, write_pods
+from tests.support.kubectl import Object, condition
 
-Point = Callable[[Lab], bool]
-
-
-def active_write(lab: Lab) -> Object:
-    status = (lab.kubectl.get("paimontable", "t") or {}).get("status") or {}
-    active = status.get("activeRun") or {}
-    return active if active.get("type") == "Write" else {}
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+OF_TABLE = "paimon-operator.dev/table=t"
 
 
-def write_pods(lab: Lab) -> list[Object]:
-    return [pod for pod in lab.pods("paimon-operator.dev/table=t") if "-write-" in pod["metadata"]["name"]]
+@dataclass(frozen=True)
+class Point:
+    """A moment of a run's life: what the objects of a kind say at it."""
+
+    kind: str
+    selector: str
+    reached: Callable[[list[Object]], bool]
 
 
-def intent_written(lab: Lab) -> bool:
-    return bool(active_write(lab))
+def is_being_written(tables: list[Object]) -> bool:
+    return any(((table.get("status") or {}).get("activeRun") or {}).get("type") == "Write" for table in tables)
 
 
-def pod_created(lab: Lab) -> bool:
-    return bool(write_pods(lab))
+def in_phase(phase: str) -> Callable[[list[Object]], bool]:
+    return lambda pods: any(pod["status"]["phase"] == phase for pod in write_pods(pods))
 
 
-def pod_running(lab: Lab) -> bool:
-    return any(pod["status"]["phase"] == "Running" for pod in write_pods(lab))
+def has_succeeded(runs: list[Object]) -> bool:
+    return any(run["spec"]["type"] == "Write" and condition(run, "Succeeded").get("status") == "True" for run in runs)
 
 
-def pod_finished(lab: Lab) -> bool:
-    return any(pod["status"]["phase"] == "Succeeded" for pod in write_pods(lab))
+POINTS: Mapping[str, Point] = {
+    "intent_written": Point("paimontable", "", is_being_written),
+    "pod_created": Point("pod", OF_TABLE, lambda pods: bool(write_pods(pods))),
+    "pod_running": Point("pod", OF_TABLE, in_phase("Running")),
+    "pod_finished": Point("pod", OF_TABLE, in_phase("Succeeded")),
+    "status_written": Point("paimonrun", OF_TABLE, has_succeeded),
+}
+IN_EVERY_RUN = "pod_running"
+"""The others are shown on an API server, without a node, by tests/apiserver/test_operator_killed.py."""
 
 
-def status_written(lab: Lab) -> bool:
-    return any(run.get("status", {}).get("phase") == "Succeeded" for run in lab.runs("t", "Write"))
+def each_point() -> list[object]:
+    return [pytest.param(each, marks=[] if each == IN_EVERY_RUN else [pytest.mark.long]) for each in POINTS]
 
 
-@pytest.mark.parametrize("point", [intent_written, pod_created, pod_running, pod_finished, status_written])
-def test_a_killed_operator_finishes_what_it_began_and_does_it_once(lab: Lab, point: Point) -> None:
-    lab.kubectl.apply(lab.table("t", {"id": "BIGINT", "v": "STRING"}))
+@pytest.fixture
+def made(lab: Lab) -> Lab:
+    """The table is there, and so is its input."""
+    lab.kubectl.apply(lab.table("t", COLUMNS))
     lab.ready("t")
     lab.land("in/1.json", [{"id": n, "v": "x"} for n in range(10)])
-    lab.kubectl.apply(
-        lab.table("t", {"id": "BIGINT", "v": "STRING"}, writes=[once("import", "in/1.json", mode="Append")])
-    )
+    return lab
 
-    assert wait_until(lambda: point(lab), timeout=PATIENCE_S, interval=0.2)
-    # There is none for some seconds where the test beside this one has just killed it.
-    assert wait_until(lambda: kill_operator(lab.kubectl) > 0, timeout=120)
+
+@pytest.mark.own_node
+@pytest.mark.parametrize("point", each_point())
+def test_a_killed_operator_finishes_what_it_began_and_does_it_once(made: Lab, point: str) -> None:
+    lab, at = made, POINTS[point]
+    lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
+
+    lab.kubectl.until_list(at.kind, at.selector, at.reached, what=point)
+    # There is none for some seconds where the test before this one has just killed it.
+    assert wait_until(lambda: kill_operator(lab.kubectl) > 0, timeout=120, interval=0.5)
 
     lab.settled("t")
     (run,) = lab.runs("t", "Write")
     assert len(run["status"]["attempts"]) == 1
-    assert len(write_pods(lab)) == 1
+    assert len(write_pods(lab.pods(OF_TABLE))) == 1
     assert condition(run, "Succeeded")["status"] == "True"
     assert sorted(row["id"] for row in lab.rows("t")) == list(range(10))

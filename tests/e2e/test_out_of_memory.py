@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.lab import Lab, committed, once
 
+pytestmark = pytest.mark.long
 LONG = 80_000_000
 """Characters of one value, of which a writer holds many copies: too many for the heap that a driver of 1536Mi has."""
 GROWN = ["1536Mi", "2304Mi", "3456Mi", "5184Mi"]

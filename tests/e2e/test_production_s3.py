@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import authority
 from tests.e2e import cloud
 from tests.e2e.lab import Lab, committed, once
-from tests.e2e.lifecycle import drop, live
+from tests.e2e.lifecycle import CLUSTER, KEYS, Lifecycle, drop, live, load, rows
 from tests.e2e.outages import door_of
 from tests.support import secret_values
 from tests.support.kubectl import Kubectl, Object, condition
@@ -71,14 +72,19 @@ def served(cluster_env: Mapping[str, str]) -> Iterator[None]:
         service.stop(Layout())
 
 
-@pytest.fixture
-def identified(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Lab]:
+@contextmanager
+def identities(lab: Lab) -> Iterator[Lab]:
     """Pods of this namespace whose account names a role get an identity."""
-    request.getfixturevalue("served")
     admin = Kubectl(namespace="default", env=lab.env)
     admin.apply(cloud.webhook(lab.namespace))
     yield lab
     admin.delete("mutatingwebhookconfiguration", f"identity-{lab.namespace}")
+
+
+@pytest.fixture
+def identified(served: None, lab: Lab) -> Iterator[Lab]:
+    with identities(lab) as made:
+        yield made
 
 
 def accounts(lab: Lab) -> tuple[Object, ...]:
@@ -104,16 +110,29 @@ def accounts(lab: Lab) -> tuple[Object, ...]:
     return account(EXECUTORS), account(DRIVERS), binding
 
 
-def test_a_table_lives_by_the_identity_of_its_pods_without_any_secret(identified: Lab) -> None:
+def by_identity(lab: Lab) -> Way:
     """The kubelet's token opens STS, whose keys open the storage."""
-    lab = way(
-        identified,
-        BY_CLOUD,
-        authorities(identified),
-        *accounts(identified),
-        serviceAccountName=EXECUTORS,
-        driverServiceAccountName=DRIVERS,
-    )
+    named = {"serviceAccountName": EXECUTORS, "driverServiceAccountName": DRIVERS}
+    return way(lab, BY_CLOUD, authorities(lab), *accounts(lab), **named)
+
+
+@pytest.mark.usefixtures("served")
+class TestLifeByIdentity(Lifecycle):
+    spark = CLUSTER
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def lived(cls, class_lab: Lab) -> Iterator[Lab]:
+        with identities(class_lab):
+            yield by_identity(class_lab)
+
+    def check_loaded(self, lived: Lab) -> None:
+        assert lived.kubectl.list("secret") == []
+
+
+@pytest.mark.long
+def test_a_table_lives_by_the_identity_of_its_pods_without_any_secret(identified: Lab) -> None:
+    lab = by_identity(identified)
 
     live(lab)
 
@@ -132,28 +151,35 @@ def test_an_account_without_a_role_is_told_of(identified: Lab) -> None:
     assert failure["field"] == "spec.spark.serviceAccountName"
 
 
-def test_a_table_lives_by_a_file_of_keys_on_a_server_of_a_private_authority(lab: Lab) -> None:
+@pytest.fixture
+def by_file(lab: Lab) -> Iterator[Way]:
+    """Keys in a mounted file, for a server whose certificate a private authority has signed."""
     keys = {key: lab.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
     file = "[default]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
     secret = lab.secret("lake-file") | {"stringData": {"credentials": file}}
     identity = authority(Layout()).issue("s3", user="s3", hosts=(f"IP:{NODE_ADDRESS}",))
     with door_of(lab, identity) as door:
-        made = way(
-            lab,
-            {
-                "endpoint": door.endpoint,
-                "credentialsFileSecretRef": {"name": "lake-file"},
-                "caConfigMapRef": {"name": "lake-ca"},
-            },
-            secret,
-            authorities(lab),
-        )
-        live(made)
-        drop(made)
+        s3 = {
+            "endpoint": door.endpoint,
+            "credentialsFileSecretRef": {"name": "lake-file"},
+            "caConfigMapRef": {"name": "lake-ca"},
+        }
+        yield way(lab, s3, secret, authorities(lab))
+
+
+def test_a_table_is_loaded_by_a_file_of_keys_on_a_server_of_a_private_authority(by_file: Way) -> None:
+    load(by_file, 1)
+    assert len(rows(by_file)) == KEYS
+
+
+@pytest.mark.long
+def test_a_table_lives_by_a_file_of_keys_on_a_server_of_a_private_authority(by_file: Way) -> None:
+    live(by_file)
+    drop(by_file)
 
 
 @pytest.mark.usefixtures("served")
-def test_temporary_keys_want_their_session_token(lab: Lab) -> None:
+def test_temporary_keys_want_their_session_token(lab: Lab, *, by_an_edit: bool) -> None:
     keys = {
         "AWS_ACCESS_KEY_ID": Gate.access_key_id,
         "AWS_SECRET_ACCESS_KEY": Gate.secret_access_key,
@@ -163,12 +189,16 @@ def test_temporary_keys_want_their_session_token(lab: Lab) -> None:
     secret = lab.secret("temporary") | {"stringData": keys}
     made = way(lab, BY_CLOUD | {"credentialsSecretRef": {"name": "temporary"}}, secret, authorities(lab))
     made.land("in/1.json", [{"id": 1}])
-    made.kubectl.apply(made.table("t", {"id": "BIGINT"}, writes=[once("import", "in/1.json", mode="Append")]))
+    columns, writes = {"id": "BIGINT"}, [once("import", "in/1.json", mode="Append")]
+    made.kubectl.apply(made.table("t", columns, writes=writes))
 
     stalled = made.kubectl.until_condition("t", "Stalled", "True")
     assert stalled["reason"] == "CredentialsRefused"
 
     made.kubectl.apply(secret | {"stringData": keys | {"AWS_SESSION_TOKEN": Gate.token}})
+    if by_an_edit:
+        columns["later"] = "INT"
+        made.kubectl.apply(made.table("t", columns, writes=writes))
     made.kubectl.until("paimontable", "t", lambda o: bool(committed(o)), what="loaded")
-    assert made.rows("t") == [{"id": 1}]
+    assert [row["id"] for row in made.rows("t")] == [1]
     assert condition(made.kubectl.get("paimontable", "t"), "Ready")["status"] == "True"

@@ -12,25 +12,17 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.cluster import release
-from tests.cluster.layout import Layout
-from tests.cluster.node import Cluster
 from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
-from tests.e2e.own_node import OwnNode
-from tests.support import secret_search
+from tests.e2e.own_node import OwnNode, cluster_in, searched
 
-pytestmark = pytest.mark.timeout(1800)  # the first one may have to build the earlier images
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # the first one may have to build the earlier images
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNode]:
-    cluster = Cluster(Layout(tmp_path_factory.mktemp("checkout")))
-    try:
-        cluster.up()
-        yield OwnNode.on(cluster)
-        assert secret_search.of_cluster(cluster.layout)[1] == []
-    finally:
-        cluster.down(purge=True)
+    with cluster_in(tmp_path_factory.mktemp("checkout")) as cluster, searched(cluster) as made:
+        yield made
 
 
 def test_an_upgrade_starts_no_run_and_a_run_under_way_ends_once(node: OwnNode) -> None:

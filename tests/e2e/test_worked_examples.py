@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.lab import Lab, committed, once
 from tests.support.kubectl import Object
+
+pytestmark = pytest.mark.long
 
 
 def loaded(lab: Lab, table: str, writes: int) -> None:

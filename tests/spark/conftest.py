@@ -1,4 +1,4 @@
-"""Every test that asks for `lake` or `engine` runs on each engine whose jars can be had."""
+"""Every test that asks for `lake` or `engine` runs on each engine whose jars can be had, or on the newest of them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from paimon_engines.engine import Engine, supported_engines
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from tests.cluster.hdfs.loopback import on_loopback
 from tests.cluster.hdfs.servers import Hdfs
+from tests.cluster.hive import metastore
+from tests.cluster.hive.metastore import Metastore
 from tests.spark import with_metastore
 from tests.spark.bucket import Bucket
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
+from tests.support.engine_matrix import WHOLE_MATRIX, engines_for
 from tests.support.s3_server import s3_server
 from tests.support.s3_token_gate import Gate, token_gate
-from tests.support.spark_process import Worker, image_home
+from tests.support.spark_home import SparkHome, spark_home
+from tests.support.spark_process import Worker
 from tools.engines.fetch import Availability, fetch
 
 _availability: dict[str, Availability] = {}
@@ -28,6 +33,11 @@ def _available() -> dict[str, Availability]:
     return _availability
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """For `pytest --whole-matrix tests/spark`, which `make test-long` calls."""
+    parser.addoption(WHOLE_MATRIX, action="store_true", help="run every test of tests/spark on every engine")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Sorted by engine, because only one engine's JVM is kept at a time. A module may name the metastore it needs."""
     if "engine_id" in metafunc.fixturenames:
@@ -36,10 +46,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             reasons = "; ".join(found.reason for found in _available().values())
             pytest.fail(f"no engine can be had, so nothing can be shown: {reasons}", pytrace=False)
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
-        able = [name for name in ready if needed in supported_engines()[name].metastores]
-        if metafunc.definition.get_closest_marker("newest_engine"):
-            able = able[-1:]
-        metafunc.parametrize("engine_id", able, scope="session")
+        marked = metafunc.definition.get_closest_marker("newest_engine") is not None
+        newest_only = marked and not metafunc.config.getoption(WHOLE_MATRIX)
+        metafunc.parametrize("engine_id", engines_for(ready, needed, newest_only=newest_only), scope="session")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,19 +81,24 @@ def jars(engine_id: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def worker(engine_id: str, jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+def home(engine: Engine, jars: Path) -> SparkHome:
+    return spark_home(engine, jars)
+
+
+@pytest.fixture(scope="session")
+def worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     """One JVM per engine for the whole run of the tests."""
     directory = tmp_path_factory.mktemp("worker")
     environment = with_metastore.environment(directory) | {"HIVE_LOCK_SILENT_S": "10"}
-    started = Worker(jars, directory / f"{engine_id}.log", **environment)
+    started = Worker(home, directory / f"{engine_id}.log", **environment)
     yield started
     started.stop()
 
 
 @pytest.fixture
-def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Lake:
+def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path) -> Lake:
     """An empty warehouse of the test's own."""
-    return Lake(engine, worker, image_home(engine, jars, tmp_path), tmp_path)
+    return Lake(engine, worker, home, tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -107,20 +121,44 @@ def _served(hdfs: Hdfs) -> Iterator[Hdfs]:
         hdfs.stop()
 
 
-@pytest.fixture(params=["simple", "kerberos"])
-def hdfs_lake(request: pytest.FixtureRequest, engine: Engine, jars: Path, tmp_path: Path) -> Iterator[HdfsLake]:
-    """An empty warehouse on either kind of HDFS, and a JVM that is who the catalog says."""
-    hdfs: Hdfs = request.getfixturevalue(f"{request.param}_hdfs")
-    worker = Worker(jars, tmp_path / "worker.log", **pod_environment(hdfs, tmp_path))
-    yield HdfsLake(engine, worker, image_home(engine, jars, tmp_path), tmp_path, hdfs=hdfs)
-    worker.stop()
+@pytest.fixture(scope="session", params=["simple", "kerberos"])
+def hdfs_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def hdfs(hdfs_kind: str, request: pytest.FixtureRequest) -> Hdfs:
+    served: Hdfs = request.getfixturevalue(f"{hdfs_kind}_hdfs")
+    return served
+
+
+@pytest.fixture(scope="session")
+def worker_on_hdfs(hdfs: Hdfs, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """One JVM per engine and kind of HDFS, which is who the catalog says."""
+    directory = tmp_path_factory.mktemp("worker-on-hdfs")
+    started = Worker(home, directory / "log", **pod_environment(hdfs, directory))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def hdfs_lake(engine: Engine, home: SparkHome, worker_on_hdfs: Worker, hdfs: Hdfs, tmp_path: Path) -> HdfsLake:
+    """An empty warehouse on either kind of HDFS."""
+    return HdfsLake(engine, worker_on_hdfs, home, tmp_path, hdfs=hdfs)
 
 
 def _driven(hdfs: Hdfs, directory: Path) -> HdfsLake:
     """For drivers only, by the newest engine: Hadoop's client, whose words these tests are about, is Spark's own."""
     engine, found = [(e, _available()[n]) for n, e in supported_engines().items() if _available()[n].directory][-1]
     assert found.directory is not None
-    return HdfsLake(engine, None, image_home(engine, found.directory, directory), directory, hdfs=hdfs)
+    return HdfsLake(engine, None, spark_home(engine, found.directory), directory, hdfs=hdfs)
+
+
+@pytest.fixture(scope="session")
+def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    """A Hive metastore whose lists are in a PostgreSQL of its own."""
+    with metastore.on_loopback(tmp_path_factory.mktemp("hive")) as started:
+        yield started
 
 
 @pytest.fixture

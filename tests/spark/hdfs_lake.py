@@ -35,6 +35,8 @@ class HdfsLake(Lake):
     """One table `shop.orders` in a folder of its own on an HDFS."""
 
     hdfs: Hdfs = field(kw_only=True)
+    folders: set[str] = field(default_factory=set, kw_only=True)
+    """Those of the landing folder that are there: each order to Hadoop's shell starts a JVM."""
 
     @property
     def warehouse(self) -> str:
@@ -47,7 +49,10 @@ class HdfsLake(Lake):
     def land(self, path: str, content: str | bytes) -> Path:
         """Puts a file into the landing folder on HDFS, with Hadoop's own shell."""
         here, there = super().land(path, content), f"{self.landing}/{path}"
-        self.hdfs.shell("-mkdir", "-p", there.rpartition("/")[0])
+        folder = there.rpartition("/")[0]
+        if folder not in self.folders:
+            self.hdfs.shell("-mkdir", "-p", folder)
+            self.folders.add(folder)
         self.hdfs.shell("-put", "-f", str(here), there)
         return here
 

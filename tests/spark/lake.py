@@ -9,10 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from paimon_engines.engine import Engine
+from paimon_operator.core.spec import data_types
 from tests.support import lake_reader
+from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
 
 OWNER = "cluster-uid/shop/orders"
+
+
+def json_form(text: str) -> Any:
+    """A type as the operator sends it; a text that is no type as it is, which the operator would refuse."""
+    try:
+        return data_types.paimon_json(data_types.parse(text))
+    except data_types.TypeTextError:
+        return text
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ class Lake:
 
     engine: Engine
     worker: Worker | None
-    home: Path
+    home: SparkHome
     directory: Path
     owner: str = OWNER
     database: str = "shop"
@@ -149,6 +159,9 @@ class Lake:
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
         """A whole job document. Runs get names of their own unless `run` repeats one."""
         name = run or f"run-{next(self.numbers)}"
+        if "provision" in member:
+            columns = [each | {"dataType": json_form(each["type"])} for each in member["provision"]["columns"]]
+            member["provision"] = member["provision"] | {"columns": columns}
         return {
             "version": 1,
             "run": {"name": name, "uid": f"uid-{name}", "namespace": "shop"},
@@ -167,11 +180,16 @@ class Lake:
         assert self.worker is not None
         self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
 
-    def perform(self, job: dict[str, Any], **more: str) -> Ended:
+    def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Lets the worker do the job; `more` is explained in spark_worker."""
         assert self.worker is not None
         result, code = self.worker.ask(job=str(self.save(job)), **more)
         return Ended(result, code)
+
+    def die_at(self, moment: str, job: dict[str, Any]) -> None:
+        """Lets the worker do the job of a Write until `moment` (kill_points.MOMENTS), and leave it as if killed."""
+        ended = self.perform(job, die=moment)
+        assert ended.result == {"died": moment}, f"the driver did not die {moment}: {ended.result}"
 
     def drive(self, job: dict[str, Any], **env: str) -> Exited:
         """Does the job in a process of its own, started as in the image."""

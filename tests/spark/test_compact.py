@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paimon_engines.engine import load_engine
+from paimon_engines.loader import load_engine
 from tests.spark.lake import Lake
 from tests.support import lake_reader
 
@@ -63,7 +63,7 @@ def test_compaction_expires_nothing_and_a_second_one_does_nothing(upserted: Lake
 
 
 def test_minor_compaction_where_the_engine_has_it(upserted: Lake) -> None:
-    if load_engine(upserted.engine.id).takes("compact", "compact_strategy"):
+    if load_engine(upserted.engine.id).has_minor_compaction:
         assert upserted.compact(strategy="Minor").ok()["after"]["rows"] <= 24
         assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
     else:

@@ -6,17 +6,31 @@ import json
 
 import pytest
 
-from paimon_engines.engine import supported_engines
-from spark_apps.contract import EXIT_CODES, MAX_RESULT_BYTES
+from paimon_contract.exit_codes import EXIT_CODES
+from paimon_contract.result import MAX_RESULT_BYTES
+from paimon_engines.loader import supported_engines
 from tests.spark.lake import Lake
 from tests.support.spark_process import ROOT
 
+pytestmark = pytest.mark.newest_engine
 COLUMNS = [{"name": "id", "type": "BIGINT"}]
 
 
 def provision(lake: Lake, **change: object) -> dict[str, object]:
     body = {"columns": COLUMNS, "primaryKeys": ["id"], "options": {"bucket": "1"}, "adoption": "Fail"}
     return {**lake.job("Provision", provision=body), **change}
+
+
+def test_a_driver_takes_its_classes_from_the_archive(lake: Lake) -> None:
+    """Without it the drivers of all tests would start in twice the time, and nobody would be told."""
+    loaded = lake.directory / "classes"
+    done = lake.drive(provision(lake), JAVA_TOOL_OPTIONS=f"-Xlog:class+load:file={loaded}")
+
+    assert done.code == 0, done.log
+    classes = [line for line in loaded.read_text().splitlines() if "$$Lambda" not in line]
+    archived = [line for line in classes if line.endswith("source: shared objects file (top)")]
+    from_jars = [line for line in classes if "source: file:" in line or "source: jar:" in line]
+    assert len(archived) > 10 * len(from_jars)
 
 
 def test_success_is_0_and_the_message_is_the_last_line_of_the_log_too(lake: Lake) -> None:
@@ -49,13 +63,12 @@ def test_a_job_that_is_none_ends_without_a_guess(lake: Lake) -> None:
     assert done.result is None
 
 
-@pytest.mark.newest_engine
 def test_a_driver_ends_at_its_own_deadline_without_anybody_who_stops_it(lake: Lake) -> None:
     patient = {"SPARK_APPS_MAIN": str(ROOT / "tests" / "support" / "spark_patient.py"), "PATIENCE_S": "600"}
     lake.provision({"id": "BIGINT"}).ok()
     lake.land("orders/1.csv", "id\n1\n")
 
-    done = lake.drive(lake.write_job(mode="Append"), DRIVER_DEADLINE_S="60", **patient)
+    done = lake.drive(lake.write_job(mode="Append"), DRIVER_DEADLINE_S="30", **patient)
 
     assert done.code == 137
     assert not (done.result or {}).get("ok"), "Python may see its JVM go, and tell of that"

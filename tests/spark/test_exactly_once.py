@@ -1,10 +1,14 @@
-"""Every file is loaded exactly once, wherever the driver dies. Drivers here are processes, and they die by SIGKILL."""
+"""Every file is loaded exactly once, wherever the driver dies.
+
+At each moment a real driver is killed by SIGKILL, on the newest engine. All others die inside the worker (kill_points).
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,20 +42,38 @@ def marks(lake: Lake) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("moment", "repeated", "outcome"),
-    [
-        ("before the ledger", False, [".committed"]),
-        ("after the ledger", False, [".abandoned", ".committed"]),
-        ("after the commit", True, [".committed"]),
-        ("after the mark", True, [".committed"]),
-    ],
-)
-def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeated: bool, outcome: list[str]) -> None:
-    land(appending, 1)
-    job = appending.write_job(run="import-1", mode="Append")
-    kill_driver_at(moment, appending.home, appending.save(job), appending.directory)
+MOMENTS: list[tuple[str, bool, list[str]]] = [
+    ("before the ledger", False, [".committed"]),
+    ("after the ledger", False, [".abandoned", ".committed"]),
+    ("after the commit", True, [".committed"]),
+    ("after the mark", True, [".committed"]),
+]
+"""When the driver dies, whether the next attempt finds the rows in the table, and what became of the attempts."""
 
+
+@pytest.mark.newest_engine
+@pytest.mark.parametrize(("moment", "repeated", "outcome"), MOMENTS)
+def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeated: bool, outcome: list[str]) -> None:
+    job = first_write(appending)
+    kill_driver_at(moment, appending.home, appending.save(job), appending.directory)
+    loads_once(appending, repeated, outcome)
+
+
+@pytest.mark.parametrize(("moment", "repeated", "outcome"), MOMENTS)
+def test_a_driver_that_dies_at_a_marked_moment(
+    appending: Lake, moment: str, repeated: bool, outcome: list[str]
+) -> None:
+    appending.die_at(moment, first_write(appending))
+    loads_once(appending, repeated, outcome)
+
+
+def first_write(appending: Lake) -> dict[str, Any]:
+    land(appending, 1)
+    return appending.write_job(run="import-1", mode="Append")
+
+
+def loads_once(appending: Lake, repeated: bool, outcome: list[str]) -> None:
+    """The next attempt and the next run load what is not loaded, and nothing else."""
     again = appending.write(run="import-1", mode="Append").ok()["write"]
 
     assert again["alreadyCommitted"] is repeated
@@ -62,11 +84,11 @@ def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeat
     assert ids(appending) == [1, 2]
 
 
+@pytest.mark.newest_engine
 @pytest.mark.parametrize("moment", ["after the ledger", "after the commit"])
 def test_the_next_run_settles_what_a_lost_one_left_open(appending: Lake, moment: str) -> None:
     land(appending, 1)
-    lost = appending.save(appending.write_job(run="lost", mode="Append"))
-    kill_driver_at(moment, appending.home, lost, appending.directory)
+    appending.die_at(moment, appending.write_job(run="lost", mode="Append"))
     land(appending, 2)
 
     appending.write(run="next", mode="Append").ok()
@@ -74,10 +96,10 @@ def test_the_next_run_settles_what_a_lost_one_left_open(appending: Lake, moment:
     assert ids(appending) == [1, 2]
 
 
+@pytest.mark.newest_engine
 def test_an_answer_that_has_expired_is_unknown_and_nothing_is_repeated(appending: Lake) -> None:
     land(appending, 1)
-    lost = appending.save(appending.write_job(run="lost", mode="Append"))
-    kill_driver_at("after the commit", appending.home, lost, appending.directory)
+    appending.die_at("after the commit", appending.write_job(run="lost", mode="Append"))
     appending.outside("INSERT INTO outside.shop.orders VALUES (100)", EXPIRE_ALL_BUT_ONE)
     land(appending, 2)
 
@@ -91,6 +113,7 @@ def test_an_answer_that_has_expired_is_unknown_and_nothing_is_repeated(appending
     assert ids(appending) == [1, 2, 100], "what a person has decided, holds"
 
 
+@pytest.mark.newest_engine
 def test_new_loads_new_and_replaced_files_and_all_loads_all(appending: Lake) -> None:
     land(appending, 1)
     assert appending.write(mode="Append").ok()["write"]["files"] == 1
@@ -106,6 +129,7 @@ def test_new_loads_new_and_replaced_files_and_all_loads_all(appending: Lake) -> 
     assert ids(appending) == [1, 2, 2, 10, 10, 11, 11]
 
 
+@pytest.mark.newest_engine
 def test_once_loads_once_per_hash(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append", once=True, select="All").ok()
@@ -117,6 +141,7 @@ def test_once_loads_once_per_hash(appending: Lake) -> None:
     assert ids(appending) == [1, 1]
 
 
+@pytest.mark.newest_engine
 def test_a_scheduled_write_does_not_tick_off_one_of_type_once(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append", select="All").ok()
@@ -126,6 +151,7 @@ def test_a_scheduled_write_does_not_tick_off_one_of_type_once(appending: Lake) -
     assert (once["alreadyCommitted"], once["files"]) == (False, 1)
 
 
+@pytest.mark.newest_engine
 def test_an_entry_from_before_entries_told_counts_as_one_of_type_once(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append", select="All").ok()
@@ -137,6 +163,7 @@ def test_an_entry_from_before_entries_told_counts_as_one_of_type_once(appending:
     assert appending.write(mode="Append", select="All", once=True).ok()["write"]["alreadyCommitted"] is True
 
 
+@pytest.mark.newest_engine
 def test_what_a_newer_image_adds_to_the_ledger_stops_no_older_one(appending: Lake) -> None:
     land(appending, 1)
     written = appending.write(run="newer", mode="Append").ok()["write"]
@@ -154,6 +181,7 @@ def test_what_a_newer_image_adds_to_the_ledger_stops_no_older_one(appending: Lak
     assert again == {**written, "alreadyCommitted": True}
 
 
+@pytest.mark.newest_engine
 def test_files_without_rows_make_no_snapshot_and_are_done_with(appending: Lake) -> None:
     appending.land("orders/1.csv", "id\n")
 
@@ -163,6 +191,7 @@ def test_files_without_rows_make_no_snapshot_and_are_done_with(appending: Lake) 
     assert appending.write(mode="Append").ok()["write"]["skipped"] is True
 
 
+@pytest.mark.newest_engine
 def test_a_table_made_anew_is_loaded_anew(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append").ok()
@@ -174,6 +203,7 @@ def test_a_table_made_anew_is_loaded_anew(appending: Lake) -> None:
     assert ids(appending) == [1]
 
 
+@pytest.mark.newest_engine
 def test_many_entries_are_folded_and_still_count(appending: Lake) -> None:
     """52 commits would take minutes, so all entries but two are written as an earlier image would have left them."""
     land(appending, 0)
@@ -204,6 +234,7 @@ def test_many_entries_are_folded_and_still_count(appending: Lake) -> None:
     assert ids(appending) == [0, 51]
 
 
+@pytest.mark.newest_engine
 def test_no_process_is_left_of_a_killed_driver(appending: Lake) -> None:
     """Guards the test's own tool: what kill_driver_at leaves alive would commit behind the back of the next run."""
     land(appending, 1)

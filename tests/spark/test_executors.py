@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import client
 
-from paimon_operator.api.contract import Job
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.storage.access import Variable
+from spark_apps.driver.dispatch import read_job
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.hdfs import realm
 from tests.cluster.hdfs.sites import TOKEN_SECONDS
@@ -86,8 +87,8 @@ def compaction(lake: Lake, stage: ExecutorStage, **how: Any) -> tuple[dict[str, 
 def launched(stage: ExecutorStage, asked: dict[str, Any], **how: Any) -> tuple[dict[str, str], Any]:
     """The same of any job; its run is made for it."""
     run: PaimonRun = builders.run(asked["run"]["name"], table=builders.table())
-    job = Job.model_validate(asked)
-    job = job.model_copy(update={"run": job.run.model_copy(update={"uid": run.metadata.uid})})
+    job = read_job(json.dumps(asked))
+    job = replace(job, run=replace(job.run, uid=run.metadata.uid))
     launch: Launch = launch_of(job, **how)
     return stage.make(run, launch)
 
@@ -121,7 +122,9 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
         assert [volume.name for volume in pod.spec.volumes] == ["spark-local-dir-1"]
 
 
-@pytest.mark.parametrize("hdfs_lake", ["kerberos"], indirect=True)
+@pytest.mark.long
+@pytest.mark.newest_engine
+@pytest.mark.parametrize("hdfs_kind", ["kerberos"], indirect=True)
 def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_first_tokens(
     hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
 ) -> None:
@@ -146,6 +149,7 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_firs
     assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
 
 
+@pytest.mark.newest_engine
 def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
     bucket: Bucket, gate: Gate, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from paimon_engines.engine import Engine, Jar, supported_engines
+from paimon_engines.engine import Engine, Jar
+from paimon_engines.loader import supported_engines
 from tools.engines import fetch
 
 ONE, TWO = b"one jar", b"another jar"

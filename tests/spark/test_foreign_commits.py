@@ -15,7 +15,8 @@ import pytest
 from paimon_engines.engine import Engine
 from spark_apps.catalog import foreign_commits
 from tests.spark.lake import OWNER, Ended, Lake
-from tests.support.spark_process import Worker, image_home
+from tests.support.spark_home import SparkHome
+from tests.support.spark_process import Worker
 
 COLUMNS = {"id": "BIGINT", "v": "INT"}
 RUNS: dict[str, Callable[[Lake], Ended]] = {
@@ -41,8 +42,8 @@ class Watched(Lake):
 
 
 @pytest.fixture
-def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path) -> Watched:
-    return Watched(engine, worker, image_home(engine, jars, tmp_path), tmp_path)
+def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path) -> Watched:
+    return Watched(engine, worker, home, tmp_path)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLa
 
 
 def test_a_write_commits_after_its_ticket_has_ended(secure: HdfsLake) -> None:
-    """A ticket of ten seconds, a pause of thirty, and never a connection older than a second."""
+    """A ticket of ten seconds, a pause of twenty, and never a connection older than a second."""
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
     assert secure.drive(secure.job("Provision", provision=body)).code == 0
     secure.land("orders/1.csv", "id\n1\n")
@@ -69,7 +69,7 @@ def test_a_write_commits_after_its_ticket_has_ended(secure: HdfsLake) -> None:
         secure.write_job(mode="Append") | {"hadoop": hadoop},
         **pod_environment(secure.hdfs, secure.directory, user=realm.HURRIED),
         SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_patient.py"),
-        PATIENCE_S="30",
+        PATIENCE_S="20",
     )
 
     assert done.code == 0, done.log

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from spark_apps.contract import EXIT_CODES
+from paimon_contract.exit_codes import EXIT_CODES
 from spark_apps.storage.hadoop import BOUNDED
 from tests.cluster.hdfs import realm
 from tests.cluster.hdfs.realm import Realm

@@ -12,32 +12,33 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from paimon_engines.engine import Engine
+from tests.cluster.hive.metastore import Metastore
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 from tests.spark import with_hive
 from tests.spark.with_hive import HiveLake, HiveServers
-from tests.support.spark_process import Worker, image_home
+from tests.support.spark_home import SparkHome
+from tests.support.spark_process import Worker
 
 METASTORE = "Hive"
+SOCKET_TIMEOUT, TRIES = "hive.metastore.client.socket.timeout", 4
 numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServers]:
-    with with_hive.servers(tmp_path_factory.mktemp("servers")) as started:
+def servers(hive: Metastore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServers]:
+    with with_hive.servers(hive, tmp_path_factory.mktemp("s3")) as started:
         yield started
 
 
 @pytest.fixture
-def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path, servers: HiveServers) -> HiveLake:
+def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path, servers: HiveServers) -> HiveLake:
     """A database and a warehouse of the test's own."""
     name = f"shop_{next(numbers)}"
-    home = image_home(engine, jars, tmp_path)
     return HiveLake(
         engine, worker, home, tmp_path, database=name, servers=servers, uri=servers.hive.uri, root=f"root_{name}"
     )
@@ -75,6 +76,7 @@ def test_a_table_lives_in_it(lake: HiveLake) -> None:
     assert lake.drop().ok()["dropped"] is False
 
 
+@pytest.mark.newest_engine
 def test_it_works_as_the_image_starts_it(lake: HiveLake) -> None:
     lake.orders().ok()
     lake.land("orders/1.csv", "id,v\n1,a\n")
@@ -113,19 +115,16 @@ def test_a_commit_waits_for_the_lock_of_another_writer(lake: HiveLake) -> None:
     assert lake.rows() == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
 
 
-def impatient(lake: HiveLake) -> dict[str, Any]:
-    """A write that waits for the lock once: 3 s on paimon-0.9, on paimon-1.4 the 45 s that engines.yaml says."""
-    job = lake.write_job(options={"commit.max-retries": "0"})
-    job["catalog"]["options"]["lock-acquire-timeout"] = "3 s"
-    return job
-
-
 def test_a_lock_that_nobody_gives_back_is_told_and_the_table_is_as_it_was(lake: HiveLake) -> None:
-    """A server whose compactor is off, as here, leaves the lock of a writer that died where it is."""
+    """A server whose compactor is off, as here, leaves the lock of a writer that died where it is.
+
+    The write waits for it once, for 3 s.
+    """
     loaded(lake)
     lake.land("orders/2.csv", "id,v\n2,b\n")
     lake.held_lock(silent_s=3600)
-    ended = lake.perform(impatient(lake))
+    job = lake.write_job(options={"commit.max-retries": "0"})
+    ended = lake.perform(job, hive={"lock-acquire-timeout": "3 s"})
     assert (ended.code, ended.error["reason"], ended.error["field"]) == (30, "CommitLockHeld", "spec.metastore")
     assert lake.locks() == "afar", "not a driver of ours: who knows whether it lives"
     assert lake.rows() == [{"id": 1, "v": "a"}]
@@ -135,6 +134,7 @@ def test_a_lock_that_nobody_gives_back_is_told_and_the_table_is_as_it_was(lake: 
     assert lake.servers.hive.sql("SELECT count(*) FROM hive_locks") == "0"
 
 
+@pytest.mark.newest_engine
 def test_a_lock_that_a_dead_driver_of_the_table_has_left_is_taken_away_in_time(lake: HiveLake) -> None:
     """A table's drivers have one host name. What is 300 s of silence for them is 10 s here."""
     loaded(lake)
@@ -147,6 +147,7 @@ def test_a_lock_that_a_dead_driver_of_the_table_has_left_is_taken_away_in_time(l
     assert lake.locks() == ""
 
 
+@pytest.mark.newest_engine
 def test_a_drop_needs_no_lock_and_waits_for_none(lake: HiveLake) -> None:
     loaded(lake)
     lake.held_lock(host=socket.gethostname())
@@ -163,6 +164,7 @@ def no_host(lake: HiveLake) -> None:
     lake.uri = "thrift://metastore.invalid:9083"
 
 
+@pytest.mark.newest_engine
 @pytest.mark.parametrize("spoil", [no_server, no_host])
 def test_a_metastore_that_nobody_reaches_is_told(lake: HiveLake, spoil: Callable[[HiveLake], None]) -> None:
     spoil(lake)
@@ -178,11 +180,15 @@ def test_a_server_that_says_nothing_is_given_up(lake: HiveLake) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lake.uri = f"thrift://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
-        ended = lake.orders()
+        columns = [{"name": "id", "type": "BIGINT"}]
+        job = lake.job("Provision", provision={"columns": columns, "adoption": "Fail"})
+        ended = lake.perform(job, hive={SOCKET_TIMEOUT: "3s"})
     assert ended.error["reason"] == "MetastoreUnreachable", ended.result
-    assert time.monotonic() - began < 400
+    assert TRIES * 3 - 1 < time.monotonic() - began < TRIES * 3 + 25, "as often as it is tried, and no longer each time"
+    assert lake.engine.hive_catalog_options[SOCKET_TIMEOUT] == "30s", "so two minutes with what drivers are given"
 
 
+@pytest.mark.newest_engine
 def test_a_server_that_was_away_is_met_again(lake: HiveLake) -> None:
     loaded(lake)
     lake.land("orders/2.csv", "id,v\n2,b\n")
@@ -195,6 +201,7 @@ def test_a_server_that_was_away_is_met_again(lake: HiveLake) -> None:
     assert lake.rows() == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
 
 
+@pytest.mark.newest_engine
 def test_a_server_that_goes_away_under_a_commit_costs_no_row_and_no_second_load(lake: HiveLake) -> None:
     """It is gone when the lock is to be given back. The snapshot is there by then, and the run finds it."""
     loaded(lake)
@@ -222,6 +229,7 @@ def unlisted(lake: HiveLake) -> None:
     )
 
 
+@pytest.mark.newest_engine
 def test_a_table_that_the_metastore_has_lost_is_taken_up(lake: HiveLake) -> None:
     loaded(lake)
     unlisted(lake)
@@ -230,6 +238,7 @@ def test_a_table_that_the_metastore_has_lost_is_taken_up(lake: HiveLake) -> None
     assert lake.rows() == [{"id": 1, "v": "a"}]
 
 
+@pytest.mark.newest_engine
 def test_a_drop_takes_the_files_of_a_table_that_the_metastore_has_lost(lake: HiveLake) -> None:
     loaded(lake)
     unlisted(lake)
@@ -244,6 +253,7 @@ def files_gone(lake: HiveLake) -> None:
             lake.servers.s3.client().delete_object(Bucket="lake", Key=key)
 
 
+@pytest.mark.newest_engine
 def test_a_table_whose_files_are_gone_is_made_anew(lake: HiveLake) -> None:
     """As with any other metastore; a list that still has it is in nobody's way."""
     loaded(lake)
@@ -253,6 +263,7 @@ def test_a_table_whose_files_are_gone_is_made_anew(lake: HiveLake) -> None:
     assert lake.rows() == []
 
 
+@pytest.mark.newest_engine
 def test_a_drop_takes_a_table_whose_files_are_gone_off_the_list(lake: HiveLake) -> None:
     loaded(lake)
     files_gone(lake)
@@ -260,6 +271,7 @@ def test_a_drop_takes_a_table_whose_files_are_gone_off_the_list(lake: HiveLake) 
     assert lake.listed() == ""
 
 
+@pytest.mark.newest_engine
 def test_a_drop_leaves_the_directory_that_the_server_has_chosen_as_it_is(lake: HiveLake) -> None:
     """Who knows what it holds: another table may lie where the server would put this one."""
     precious = lake.servers.hive.warehouse / f"{lake.database}.db" / "orders" / "precious.txt"
@@ -272,6 +284,7 @@ def test_a_drop_leaves_the_directory_that_the_server_has_chosen_as_it_is(lake: H
     assert precious.read_text() == "1"
 
 
+@pytest.mark.newest_engine
 def test_a_drop_does_not_follow_a_database_that_has_been_moved(lake: HiveLake) -> None:
     """Paimon would look for the table where its database is once the table is off the list."""
     loaded(lake)
@@ -288,6 +301,7 @@ def test_a_drop_does_not_follow_a_database_that_has_been_moved(lake: HiveLake) -
     assert lake.servers.s3.client().head_object(Bucket="lake", Key=archive)
 
 
+@pytest.mark.newest_engine
 def test_files_of_somebody_elses_table_are_neither_taken_up_nor_dropped(lake: HiveLake) -> None:
     other = replace(lake, owner="other-cluster/shop/orders")
     loaded(other)
@@ -298,6 +312,7 @@ def test_files_of_somebody_elses_table_are_neither_taken_up_nor_dropped(lake: Hi
     assert lake.files() == [key for key in before if "/.paimon-operator/" not in key]
 
 
+@pytest.mark.newest_engine
 def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: HiveLake) -> None:
     elsewhere = replace(lake, root=f"{lake.root}_elsewhere")
     loaded(elsewhere)
@@ -307,6 +322,7 @@ def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: 
     assert elsewhere.rows() == [{"id": 1, "v": "a"}]
 
 
+@pytest.mark.newest_engine
 def test_a_table_in_a_place_that_nobody_reaches_is_a_conflict_and_not_opened(lake: HiveLake) -> None:
     """What the metastore says of it is enough: a look at another storage would take its time, and other keys."""
     loaded(lake)
@@ -319,6 +335,7 @@ def test_a_table_in_a_place_that_nobody_reaches_is_a_conflict_and_not_opened(lak
         assert "lies in hdfs://nowhere.invalid:8020/lake/orders" in ended.held_up("Conflict")
 
 
+@pytest.mark.newest_engine
 def test_no_table_is_made_in_a_database_of_another_place(lake: HiveLake) -> None:
     replace(lake, root=f"{lake.root}_elsewhere").orders().ok()
     other = replace(lake, owner="cluster-uid/shop/others")

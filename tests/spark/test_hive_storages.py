@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
-from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
 from tests.spark.hdfs_lake import HdfsLake
 from tests.spark.lake import Lake
@@ -43,12 +39,6 @@ def listed_by(uri: str, job: dict[str, Any]) -> dict[str, Any]:
     """The same job, of a catalog with the metastore."""
     options = {**job["catalog"]["options"], "uri": uri}
     return job | {"catalog": job["catalog"] | {"metastore": "hive", "options": options}}
-
-
-@pytest.fixture(scope="module")
-def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
-    with metastore.on_loopback(tmp_path_factory.mktemp("hive")) as started:
-        yield started
 
 
 def lives(lake: Lake) -> None:

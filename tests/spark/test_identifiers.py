@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spark_apps.sql.identifiers import call, literal, qualified, quote
 from tests.support.spark_process import Worker
+
+pytestmark = pytest.mark.newest_engine
 
 NASTY = ["`", "``", "a`b", "a.b", "'; DROP TABLE x --", "\\", "\\'", "\n", "\x00", "${x}", "🐟", '"', "/*", "%"]
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(max_size=40))

@@ -21,7 +21,8 @@ from tests.cluster.processes import wait_until
 from tests.spark import with_metastore
 from tests.spark.lake import OWNER
 from tests.spark.with_metastore import MetastoreLake, Servers
-from tests.support.spark_process import Worker, image_home
+from tests.support.spark_home import SparkHome
+from tests.support.spark_process import Worker
 
 METASTORE = "Jdbc"
 CONFESSING = Path(__file__).parents[1] / "support" / "spark_confessing.py"
@@ -35,13 +36,13 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 @pytest.fixture
-def lake(engine: Engine, worker: Worker, jars: Path, tmp_path: Path, servers: Servers) -> MetastoreLake:
+def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path, servers: Servers) -> MetastoreLake:
     """An empty database and an empty warehouse of the test's own."""
     login = servers.postgres.login(f"lake_{next(numbers)}")
     made = MetastoreLake(
         engine,
         worker,
-        image_home(engine, jars, tmp_path),
+        home,
         tmp_path,
         servers=servers,
         login=login,

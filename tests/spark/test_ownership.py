@@ -8,6 +8,8 @@ import pytest
 
 from tests.spark.lake import OWNER, Lake
 
+pytestmark = pytest.mark.newest_engine
+
 
 @pytest.fixture
 def loaded(lake: Lake) -> Lake:

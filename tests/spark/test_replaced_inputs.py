@@ -13,7 +13,8 @@ from spark_apps.failures.classify import RunError
 from spark_apps.loading.ambiguous_loads import CLOCKS_APART, replaced_files
 from spark_apps.loading.input_files import InputFile, read_unchanged
 from tests.spark.lake import Ended, Lake
-from tests.support.spark_process import kill_driver_at
+
+pytestmark = pytest.mark.newest_engine
 
 OLD, NEW, OTHER = (InputFile("orders/1.csv", 10, v) for v in ("old", "new", "other"))
 LATER = InputFile("orders/2.csv", 10, "x")
@@ -131,8 +132,7 @@ def test_a_table_that_takes_rows_twice_is_corrected_by_the_next_run(lake: Lake, 
 def test_a_file_that_is_tidied_away_after_it_was_loaded_is_no_problem(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     file = lake.land("orders/1.csv", "id\n1\n")
-    job = lake.save(lake.write_job(run="lost", mode="Append"))
-    kill_driver_at("after the commit", lake.home, job, lake.directory)
+    lake.die_at("after the commit", lake.write_job(run="lost", mode="Append"))
     file.unlink()
     file.parent.rmdir()
 
@@ -143,8 +143,7 @@ def lose_a_load(lake: Lake) -> Path:
     """A run `lost` that has loaded the row 1, and whose driver died before it could tell; returns its file."""
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     file = lake.land("orders/1.csv", "id\n1\n")
-    job = lake.save(lake.write_job(run="lost", mode="Append"))
-    kill_driver_at("after the commit", lake.home, job, lake.directory)
+    lake.die_at("after the commit", lake.write_job(run="lost", mode="Append"))
     return file
 
 

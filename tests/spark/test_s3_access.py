@@ -1,4 +1,7 @@
-"""The ways to S3 that a catalog can name, each with a real server. Jobs are made from catalogs, as in the operator."""
+"""The ways to S3 that a catalog can name, each with a real server. Jobs are made from catalogs, as in the operator.
+
+Each engine has an S3 client of its own, which is told of the way in other options and fails in other words.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from spark_apps.contract import EXIT_CODES
+from paimon_contract.exit_codes import EXIT_CODES
 from tests.cluster.pki import Authority
 from tests.spark.bucket import Bucket, identity
 from tests.spark.lake import Lake
@@ -85,6 +88,7 @@ def test_a_server_of_an_unknown_authority_is_told_by_its_field(encrypted: Bucket
     assert (error["reason"], error["field"]) == ("CertificateNotTrusted", "spec.storage.s3.caConfigMapRef"), error
 
 
+@pytest.mark.newest_engine
 def test_a_bundle_that_holds_no_certificate_ends_the_driver_with_a_sentence(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
@@ -92,6 +96,7 @@ def test_a_bundle_that_holds_no_certificate_ends_the_driver_with_a_sentence(buck
     assert "ca.crt of the catalog's caConfigMapRef" in done.log
 
 
+@pytest.mark.newest_engine
 def test_a_bundle_without_any_certificate_too(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "to be filled in\n")
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})

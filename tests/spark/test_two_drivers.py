@@ -9,7 +9,6 @@ import pytest
 from spark_apps.catalog.snapshots import Commit
 from spark_apps.loading.ambiguous_loads import two_writers
 from tests.spark.lake import Lake
-from tests.support.spark_process import kill_driver_at
 
 KINDS: dict[str, dict[str, Any]] = {
     "append, unaware": {"options": {"bucket": "-1"}},
@@ -30,8 +29,7 @@ def commit_behind_our_back(lake: Lake, run: str) -> None:
 def give_up(lake: Lake, **write: Any) -> None:
     """The first attempt of run `import-1` was taken for dead: its entry is marked as abandoned."""
     lake.land("orders/1.csv", "id\n1\n")
-    job = lake.write_job(run="import-1", **write)
-    kill_driver_at("after the ledger", lake.home, lake.save(job), lake.directory)
+    lake.die_at("after the ledger", lake.write_job(run="import-1", **write))
     (entry,) = lake.ledger_directory.glob("*.json")
     entry.with_suffix(".abandoned").write_text("{}")
 
@@ -50,6 +48,7 @@ def keyed(lake: Lake) -> Lake:
     return lake
 
 
+@pytest.mark.newest_engine
 def test_both_commits_are_named_and_the_load_is_not_repeated(given_up: Lake) -> None:
     commit_behind_our_back(given_up, "import-1")
 
@@ -63,14 +62,15 @@ def test_both_commits_are_named_and_the_load_is_not_repeated(given_up: Lake) -> 
     assert [row["id"] for row in given_up.rows()] == [1, 1]
 
 
+@pytest.mark.newest_engine
 def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(given_up: Lake) -> None:
     commit_behind_our_back(given_up, "import-1")
-    job = given_up.save(given_up.write_job(run="import-1", mode="Append"))
-    kill_driver_at("after the mark", given_up.home, job, given_up.directory)
+    given_up.die_at("after the mark", given_up.write_job(run="import-1", mode="Append"))
 
     given_up.write(run="import-1", mode="Append").unknown()
 
 
+@pytest.mark.newest_engine
 def test_the_same_rows_twice_are_no_matter_where_they_go_by_their_key(keyed: Lake) -> None:
     give_up(keyed)
     commit_behind_our_back(keyed, "import-1")
@@ -81,6 +81,7 @@ def test_the_same_rows_twice_are_no_matter_where_they_go_by_their_key(keyed: Lak
     assert [row["id"] for row in keyed.rows()] == [1]
 
 
+@pytest.mark.newest_engine
 def test_older_rows_that_may_have_come_last_matter(keyed: Lake) -> None:
     give_up(keyed)
     commit_behind_our_back(keyed, "import-1")
@@ -89,6 +90,7 @@ def test_older_rows_that_may_have_come_last_matter(keyed: Lake) -> None:
     keyed.write(run="import-1").unknown()
 
 
+@pytest.mark.newest_engine
 def test_a_write_of_type_once_is_not_repeated_so_two_drivers_of_it_matter(keyed: Lake) -> None:
     give_up(keyed, once=True)
     commit_behind_our_back(keyed, "import-1")
@@ -96,6 +98,7 @@ def test_a_write_of_type_once_is_not_repeated_so_two_drivers_of_it_matter(keyed:
     keyed.write(run="import-1", once=True).unknown()
 
 
+@pytest.mark.newest_engine
 def test_another_run_is_nobody_s_double(given_up: Lake) -> None:
     commit_behind_our_back(given_up, "import-10")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from paimon_operator.core.spec import data_types
 from tests.spark.lake import Lake
@@ -43,3 +44,49 @@ def test_every_type_that_the_core_allows_can_be_written(lake: Lake) -> None:
     lake.write(format="json").ok()
 
     assert lake.rows() == [{"id": 1, **{column: read for column, (_, _, read) in WRITABLE.items()}}]
+
+
+# Paimon's type text -> what Paimon itself writes into the table's schema file, without field numbers
+STORED: dict[str, Any] = {
+    "DECIMAL(12,2)": "DECIMAL(12, 2)",
+    "TIMESTAMP(3)": "TIMESTAMP(3)",
+    "TIMESTAMP_LTZ(3) NOT NULL": "TIMESTAMP(3) WITH LOCAL TIME ZONE NOT NULL",
+    "CHAR(3)": "CHAR(3)",
+    "VARCHAR(5)": "VARCHAR(5)",
+    "STRING": "STRING",
+    "BINARY(4)": "BINARY(4)",
+    "VARBINARY(9)": "VARBINARY(9)",
+    "BYTES": "BYTES",
+    "ARRAY<INT NOT NULL> NOT NULL": {"type": "ARRAY NOT NULL", "element": "INT NOT NULL"},
+    "MAP<STRING NOT NULL, ARRAY<ROW<`a b` INT NOT NULL, t TIMESTAMP(3)> NOT NULL>>": {
+        "type": "MAP",
+        "key": "STRING NOT NULL",
+        "value": {
+            "type": "ARRAY",
+            "element": {
+                "type": "ROW NOT NULL",
+                "fields": [{"name": "a b", "type": "INT NOT NULL"}, {"name": "t", "type": "TIMESTAMP(3)"}],
+            },
+        },
+    },
+    "ROW<x ROW<y DECIMAL(3,1)>>": {
+        "type": "ROW",
+        "fields": [{"name": "x", "type": {"type": "ROW", "fields": [{"name": "y", "type": "DECIMAL(3, 1)"}]}}],
+    },
+}
+
+
+def test_paimon_reads_the_json_form_of_every_type_and_stores_the_type_that_it_means(lake: Lake) -> None:
+    columns = {f"c{number}": text for number, text in enumerate(STORED)}
+    lake.provision({"id": "INT", **columns}, options={"bucket": "-1"}).ok()
+
+    schema = json.loads((lake.table_directory / "schema" / "schema-0").read_text(encoding="utf-8"))
+
+    assert [without_numbers(field)["type"] for field in schema["fields"]] == ["INT", *STORED.values()]
+
+
+def without_numbers(node: Any) -> Any:
+    """A type of a schema file without the numbers of fields, which Paimon gives out anew."""
+    if isinstance(node, dict):
+        return {key: without_numbers(value) for key, value in node.items() if key != "id"}
+    return [without_numbers(each) for each in node] if isinstance(node, list) else node

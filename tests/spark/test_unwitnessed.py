@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.spark.lake import Lake
-from tests.support.spark_process import kill_driver_at
 
 KEEP_ONE = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
 COMPACTING = {"bucket": "1", "changelog-producer": "lookup", **KEEP_ONE}
@@ -33,8 +32,7 @@ def lose(lake: Lake, number: int, moment: str = "after the commit", **more: Any)
     """A write of one file whose driver dies; returns its ledger."""
     name = more.setdefault("name", "import")
     lake.land(f"{name}/{number}.csv", f"id\n{number}\n")
-    job = lake.save(lake.write_job(path=f"{name}/", **more))
-    kill_driver_at(moment, lake.home, job, lake.directory)
+    lake.die_at(moment, lake.write_job(path=f"{name}/", **more))
     return lake.ledger_of(name)
 
 
@@ -65,6 +63,7 @@ def test_a_table_that_looks_after_itself_expires_once_the_entry_is_marked(compac
     assert "snapshot.expire.limit" not in options
 
 
+@pytest.mark.newest_engine
 def test_a_repeated_attempt_tells_of_a_commit_that_has_expired(compacting: Lake) -> None:
     compacting.land("orders/1.csv", "id\n1\n2\n")
     written = compacting.write(run="told").ok()["write"]
@@ -76,6 +75,7 @@ def test_a_repeated_attempt_tells_of_a_commit_that_has_expired(compacting: Lake)
     assert again == {**written, "alreadyCommitted": True}
 
 
+@pytest.mark.newest_engine
 def test_a_repeated_attempt_is_doubted_though_its_commit_has_expired(compacting: Lake) -> None:
     listed = compacting.land("orders/1.csv", "id\n1\n").stat().st_mtime
     compacting.write(run="told", once=True).ok()
@@ -85,6 +85,7 @@ def test_a_repeated_attempt_is_doubted_though_its_commit_has_expired(compacting:
     compacting.write(run="told", once=True).unknown()
 
 
+@pytest.mark.newest_engine
 def test_an_expiry_that_fails_fails_no_load_and_is_made_up_for(compacting: Lake) -> None:
     broken = compacting.ledger_of("other") / "run-1.json"
     broken.parent.mkdir(parents=True)
@@ -100,6 +101,7 @@ def test_an_expiry_that_fails_fails_no_load_and_is_made_up_for(compacting: Lake)
     assert numbers(compacting) == [4]
 
 
+@pytest.mark.newest_engine
 def test_a_table_that_only_takes_writes_expires_nothing(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1", "write-only": "true", **KEEP_ONE}).ok()
     for number in (1, 2):
@@ -109,6 +111,7 @@ def test_a_table_that_only_takes_writes_expires_nothing(lake: Lake) -> None:
     assert numbers(lake) == [1, 2]
 
 
+@pytest.mark.newest_engine
 def test_expiry_asks_for_every_ledger_before_it_expires_anything(appending: Lake) -> None:
     """The write `gone` is in no manifest any more; its ledger is all that is left of it."""
     committed = lose(appending, 1, run="lost-1")
@@ -123,6 +126,7 @@ def test_expiry_asks_for_every_ledger_before_it_expires_anything(appending: Lake
     assert sorted(row["id"] for row in appending.rows()) == [1, 2]
 
 
+@pytest.mark.newest_engine
 def test_an_entry_that_is_past_telling_stays_open_and_holds_up_no_expiry(appending: Lake) -> None:
     ledger = lose(appending, 1, run="lost")
     appending.outside(

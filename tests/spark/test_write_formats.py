@@ -6,7 +6,11 @@ import gzip
 import json
 from typing import Any
 
+import pytest
+
 from tests.spark.lake import Lake
+
+pytestmark = pytest.mark.newest_engine
 
 NESTED = {"id": "BIGINT", "amount": "DECIMAL(12,2)", "at": "TIMESTAMP(6)", "items": "ARRAY<ROW<sku STRING, n INT>>"}
 ROWS: list[dict[str, Any]] = [

@@ -8,6 +8,7 @@ import pytest
 
 from tests.spark.lake import Lake
 
+pytestmark = pytest.mark.newest_engine
 COLUMNS = {"id": "BIGINT", "v": "INT", "note": "STRING", "must": "STRING NOT NULL", "row": "ROW<a INT>"}
 GOOD = "id,v,must\n1,2,x\n"
 

@@ -61,6 +61,7 @@ def test_the_warehouse_is_tried_for_a_minute_at_most(lake: Lake, engine: Engine,
     assert 1 <= server.tries <= MINUTE_MS / one_try, server.tries
 
 
+@pytest.mark.newest_engine
 def test_input_files_are_tried_for_a_minute_at_most(lake: Lake, engine: Engine, server: HangsUp) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
     hadoop = {"fs.s3a.endpoint": server.endpoint, "fs.s3a.path.style.access": "true"}

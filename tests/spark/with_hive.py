@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
 from tests.spark.with_metastore import S3_KEYS, ListedLake
 from tests.support.s3_server import S3Server, s3_server
@@ -72,10 +71,7 @@ class HiveLake(ListedLake):
 
 
 @contextmanager
-def servers(directory: Path) -> Iterator[HiveServers]:
-    """Both, for as long as the block lasts."""
-    with (
-        metastore.on_loopback(directory / "hive") as hive,
-        s3_server(directory / "s3", "lake", keys=S3_KEYS) as s3,
-    ):
+def servers(hive: Metastore, directory: Path) -> Iterator[HiveServers]:
+    """The metastore, which runs already, and S3 for as long as the block lasts."""
+    with s3_server(directory, "lake", keys=S3_KEYS) as s3:
         yield HiveServers(hive, s3)

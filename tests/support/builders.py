@@ -6,22 +6,18 @@ server would have added. Keyword arguments are fields of the spec in the manifes
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib import resources
 from typing import Any
 
-import yaml
-
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engines
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.engines import Engine, parse_engines
 from paimon_operator.core.naming import FINALIZER, owner_reference, run_labels
 
 Json = dict[str, Any]
@@ -45,13 +41,9 @@ EVENTS = {"columns": [{"name": "at", "type": "TIMESTAMP(6)"}, {"name": "what", "
 """A table without keys."""
 
 
-@functools.cache
-def engines() -> dict[str, Engine]:
+def engines() -> Mapping[str, Engine]:
     """The engines of this release, from the data that ships with it."""
-    root = resources.files("paimon_engines")
-    listed = yaml.safe_load((root / "engines.yaml").read_text(encoding="utf-8"))["engines"]
-    generated = {name: json.loads((root / f"{name}.json").read_text(encoding="utf-8")) for name in listed}
-    return parse_engines(listed, generated)
+    return load_engines()
 
 
 def operator_facts(**changes: Any) -> OperatorFacts:

@@ -16,6 +16,7 @@ from kubernetes.client.exceptions import NotFoundException
 
 from paimon_operator.core.naming import ROLE_LABEL
 from tests.support.executor_stage import ExecutorStage
+from tests.support.spark_home import SparkHome
 from tests.support.spark_process import ENTRYPOINT, environment
 
 _LOOK_SECONDS = 0.3
@@ -24,7 +25,7 @@ _LOOK_SECONDS = 0.3
 class Kubelet:
     """Runs one driver, and every executor that it makes, until it is closed."""
 
-    def __init__(self, stage: ExecutorStage, home: Path, directory: Path) -> None:
+    def __init__(self, stage: ExecutorStage, home: SparkHome, directory: Path) -> None:
         self.stage, self.home, self.directory = stage, home, directory
         self.executors: dict[str, subprocess.Popen[bytes]] = {}
         self.seen: dict[str, Any] = {}

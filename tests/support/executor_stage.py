@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 from kubernetes import client, config
 
-from paimon_operator.api.contract import Job, JobExecutors
+from paimon_contract.job import Job, JobExecutors, JobSpark
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod
 from paimon_operator.core.launch.executor_pod import Executors
@@ -76,9 +77,9 @@ def launch_of(
         service_account="paimon-spark",
         timeout_seconds=timeout_s,
     )
-    spark = {"conf": {"spark.sql.shuffle.partitions": "2"}, "executors": executors.model_dump()}
+    spark = JobSpark(conf={"spark.sql.shuffle.partitions": "2"}, executors=executors)
     return Launch(
-        job=Job.model_validate(job.model_dump() | {"spark": spark}),
+        job=replace(job, spark=spark),
         image=IMAGE,
         cores=1,
         cpu_request_millis=100,

@@ -11,9 +11,13 @@ from typing import Any
 
 import yaml
 
+from tests.support.watching import EventStream, applied
+
 Object = dict[str, Any]
 PATIENCE_S = 500.0
 """The node's two cores may be busy with tests beside this one; whoever waits for less has a reason."""
+RESYNC_S = 10.0
+"""After so long without an event the objects are read anew, and what a predicate reads beside them with them."""
 
 
 class RefusedError(Exception):
@@ -60,17 +64,45 @@ class Kubectl:
     def until(
         self, kind: str, name: str, holds: Callable[[Object | None], object], *, what: str, seconds: float = PATIENCE_S
     ) -> Object | None:
-        """Looks again and again until `holds`; a failure shows the last state, which is what one needs to know then.
+        """Waits by a watch until `holds`. A failure shows the last state, which is what one needs to know then."""
 
-        Less often as time goes by: every look is a process, and what is waited for has to be computed meanwhile.
-        """
-        start = time.monotonic()
-        while not holds(seen := self.get(kind, name)):
-            waited = time.monotonic() - start
-            if waited > seconds:
-                raise AssertionError(f"{kind}/{name}: not {what} after {seconds:.0f} s; {shown(seen)}")
-            time.sleep(min(0.5 + waited / 20, 2.0))  # polling a live server: `kubectl get` knows no event to wait for
-        return seen
+        def one(objects: list[Object]) -> object:
+            return holds(next(iter(objects), None))
+
+        selection = ("--field-selector", f"metadata.name={name}")
+        return next(iter(self._until(kind, selection, one, f"{kind}/{name}: not {what}", seconds)), None)
+
+    def until_list(
+        self,
+        kind: str,
+        selector: str,
+        holds: Callable[[list[Object]], object],
+        *,
+        what: str,
+        seconds: float = PATIENCE_S,
+    ) -> list[Object]:
+        """The same for all objects of the namespace that carry the labels."""
+        return self._until(kind, ("-l", selector), holds, f"{kind} {selector}: not {what}", seconds)
+
+    def _until(
+        self, kind: str, selection: tuple[str, str], holds: Callable[[list[Object]], object], what: str, seconds: float
+    ) -> list[Object]:
+        deadline = time.monotonic() + seconds
+        seen = self._selected(kind, selection)
+        if holds(list(seen.values())):
+            return list(seen.values())
+        with EventStream(["--namespace", self.namespace, "get", kind, *selection], self.env) as events:
+            while (left := deadline - time.monotonic()) > 0:
+                event = events.next(min(left, RESYNC_S))
+                seen = applied(seen, event) if event else self._selected(kind, selection)
+                if holds(list(seen.values())):
+                    return list(seen.values())
+        state = "\n".join(shown(each) for each in seen.values()) or shown(None)
+        raise AssertionError(f"{what} after {seconds:.0f} s; {state}")
+
+    def _selected(self, kind: str, selection: tuple[str, str]) -> dict[str, Object]:
+        items = json.loads(self.run("get", kind, *selection, "-o", "json"))["items"]
+        return {item["metadata"]["name"]: item for item in items}
 
     def until_condition(
         self,

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.parameters.compact import CompactParameters
 from paimon_operator.api.conditions import ConditionType, find
-from paimon_operator.api.contract import CompactJob, Job, JobCatalog, JobRun, JobTable
 from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
 from paimon_operator.api.run.status import Attempt, Phase, RunSpark, RunStatus, RunType
 from paimon_operator.api.table.spec import PaimonTable
@@ -143,7 +144,7 @@ def _job(run: PaimonRun, engine: str) -> Job:
         table=JobTable(database="shop", name="orders"),
         owner="o",
         commit_user="u",
-        compact=CompactJob(strategy=CompactStrategy.FULL),
+        parameters=CompactParameters(strategy=CompactStrategy.FULL),
     )
 
 

@@ -1,19 +1,19 @@
-"""A Spark driver that stays: answers requests from standard input, so that tests pay for one JVM per engine.
+"""A Spark driver that stays: answers request after request, so that tests pay for one JVM per engine.
 
-A request is one JSON line:
+Started by the image's entrypoint in place of driver/main.py. A request is one JSON line:
   {"job": path}                        performed by spark_apps.driver.main, as a driver would
   {"job": path, "replace": path, "by": text}   the same; that file is replaced once the ledger has its entry
+  {"job": path, "hive": options}       the same, with these of Hive's over those that engines.yaml gives to the catalog
+  {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS) as if the process had died
   {"sql": statements, "warehouse": uri} run as somebody else would, in the catalog `outside`; ; between them
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
-Answers go to the file descriptor in argv, a line each.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import sys
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,16 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from paimon_contract.job import Job, JobError
+from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
-from spark_apps.contract import JobError, read_job
+from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
 from spark_apps.sql.identifiers import PARSER_OPTIONS
+from tests.support.kill_points import Died, dying
+from tests.support.worker_channel import serve
 
 
 def answer(request: dict[str, Any]) -> Any:
@@ -36,8 +40,8 @@ def answer(request: dict[str, Any]) -> Any:
             job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
         except JobError as error:
             return [{"unreadable": str(error)}, -1]
-        with _replacing(request):
-            return list(perform(job))
+        with _hive_options(job.engine, request.get("hive", {})):
+            return _die(request["die"], job) if "die" in request else _perform(request, job)
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
         return None
@@ -46,6 +50,34 @@ def answer(request: dict[str, Any]) -> Any:
         parts = parser.parseMultipartIdentifier(request["identifier"])
         return [parts.apply(index) for index in range(parts.size())]
     return parser.parseExpression(request["literal"]).value().toString()
+
+
+def _perform(request: dict[str, Any], job: Job) -> list[Any]:
+    with _replacing(request):
+        return list(perform(job))
+
+
+@contextlib.contextmanager
+def _hive_options(engine: str, options: dict[str, str]) -> Iterator[None]:
+    of_engine = load_engine(engine).hive_catalog_options  # the very dict that the driver reads
+    usual = dict(of_engine)
+    of_engine.update(options)
+    try:
+        yield
+    finally:
+        of_engine.clear()
+        of_engine.update(usual)
+
+
+def _die(moment: str, job: Job) -> list[Any]:
+    def die() -> None:
+        raise Died
+
+    with dying(moment, die):
+        try:
+            return list(perform(job))
+        except Died:
+            return [{"died": moment}, -signal.SIGKILL]
 
 
 @contextlib.contextmanager
@@ -106,10 +138,7 @@ def main() -> None:
     _forget_session()
     Session.close = _close  # type: ignore[method-assign]
     hive_locks.SILENT_S = int(os.environ.get("HIVE_LOCK_SILENT_S", hive_locks.SILENT_S))  # type: ignore[misc]
-    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
-        for line in sys.stdin:
-            answers.write(json.dumps(answer(json.loads(line))) + "\n")
-            answers.flush()
+    serve(answer)
 
 
 main()

@@ -22,7 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tests.cluster import release
 from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl

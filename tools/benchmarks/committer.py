@@ -7,15 +7,13 @@ commits Paimon has acknowledged.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from spark_apps.catalog.session import Session
-from spark_apps.contract import read_job
+from spark_apps.driver.dispatch import read_job
+from tests.support.worker_channel import serve
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -64,12 +62,5 @@ def _append(session: Session, table: Any, numbers: range) -> None:
         commit.close()
 
 
-def main() -> None:
-    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
-        for line in sys.stdin:
-            answers.write(json.dumps(answer(json.loads(line))) + "\n")
-            answers.flush()
-
-
 if __name__ == "__main__":
-    main()
+    serve(answer)

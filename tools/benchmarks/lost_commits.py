@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paimon_engines.engine import Engine, supported_engines
+from paimon_contract.job import job_text
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from paimon_operator.api.catalog.storage import CLAIM_PATH
 from paimon_operator.api.conditions import ConditionStatus
-from paimon_operator.api.contract import job_text
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits.commit_safety import commit_safe, protection_of
 from paimon_operator.core.conditions import Finding
@@ -31,10 +32,12 @@ from tests.spark import with_metastore
 from tests.spark.with_metastore import Servers
 from tests.support import builders, lake_reader
 from tests.support.s3_server import REGION
+from tests.support.spark_home import spark_home
 from tests.support.spark_process import Worker
 from tools.engines.fetch import fetch
 
 COMMITS, ROWS = 20, 5
+COMMITTER = Path(__file__).with_name("committer.py")
 DATABASE = "bench"
 _numbers = itertools.count(1)
 
@@ -159,9 +162,8 @@ def bench(engine: Engine, jars: Path) -> Iterator[tuple[Bench, Metastore, Path]]
         metastore.on_loopback(Path(name) / "hive") as hive,
     ):
         directory, env = Path(name), with_metastore.environment(Path(name))
-        writers = [
-            Worker(jars, directory / f"{number}.log", "tools.benchmarks.committer", **env) for number in range(2)
-        ]
+        home = spark_home(engine, jars)
+        writers = [Worker(home, directory / f"{number}.log", COMMITTER, **env) for number in range(2)]
         try:
             yield Bench(engine, directory, servers, writers), hive, directory
         finally:

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from paimon_engines.engine import Engine, Jar, supported_engines
+from paimon_engines.engine import Engine, Jar
+from paimon_engines.loader import supported_engines
 
 JARS_DIR_VARIABLE = "PAIMON_OPERATOR_JARS_DIR"
 COPY_PLUGIN = ("org.apache.maven.plugins", "maven-dependency-plugin", "3.6.1")

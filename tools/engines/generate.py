@@ -22,7 +22,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from paimon_engines.engine import Engine, supported_engines
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
 from tools.engines.aggregate_probe import TypeProbe
 from tools.engines.fetch import fetch
 from tools.engines.format_probe import FormatProbe

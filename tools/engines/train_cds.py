@@ -12,11 +12,19 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from paimon_engines.engine import Engine, supported_engines
-from spark_apps.contract import read_job
+from paimon_engines.engine import Engine
+from paimon_engines.loader import supported_engines
+from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 
-COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(12,2)", "at": "TIMESTAMP(6)", "items": "ARRAY<ROW<sku STRING, n INT>>"}
+ITEM = [{"id": 0, "name": "sku", "type": "STRING"}, {"id": 1, "name": "n", "type": "INT"}]
+COLUMNS = {
+    "id": "BIGINT",
+    "amount": "DECIMAL(12,2)",
+    "at": "TIMESTAMP(6)",
+    "items": {"type": "ARRAY", "element": {"type": "ROW", "fields": ITEM}},
+}
+"""Types in Paimon's JSON form."""
 
 
 def jobs(engine: Engine, scratch: Path) -> list[dict[str, Any]]:
@@ -50,7 +58,7 @@ def jobs(engine: Engine, scratch: Path) -> list[dict[str, Any]]:
 
 def _provision() -> dict[str, Any]:
     return {
-        "columns": [{"name": name, "type": text} for name, text in COLUMNS.items()],
+        "columns": [{"name": name, "type": str(form), "dataType": form} for name, form in COLUMNS.items()],
         "primaryKeys": ["id"],
         "options": {"bucket": "1", "write-only": "true"},
         "adoption": "AdoptIfIdentical",

@@ -13,9 +13,9 @@ from spark_apps.catalog.ownership import own_location
 from spark_apps.failures.classify import RunError
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from paimon_engines.engine import Engine
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 HIVE: Final = "hive"
 _FORMAT_OF_PAIMON: Final = "org.apache.paimon.hive.mapred.PaimonInputFormat"

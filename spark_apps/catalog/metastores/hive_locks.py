@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from spark_apps.progress import log_step
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 SILENT_S: Final = 300
 """Seconds without a sign of life after which a lock counts as left behind: Hive's own metastore.txn.timeout, by which

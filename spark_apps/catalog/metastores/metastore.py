@@ -12,19 +12,20 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from paimon_contract import environment
 from spark_apps.catalog.metastores import hive, hive_locks
 from spark_apps.failures.classify import RunError, root_message
 
 if TYPE_CHECKING:
+    from paimon_contract.job import Job
     from paimon_engines.engine import Engine
     from spark_apps.catalog.session import Session
-    from spark_apps.contract import Job
 
 JDBC: Final = "jdbc"
 URI: Final = "uri"
 URI_FIELD: Final = "spec.metastore.jdbc.uri"
 CREDENTIALS_FIELD: Final = "spec.metastore.jdbc.credentialsSecretRef"
-DIRECTORY_VARIABLE: Final = "METASTORE_CREDENTIALS"
+DIRECTORY_VARIABLE: Final = environment.METASTORE_CREDENTIALS
 """Names the directory with the Secret's keys as files."""
 _DRIVERS_OWN: Final = "jdbc."
 """Prefix of the catalog options that Paimon hands to the JDBC driver."""

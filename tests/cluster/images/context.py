@@ -13,7 +13,11 @@ from tests.cluster.images import wheels
 from tests.cluster.images.digest import source_files
 
 ROOT = CHECKOUT / "build" / "image-context"
-DRIVER_PACKAGES = (CHECKOUT / "spark_apps", CHECKOUT / "operator" / "paimon_engines")
+DRIVER_PACKAGES = (
+    CHECKOUT / "spark_apps",
+    CHECKOUT / "operator" / "paimon_contract",
+    CHECKOUT / "operator" / "paimon_engines",
+)
 """The Python packages of the Spark image that are this project's own."""
 ENTRYPOINT = CHECKOUT / "spark_apps" / "entrypoint.sh"
 TRAINING = CHECKOUT / "tools" / "engines" / "train_cds.py"

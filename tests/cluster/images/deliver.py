@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from tests.cluster import containerd
 from tests.cluster.cache import locked
 from tests.cluster.images import storage

@@ -28,13 +28,13 @@ NOTHING = "nothing is known to hold two commits apart here: commits can get lost
 ALONE = "Nobody but the operator commits, one run at a time."
 FOUND = (
     "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user flink, not by the operator, while "
-    "externalWriters is {}: commits can get lost. Stop that writer, then set externalWriters to {}; or, if it has to "
-    "go on"
+    "externalWriters is {}: commits can get lost. Stop that writer, then set externalWriters to {}; or, if it must "
+    "continue"
 )
 UNLOCKED = ", to Active, and the catalog's commitPolicy to AllowUnsafe."
 LOCKED = " and commits under the metastore's lock, to Active."
 
-# storage, metastore, locks of the engine: reason with writers that are announced, with found ones, and the sentence
+# storage, metastore, locks of the engine: reason with writers that are declared, with found ones, and the sentence
 KEPT = [
     ("s3", "Filesystem", NO_LOCK, "CommitUnsafe", "OutsideCommit", S3),
     ("s3", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", S3),
@@ -81,19 +81,19 @@ def test_no_combination_is_left_out() -> None:
 def test_every_combination_has_its_verdict_and_its_sentence(
     row: tuple[str, str, frozenset[str], str, str, str],
 ) -> None:
-    storage, metastore, locks, announced, found, sentence = row
+    storage, metastore, locks, declared, found, sentence = row
     kept = protection(storage, MetastoreType(metastore), locks)
-    would = "would be safe" if announced in SAFE else "would not be safe"
-    lead = "Others commit to the table:" if announced in SAFE else "Others commit to the table, and"
+    would = "would be safe" if declared in SAFE else "would not be safe"
+    lead = "Others commit to the table:" if declared in SAFE else "Others commit to the table, and"
 
     for writers in ("None", "Paused"):
         told = f"{ALONE} Others {would}: {sentence}."
         assert says(kept, writers, found=False) == (True, "SingleCommitter", told)
     for discovered in (False, True):  # Active accounts for every commit
         told = f"{lead} {sentence}."
-        assert says(kept, "Active", found=discovered) == (announced in SAFE, announced, told)
+        assert says(kept, "Active", found=discovered) == (declared in SAFE, declared, told)
     for writers, other in (("None", "Paused"), ("Paused", "None")):
-        way_out = FOUND.format(writers, other) + (LOCKED if announced == "CommitLock" else UNLOCKED)
+        way_out = FOUND.format(writers, other) + (LOCKED if declared == "CommitLock" else UNLOCKED)
         told = f"Others commit to the table: {sentence}." if found in SAFE else way_out
         assert says(kept, writers, found=True) == (found in SAFE, found, told)
 
@@ -142,7 +142,7 @@ def test_what_protects_a_catalog_is_read_from_its_manifest_and_its_engine(spec: 
 def test_a_catalog_sums_its_tables_up(metastore: Any, counts: tuple[int, int], says: str, message: str) -> None:
     catalog = builders.catalog(metastore=metastore)
     guarded = catalog.metadata.model_copy(update={"finalizers": (builders.FINALIZER,)})
-    observed = CatalogObserved(tables=7, announced=counts[0], found=counts[1])
+    observed = CatalogObserved(tables=7, declared=counts[0], found=counts[1])
     decision = plan_catalog(
         catalog.model_copy(update={"metadata": guarded}), observed, builders.operator_facts(), builders.NOW
     )

@@ -17,17 +17,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.api.contract import (
-    CompactJob,
-    Job,
-    JobCatalog,
-    JobColumn,
-    JobExecutors,
-    JobRun,
-    JobSpark,
-    JobTable,
-    ProvisionJob,
-)
+from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
+from paimon_contract.parameters.compact import CompactParameters
+from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run.spec import CompactStrategy, PaimonRun
@@ -35,6 +27,7 @@ from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_po
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.memory import DRIVER_MEMORY, EXECUTOR_MEMORY
 from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable
+from spark_apps.driver.dispatch import read_job
 from tests.support.builders import run, table
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -57,7 +50,7 @@ MOUNTS = (
 )
 
 
-def job(of: PaimonRun, **operation: Any) -> Job:
+def job(of: PaimonRun, parameters: object) -> Job:
     return Job(
         run=JobRun(name=of.metadata.name, uid=of.metadata.uid, namespace=of.metadata.namespace),
         operation=of.spec.type,
@@ -68,14 +61,14 @@ def job(of: PaimonRun, **operation: Any) -> Job:
         table=JobTable(database="shop", name="orders"),
         owner="kube-system-uid/shop/orders",
         commit_user=f"{of.metadata.name}-{of.metadata.uid}",
-        **operation,
+        parameters=parameters,
     )
 
 
-COMPACT_JOB = job(COMPACT, compact=CompactJob(strategy=CompactStrategy.FULL))
+COMPACT_JOB = job(COMPACT, CompactParameters(strategy=CompactStrategy.FULL))
 PROVISION_JOB = job(
     PROVISION,
-    provision=ProvisionJob(
+    ProvisionParameters(
         columns=(JobColumn(name="order_id", type="BIGINT NOT NULL"), JobColumn(name="Größe", type="STRING")),
         primary_keys=("order_id",),
         options={"bucket": "4"},
@@ -131,7 +124,7 @@ EXECUTORS = Executors(
 )
 CLUSTER = replace(
     LAUNCH,
-    job=COMPACT_JOB.model_copy(update={"spark": JobSpark(conf={"spark.speculation": "true"}, executors=EXECUTORS.job)}),
+    job=replace(COMPACT_JOB, spark=JobSpark(conf={"spark.speculation": "true"}, executors=EXECUTORS.job)),
     long_work=True,
     executors=EXECUTORS,
     overlay=OVERLAY,
@@ -173,7 +166,7 @@ def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict
 
 def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
     stored = a_config_map(EVERYTHING, PROVISION)["data"]["job.json"]
-    assert Job.model_validate_json(stored) == PROVISION_JOB
+    assert read_job(stored) == PROVISION_JOB
     assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
 
 
@@ -200,7 +193,7 @@ def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
 
 def test_all_pods_of_a_table_have_one_host_name_where_a_hive_metastore_keeps_it_beside_locks() -> None:
     def host(launch: Launch, of: PaimonRun, **attempt: int) -> str:
-        of_hive = launch.job.model_copy(update={"catalog": JobCatalog(warehouse="s3://lake/w", metastore="hive")})
+        of_hive = replace(launch.job, catalog=JobCatalog(warehouse="s3://lake/w", metastore="hive"))
         return str(a_pod(replace(launch, job=of_hive), of, **attempt)["spec"]["hostname"])
 
     assert host(LAUNCH, COMPACT) == host(LAUNCH, COMPACT, attempt=2) == host(EVERYTHING, PROVISION)

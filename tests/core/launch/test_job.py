@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from paimon_contract.job import job_text
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
@@ -52,7 +54,10 @@ HEAD: dict[str, Any] = {
 
 
 def job(run: PaimonRun, table: PaimonTable = TABLE, catalog: PaimonCatalog | None = None) -> dict[str, Any]:
-    return build_job(run, table, catalog or builders.catalog(), builders.operator_facts()).to_json()
+    document: dict[str, Any] = json.loads(
+        job_text(build_job(run, table, catalog or builders.catalog(), builders.operator_facts()))
+    )
+    return document
 
 
 def run(**spec: Any) -> PaimonRun:
@@ -71,10 +76,10 @@ def test_provision() -> None:
         "operation": "Provision",
         "provision": {
             "columns": [
-                {"name": "dt", "type": "STRING NOT NULL"},
-                {"name": "order_id", "type": "BIGINT NOT NULL"},
-                {"name": "amount", "type": "DECIMAL(12,2)"},
-                {"name": "note", "type": "STRING"},
+                {"name": "dt", "type": "STRING NOT NULL", "dataType": "STRING NOT NULL"},
+                {"name": "order_id", "type": "BIGINT NOT NULL", "dataType": "BIGINT NOT NULL"},
+                {"name": "amount", "type": "DECIMAL(12,2)", "dataType": "DECIMAL(12,2)"},
+                {"name": "note", "type": "STRING", "dataType": "STRING"},
             ],
             "primaryKeys": ["dt", "order_id"],
             "partitionKeys": ["dt"],

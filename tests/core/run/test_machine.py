@@ -127,7 +127,7 @@ def test_a_run_of_another_type_than_the_table_started_makes_nothing(uid: str | N
 
 
 @pytest.mark.parametrize("type_", ["Provision", "Write", "Drop"])
-def test_a_users_run_of_a_type_that_only_the_operator_starts_ends_and_says_so(type_: str) -> None:
+def test_a_users_run_of_a_type_that_only_the_operator_starts_fails_with_the_reason(type_: str) -> None:
     """One that an older CRD let in: the rule of the CRD refuses it today."""
     write = {"name": "import"} if type_ == "Write" else None
     story = Story(named=False, type=type_, compact=None, write=write, trigger=None)
@@ -172,7 +172,7 @@ MAKING = found(ConditionType.READY, ConditionStatus.UNKNOWN, Reason.PROVISIONING
         (TableStatus(), True, "PaimonTable orders is being deleted"),
     ],
 )
-def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, deleted: bool) -> None:
+def test_a_users_run_reports_what_it_waits_for(status: TableStatus, words: str, *, deleted: bool) -> None:
     story = Story(named=False, trigger=None)
     story.carry_out(Decision(status=None, finalizer="add"))
     gone = {"metadata": {"deletionTimestamp": builders.NOW}} if deleted else {}
@@ -182,7 +182,7 @@ def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, 
     assert words in story.message()
 
 
-def test_a_run_without_a_table_says_so() -> None:
+def test_a_run_without_a_table_reports_it() -> None:
     story = Story()
     story.table = None
     assert story.reconcile().actions == ()
@@ -225,7 +225,7 @@ def test_a_pod_that_was_made_before_the_operator_died_is_found_and_not_made_twic
     assert story.attempt.pod_uid == f"uid-of-{RUN_NAME}-1"
 
 
-def test_a_pod_that_ended_while_nobody_looked_is_read_all_the_same() -> None:
+def test_a_pod_that_ended_while_the_operator_was_away_is_read() -> None:
     story = launched()
     story.reconcile(pods.ended(0, pods.result(story.run)))
     assert (story.run.status.phase, story.attempt.started) == (Phase.SUCCEEDED, pods.STARTED)
@@ -240,7 +240,7 @@ def test_a_pod_that_was_seen_and_is_gone_is_lost_and_the_next_attempt_asks_paimo
     assert created(story.reconcile(NOT_THERE, later=MINUTES)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
 
 
-def test_the_same_look_gives_the_same_status_again() -> None:
+def test_equal_observations_give_an_equal_status() -> None:
     stages: list[tuple[Story, Json | None]] = [
         (Story(named=False), None),
         (launched(), None),
@@ -266,7 +266,7 @@ def test_a_pod_of_another_object_under_our_name_is_neither_adopted_nor_deleted()
 
 
 @pytest.mark.parametrize("reason", [Reason.NOT_PERMITTED, Reason.NAME_TAKEN])
-def test_a_create_that_the_api_server_refuses_is_told_and_tried_again(reason: Reason) -> None:
+def test_a_create_that_the_api_server_refuses_is_reported_and_tried_again(reason: Reason) -> None:
     story = launched()
     story.refusal = Refusal(reason=reason, message='exceeded quota: requests.memory "2Gi"')
     decision = story.reconcile(NOT_THERE)

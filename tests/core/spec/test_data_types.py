@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.core.spec.data_types import MAX_DEPTH, DataType, TypeTextError, canonical, not_writable, parse
+from paimon_operator.core.spec.data_types import (
+    MAX_DEPTH,
+    DataType,
+    TypeTextError,
+    canonical,
+    not_writable,
+    paimon_json,
+    parse,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +44,32 @@ from paimon_operator.core.spec.data_types import MAX_DEPTH, DataType, TypeTextEr
 def test_one_form_for_each_type(text: str, expected: str) -> None:
     assert canonical(text) == expected
     assert canonical(expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("DECIMAL(12,2) NOT NULL", "DECIMAL(12,2) NOT NULL"),
+        ("ARRAY<INT NOT NULL> NOT NULL", {"type": "ARRAY NOT NULL", "element": "INT NOT NULL"}),
+        ("MULTISET<STRING>", {"type": "MULTISET", "element": "STRING"}),
+        (
+            "MAP<STRING, ROW<`a b` INT, c ARRAY<DATE>>>",
+            {
+                "type": "MAP",
+                "key": "STRING",
+                "value": {
+                    "type": "ROW",
+                    "fields": [
+                        {"id": 0, "name": "a b", "type": "INT"},
+                        {"id": 1, "name": "c", "type": {"type": "ARRAY", "element": "DATE"}},
+                    ],
+                },
+            },
+        ),
+    ],
+)
+def test_the_json_form_of_a_type_is_that_of_paimons_schema_files(text: str, expected: Any) -> None:
+    assert paimon_json(parse(text)) == expected
 
 
 @pytest.mark.parametrize(

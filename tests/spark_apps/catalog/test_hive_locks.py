@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paimon_engines.engine import supported_engines
+from paimon_engines.loader import supported_engines
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.metastores.hive_locks import LOOK_S, SILENT_S, take_away_own
 

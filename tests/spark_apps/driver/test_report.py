@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.api.contract import read_result
-from spark_apps.contract import MAX_RESULT_BYTES, Job, JobCatalog, JobRun, JobTable, OutsideCommit, Seen, to_json
-from spark_apps.driver.report import document_of, text_of
+from paimon_contract.documents import to_text
+from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.result import MAX_RESULT_BYTES, Elapsed, ForeignCommit, Outcome, Seen
+from paimon_operator.api.run.result import read_result
+from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import input_failure
 
 JOB = Job(
@@ -22,8 +24,9 @@ JOB = Job(
     table=JobTable("shop", "orders"),
     owner="o",
     commit_user="c",
+    parameters=None,
 )
-SEEN = to_json(Seen(5, OutsideCommit(5, "u" * 100, "APPEND", "2026-01-01T00:00:00Z")))
+SEEN = Seen(seen_snapshot=5, outside_commit=ForeignCommit(5, "u" * 100, "APPEND", "2026-01-01T00:00:00Z"))
 ANY_TEXT = st.builds(
     lambda piece, times: piece * times, st.text(st.characters(exclude_categories=()), max_size=20), st.integers(0, 500)
 )
@@ -32,7 +35,7 @@ ANY_TEXT = st.builds(
 def reported(message: str, remedy: str = "correct the files") -> str:
     """The result of a failure that says this."""
     failure = input_failure("InputMalformed", message, remedy, field="spec.writes[import].from.files")
-    return text_of(document_of(JOB, SEEN, failure, {"session": 1, "total": 2}))
+    return to_text(document_of(JOB, SEEN, Outcome(), failure, Elapsed(1, 2)))
 
 
 @given(ANY_TEXT, ANY_TEXT)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from spark_apps.catalog.session import Session
-from spark_apps.contract import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from spark_apps.executors.diagnostics import told_by
 from spark_apps.executors.settings import host
 from spark_apps.executors.shared_secret import as_spark_reads_it, shared_secret
@@ -40,6 +40,7 @@ def options(executors: JobExecutors | None = EXECUTORS, **conf: str) -> dict[str
         version=1,
         run=JobRun("orders-compact-1", "uid-1", "shop"),
         operation="Compact",
+        parameters=None,
         engine="paimon-1.4",
         catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
         table=JobTable("shop", "orders"),

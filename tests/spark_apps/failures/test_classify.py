@@ -6,14 +6,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from paimon_engines.engine import supported_engines
-from spark_apps.contract import Job, JobCatalog, JobRun, JobTable, WriteJob
+from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.parameters.write import WriteParameters
+from paimon_engines.loader import supported_engines
 from spark_apps.failures.classify import RunError, classify
 from spark_apps.storage.hdfs import Hdfs
 from spark_apps.storage.s3 import Storage, storage_of
 from spark_apps.storage.volume import Volume
 
-WRITE = WriteJob("import", "h1", "Upsert", "csv", "s3://landing/", "New", once=False, ledger="s3://lake/ledger")
+WRITE = WriteParameters(
+    name="import",
+    hash="h1",
+    mode="Upsert",
+    format="csv",
+    location="s3://landing/",
+    select="New",
+    once=False,
+    ledger="s3://lake/ledger",
+)
 ON_THE_WAREHOUSE = {"s3.endpoint": "http://s3.storage:7070"}
 ON_INPUTS = {"fs.s3a.endpoint": "http://s3.storage:7070"}
 
@@ -37,7 +47,7 @@ def failing(
         owner="o",
         commit_user="c",
         hadoop=hadoop or {},
-        write=WRITE,
+        parameters=WRITE,
     )
     return classify(RuntimeError(said), Storage.of(job, supported_engines()[engine]))
 
@@ -213,6 +223,7 @@ def test_what_is_said_of_a_storage_goes_by_the_warehouse(warehouse: str, kind: t
         version=1,
         run=JobRun("r", "u", "shop"),
         operation="Compact",
+        parameters=None,
         engine="paimon-1.4",
         catalog=JobCatalog(warehouse, "filesystem"),
         table=JobTable("shop", "orders"),

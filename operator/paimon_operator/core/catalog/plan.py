@@ -1,4 +1,4 @@
-"""The catalog's own reconcile: no Spark, only what the manifest, the engines and the catalog's tables tell."""
+"""The decision about a catalog, from its manifest, the engines and its tables. It starts no Spark application."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core import naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
-from paimon_operator.core.commits.commit_safety import Protection, alone, protection_of
+from paimon_operator.core.commits.commit_safety import Protection, protection_of, single_committer
 from paimon_operator.core.conditions import Finding, false, idle, report, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
@@ -24,32 +24,32 @@ from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.errors import SpecError
 
 NAMED: Final = 3
-"""How many tables a message names; the others it counts."""
+"""How many tables a message names; it counts the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogObserved:
-    """What was seen of the catalog's tables."""
+    """What is known about the catalog's tables."""
 
     tables: int = 0
     """PaimonTables of the namespace that refer to it."""
     reached: bool = False
-    """A run of one of them has succeeded: the storage can be reached."""
-    announced: int = 0
-    """Tables of it that others commit to, as their externalWriters says."""
+    """Whether a run of one of them has succeeded, so that the storage can be reached."""
+    declared: int = 0
+    """Number of tables whose externalWriters declares foreign writers."""
     found: int = 0
-    """Tables in which a run has found a commit of others that nobody announced."""
+    """Number of tables in which a run found an undeclared foreign commit."""
     unsupported: int = 0
-    """Such tables too, but with buckets that grow with the keys, which bear no other writer in any catalog."""
+    """Number of such tables whose buckets grow with the keys: no catalog makes a foreign writer safe there."""
     first_names: tuple[str, ...] = ()
-    """The first of its tables by name."""
+    """The first of its tables, by name."""
     unreached: tuple[reachability.UnreachableStorage, ...] = ()
-    """Tables whose last run failed at the storage."""
+    """Tables whose last run the storage caused to fail."""
     namespace_terminating: bool = False
 
     @classmethod
     def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
-        """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
+        """From the catalog's tables as plain JSON: parsing the models of ten thousand tables would take seconds."""
         count, reached, names, unreached = 0, False, [], []
         others: Counter[foreign_commits.ForeignWriters] = Counter()
         for table in tables:
@@ -63,7 +63,7 @@ class CatalogObserved:
         return cls(
             tables=count,
             reached=reached,
-            announced=others[foreign_commits.ForeignWriters.DECLARED],
+            declared=others[foreign_commits.ForeignWriters.DECLARED],
             found=others[foreign_commits.ForeignWriters.FOUND],
             unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
             first_names=tuple(nsmallest(NAMED, names)),
@@ -75,19 +75,19 @@ class CatalogObserved:
 def plan_catalog(
     catalog: PaimonCatalog, observed: CatalogObserved, operator: OperatorFacts, now: datetime
 ) -> Decision[CatalogStatus]:
-    """What to say about the catalog, and whether its finalizer may go: not before its last table has."""
-    guarded = naming.FINALIZER in catalog.metadata.finalizers
+    """The catalog's status, and whether its finalizer may be removed: not while a table refers to it."""
+    has_finalizer = naming.FINALIZER in catalog.metadata.finalizers
     if catalog.metadata.deletion_timestamp is not None:
-        if not guarded:
+        if not has_finalizer:
             return Decision(status=None)
         if observed.tables == 0 or observed.namespace_terminating:
             return Decision(status=None, finalizer="remove")
         return _decided(catalog, observed, operator, _in_use(observed), now)
-    if not guarded and not observed.namespace_terminating:
+    if not has_finalizer and not observed.namespace_terminating:
         return Decision(status=None, finalizer="add")
     problems = tuple(catalog_problems(catalog, operator))
     engine = operator.engines.get(operator.engine_of(catalog))
-    findings = _wrong(problems) if problems else _right(catalog, observed, protection_of(catalog, engine))
+    findings = _invalid(problems) if problems else _valid(catalog, observed, protection_of(catalog, engine))
     return _decided(catalog, observed, operator, findings, now)
 
 
@@ -105,12 +105,12 @@ def _named(observed: CatalogObserved) -> str:
     return ", ".join(observed.first_names) + (f", and {more} more" if more else "")
 
 
-def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
+def _invalid(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
     reason, message = known_reason(problems[0].reason, Reason.INVALID_SPEC), summarise(problems)
     return (false(ConditionType.READY, reason, message), *stalled(reason, message))
 
 
-def _right(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
+def _valid(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
     return (
         _ready(observed),
         *idle(Reason.NO_ACTION_NEEDED),
@@ -132,14 +132,14 @@ def _ready(observed: CatalogObserved) -> Finding:
 
 
 def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
-    unsafe = (0 if kept.announced else observed.announced) + (0 if kept.unannounced else observed.found)
+    unsafe = (0 if kept.declared_safe else observed.declared) + (0 if kept.undeclared_safe else observed.found)
     unsafe += observed.unsupported
     if unsafe:
         message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
         return false(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
-    if safe := observed.announced + observed.found:
+    if safe := observed.declared + observed.found:
         return true(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
-    return alone(kept)
+    return single_committer(kept)
 
 
 def _tables(count: int) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
+from paimon_contract.job import JobExecutors
 from paimon_operator.api import units
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.contract import JobExecutors
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark

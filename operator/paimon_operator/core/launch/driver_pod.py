@@ -10,8 +10,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from paimon_contract import environment
+from paimon_contract.job import Job, job_text
 from paimon_operator.api.catalog.metastore import MetastoreType
-from paimon_operator.api.contract import Job, job_text
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
@@ -198,7 +199,7 @@ def _container_security() -> dict[str, Any]:
     }
 
 
-def _container(launch: Launch, memory_mib: int, environment: list[dict[str, Any]]) -> dict[str, Any]:
+def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]]) -> dict[str, Any]:
     memory = _memory(memory_mib)
     requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
     return {
@@ -207,7 +208,7 @@ def _container(launch: Launch, memory_mib: int, environment: list[dict[str, Any]
         "imagePullPolicy": launch.pull_policy,
         "command": [ENTRYPOINT],
         "args": ["driver", f"{JOB_DIRECTORY}/{JOB_FILE}"],
-        "env": environment,
+        "env": variables,
         # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
         "resources": {"requests": requests, "limits": {"memory": memory}},
         "securityContext": _container_security(),
@@ -235,20 +236,20 @@ def _environment(
     run: PaimonRun, launch: Launch, attempt: int, memory_mib: int, own_deadline_s: int
 ) -> list[dict[str, Any]]:
     plain = {
-        "RUN_NAME": run.metadata.name,
-        "RUN_UID": run.metadata.uid,
-        "RUN_ATTEMPT": str(attempt),
-        "DRIVER_CORES": str(launch.cores),
-        "DRIVER_HEAP": f"{DRIVER_MEMORY.heap_mib(memory_mib)}m",
-        "DRIVER_DEADLINE_S": str(own_deadline_s),
+        environment.RUN_NAME: run.metadata.name,
+        environment.RUN_UID: run.metadata.uid,
+        environment.RUN_ATTEMPT: str(attempt),
+        environment.DRIVER_CORES: str(launch.cores),
+        environment.DRIVER_HEAP: f"{DRIVER_MEMORY.heap_mib(memory_mib)}m",
+        environment.DRIVER_DEADLINE_S: str(own_deadline_s),
     }
     if launch.long_work:
-        plain["DRIVER_JIT"] = "tiered"
-    environment: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
+        plain[environment.DRIVER_JIT] = "tiered"
+    variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
     if launch.executors is not None:
         known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))
-        environment += executor_pod.driver_environment(*known)
-    return environment + [_variable(each) for each in launch.variables]
+        variables += executor_pod.driver_environment(*known)
+    return variables + [_variable(each) for each in launch.variables]
 
 
 def _variable(variable: Variable) -> dict[str, Any]:

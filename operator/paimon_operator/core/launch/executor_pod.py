@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from paimon_operator.api.contract import JobExecutors
+from paimon_contract import environment
+from paimon_contract.job import JobExecutors
 from paimon_operator.core import naming
 
 CONTAINER: Final = "executor"
@@ -43,12 +44,12 @@ class Executors:
 def driver_environment(image: str, pull_policy: str, directory: str, secrets: Iterable[str]) -> list[dict[str, Any]]:
     """What a driver needs to know beside its job, which lies in `directory` together with the executors' Pod."""
     return [
-        {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-        {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
-        {"name": "EXECUTOR_IMAGE", "value": image},
-        {"name": "EXECUTOR_PULL_POLICY", "value": pull_policy},
-        {"name": "EXECUTOR_TEMPLATE", "value": f"{directory}/{TEMPLATE_FILE}"},
-        {"name": "API_ACCESS", "value": API_DIRECTORY},
+        {"name": environment.POD_IP, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        {"name": environment.POD_NAME, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+        {"name": environment.EXECUTOR_IMAGE, "value": image},
+        {"name": environment.EXECUTOR_PULL_POLICY, "value": pull_policy},
+        {"name": environment.EXECUTOR_TEMPLATE, "value": f"{directory}/{TEMPLATE_FILE}"},
+        {"name": environment.API_ACCESS, "value": API_DIRECTORY},
         shared_secret(secrets),
     ]
 
@@ -59,7 +60,7 @@ def shared_secret(secrets: Iterable[str]) -> dict[str, Any]:
     From them both sides work out the secret of their own connection, so that it stands in no object. With none, Spark
     makes one up and writes it into the executors' Pods.
     """
-    return {"name": "SHARED_SECRETS", "value": " ".join(secrets)}
+    return {"name": environment.SHARED_SECRETS, "value": " ".join(secrets)}
 
 
 def token_volume(deadline_s: int) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def template(executors: Executors, shape: ExecutorPodSpec) -> dict[str, Any]:
 
 
 def _container(shape: ExecutorPodSpec) -> dict[str, Any]:
-    own = [{"name": "RUN_UID", "value": shape.run_uid}, shared_secret(shape.secrets)]
+    own = [{"name": environment.RUN_UID, "value": shape.run_uid}, shared_secret(shape.secrets)]
     return {
         "name": CONTAINER,
         "command": list(shape.command),

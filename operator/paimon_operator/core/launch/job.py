@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
+from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.contract import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
@@ -67,7 +67,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         commit_user=f"{run.metadata.name}-{run.metadata.uid}",
         since_snapshot=foreign_commits.since(context.table),
         spark=_spark(context.catalog, executors),
-        **_member(run, context),
+        parameters=_parameters(run, context),
     )
 
 
@@ -76,18 +76,18 @@ def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark |
     return JobSpark(conf=dict(conf), executors=executors) if conf or executors else None
 
 
-def _member(run: PaimonRun, context: TableContext) -> dict[str, Any]:
+def _parameters(run: PaimonRun, context: TableContext) -> object:
     match run.spec.type:
         case RunType.PROVISION:
-            return {"provision": desired_table(context.spec, context.effective)}
+            return desired_table(context.spec, context.effective)
         case RunType.WRITE:
-            return {"write": write.job(context, run)}
+            return write.job(context, run)
         case RunType.COMPACT:
-            return {"compact": compact.job(context, run)}
+            return compact.job(context, run)
         case RunType.EXPIRE_SNAPSHOTS:
-            return {"expire_snapshots": expire_snapshots.job(context)}
+            return expire_snapshots.job(context)
         case RunType.DROP:
-            return {"drop": drop.job()}
+            return drop.job()
 
 
 def _permitted(run: PaimonRun, context: TableContext) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from paimon_contract.result import Result, ResultMeasure
 from paimon_operator.api.base import to_the_second
 from paimon_operator.api.conditions import ConditionType
-from paimon_operator.api.contract import Result
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.result import measure_after, measure_before, outside_commit, write_result
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Attempt, FailureClass, Measure, Phase, RunStatus, RunType
+from paimon_operator.api.run.status import Attempt, FailureClass, Phase, RunStatus, RunType
 from paimon_operator.core import backoff
 from paimon_operator.core.conditions import false, idle, stalled, true, unknown
 from paimon_operator.core.run import attempt as attempts
@@ -131,32 +132,20 @@ def _final(
 def _facts_of(result: Result) -> dict[str, Any]:
     return {
         "seen_snapshot": result.seen_snapshot,
-        "outside_commit": result.outside_commit,
-        "before": result.before,
-        "after": _after(result),
+        "outside_commit": outside_commit(result),
+        "before": measure_before(result),
+        "after": measure_after(result),
         "created": result.created,
         "differences": tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES]),
-        "write": result.write,
+        "write": write_result(result),
         "expired": result.expired,
         "dropped": result.dropped,
     }
 
 
-def _after(result: Result) -> Measure | None:
-    """The table after the run: `after` of the result, and `table` for what `after` leaves open."""
-    facts: dict[str, Any] = {}
-    if result.table is not None:
-        facts = result.table.model_dump(exclude_none=True)
-        if "size_bytes" in facts:
-            facts["bytes"] = facts.pop("size_bytes")
-    if result.after is not None:
-        facts |= result.after.model_dump(exclude_none=True)
-    return Measure(**facts) if facts else None
-
-
 def _summary(result: Result) -> str:
     """What the run did, as one clause for `kubectl get`."""
-    match result.operation:
+    match RunType(result.operation):
         case RunType.PROVISION:
             return "the table was made" if result.created else "the table was verified"
         case RunType.WRITE:
@@ -173,8 +162,8 @@ def _write_summary(result: Result) -> str:
     if result.write is None or result.write.skipped:
         return "there was nothing to load"
     found = " by an earlier attempt" if result.write.already_committed else ""
-    return f"{result.write.rows or 0} rows of {result.write.files or 0} files were loaded{found}"
+    return f"{result.write.rows} rows of {result.write.files} files were loaded{found}"
 
 
-def _files(measure: Measure | None) -> str:
+def _files(measure: ResultMeasure | None) -> str:
     return "an unknown number of files" if measure is None or measure.files is None else f"{measure.files} files"

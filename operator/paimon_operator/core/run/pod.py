@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from paimon_operator.api.contract import ExitCode
+from paimon_contract.exit_codes import ExitCode
 from paimon_operator.core.launch.driver_pod import CONTAINER, JOB_VOLUME
 from paimon_operator.core.naming import FINALIZER, controller_uid, is_executor
 from paimon_operator.core.ports import Manifest

@@ -1,8 +1,7 @@
-"""Paimon's own type texts: `DECIMAL(12,2)`, `ARRAY<ROW<sku STRING, n INT>>`, optionally ending in `NOT NULL`.
+"""Paimon's type texts: `DECIMAL(12,2)`, `ARRAY<ROW<sku STRING, n INT>>`, optionally ending in `NOT NULL`.
 
-One grammar, read once: a text becomes a `DataType`, and `canonical` writes it back in one form, so that spaces and
-aliases never look like an edit. Limits of precision and scale are those of Paimon's `DataTypes`; which of the legal
-types Spark can write is a separate question (`not_writable`), because the answer is Spark's and not Paimon's.
+`parse` turns a text into a `DataType`. `canonical` writes it in one form, so that spaces and aliases are no edit.
+Limits of precision and scale are those of Paimon's `DataTypes`. `not_writable` names the types that Spark cannot write.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 MAX_LENGTH: Final = 2147483647
 """The length that turns VARCHAR into STRING and VARBINARY into BYTES."""
@@ -19,7 +18,7 @@ NOT_NULL: Final = " NOT NULL"
 
 SPARK_TIMESTAMP_DIGITS: Final = 6
 MAX_DEPTH: Final = 16
-"""Nesting beyond this is refused: no real schema has it, and a recursive reader must not be a way to stop us."""
+"""Deeper nesting is refused: the parser is recursive, and a manifest must not exhaust its stack."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>[0-9]+)|(?P<mark>[<>(),]))"
@@ -47,7 +46,7 @@ _NESTED: Final = frozenset(("ARRAY", "MAP", "MULTISET", "ROW"))
 
 
 class TypeTextError(ValueError):
-    """A text that is no Paimon type. The message is one clause that says what is wrong; `remedy` what to write."""
+    """An invalid type text. The message is one clause with the problem; `remedy` is a sentence."""
 
     def __init__(
         self, problem: str, remedy: str = "Use a Paimon type such as BIGINT, DECIMAL(12,2) or TIMESTAMP(6)."
@@ -88,7 +87,7 @@ class DataType:
 
 
 def canonical(text: str) -> str:
-    """The one way to write a type. Raises TypeTextError."""
+    """The canonical form of a type text. Raises TypeTextError."""
     return str(parse(text))
 
 
@@ -96,12 +95,27 @@ def canonical(text: str) -> str:
 def parse(text: str) -> DataType:
     """Reads a whole type text. Raises TypeTextError for anything that is not exactly one type.
 
-    Cached: a fleet of tables uses few types, and every look at a table reads them all.
+    Cached: tables share few types, and every reconcile of a table parses all of its types.
     """
     reader = _Reader(_tokens(text))
     result = reader.type_(depth=0)
     reader.end()
     return result
+
+
+def paimon_json(data_type: DataType) -> str | dict[str, Any]:
+    """The type as it stands in Paimon's schema files: a text, or an object for a nested type."""
+    if not data_type.children:
+        return str(data_type)
+    name = data_type.name + ("" if data_type.nullable else NOT_NULL)
+    children = [paimon_json(child) for child in data_type.children]
+    if data_type.name == "ROW":
+        named = enumerate(zip(data_type.fields, children, strict=True))
+        fields = [{"id": number, "name": field, "type": child} for number, (field, child) in named]
+        return {"type": name, "fields": fields}
+    if data_type.name == "MAP":
+        return {"type": name, "key": children[0], "value": children[1]}
+    return {"type": name, "element": children[0]}
 
 
 def not_writable(data_type: DataType) -> str | None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.metastore import MetastoreType
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.storage import hdfs, hive, jdbc, s3, volume_claim
 from paimon_operator.core.storage.access import Access
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_contract import environment
 from paimon_operator.api.catalog.hdfs import Hdfs, Kerberos
 from paimon_operator.core.storage.access import ROOT, Access, Mount, ValueSource, Variable
 
@@ -22,13 +23,13 @@ def access(hdfs: Hdfs) -> Access:
         way += _sites(hdfs.config_map_ref.name)
     if hdfs.kerberos is not None:
         return way + _logged_in(hdfs.kerberos)
-    return way + Access(variables=(Variable(name="HADOOP_USER_NAME", value=hdfs.user),)) if hdfs.user else way
+    return way + Access(variables=(Variable(name=environment.HADOOP_USER_NAME, value=hdfs.user),)) if hdfs.user else way
 
 
 def _sites(config_map: str) -> Access:
     path = f"{ROOT}/hadoop"
     return Access(
-        variables=(Variable(name="HADOOP_CONF_DIR", value=path),),
+        variables=(Variable(name=environment.HADOOP_CONF_DIR, value=path),),
         mounts=(
             Mount(
                 volume="hadoop", source=ValueSource.CONFIG_MAP, name=config_map, path=path, items={f: f for f in _SITES}
@@ -44,9 +45,9 @@ def _logged_in(kerberos: Kerberos) -> Access:
         # Whatever the files say: with a keytab, a cluster that asks for no ticket is not the one that was meant.
         hadoop_options={"hadoop.security.authentication": "kerberos"},
         variables=(
-            Variable(name="KRB5_CONFIG", value=f"{krb5}/{_KRB5}"),
-            Variable(name="KRB5PRINCIPAL", value=kerberos.principal),
-            Variable(name="KRB5KEYTAB", value=f"{keytab}/{_KEYTAB}"),
+            Variable(name=environment.KRB5_CONFIG, value=f"{krb5}/{_KRB5}"),
+            Variable(name=environment.KRB5PRINCIPAL, value=kerberos.principal),
+            Variable(name=environment.KRB5KEYTAB, value=f"{keytab}/{_KEYTAB}"),
         ),
         mounts=(
             Mount(volume="keytab", source=ValueSource.SECRET, name=secret, path=keytab, items={_KEYTAB: _KEYTAB}),

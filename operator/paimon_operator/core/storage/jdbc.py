@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_contract import environment
 from paimon_operator.api.catalog.metastore import Jdbc
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
 
@@ -18,10 +19,14 @@ def access(jdbc: Jdbc) -> Access:
     return Access(
         catalog_options={"uri": jdbc.uri},
         variables=(
-            Variable(name="METASTORE_CREDENTIALS", value=DIRECTORY, driver_only=True),
+            Variable(name=environment.METASTORE_CREDENTIALS, value=DIRECTORY, driver_only=True),
             # Nothing reads it. A kubelet says of a variable which Secret is missing, and nothing of a volume; so the
             # volume lets the Pod pass, and the variable holds it.
-            Variable(name="METASTORE_USERNAME", secret_key=SecretKey(secret=secret, key="username"), driver_only=True),
+            Variable(
+                name=environment.METASTORE_USERNAME,
+                secret_key=SecretKey(secret=secret, key="username"),
+                driver_only=True,
+            ),
         ),
         mounts=(
             Mount(

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_contract import environment
+from paimon_engines.engine import Engine, S3Keys
 from paimon_operator.api.catalog.s3_options import PREFIXES
 from paimon_operator.api.catalog.storage import S3
-from paimon_operator.core.engines import Engine, StorageKeys
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
 
-_REQUIRED_KEYS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-_OPTIONAL_KEYS: Final = ("AWS_SESSION_TOKEN",)
-_FILE_VARIABLES: Final = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CREDENTIAL_PROFILES_FILE")
+_REQUIRED_KEYS: Final = (environment.AWS_ACCESS_KEY_ID, environment.AWS_SECRET_ACCESS_KEY)
+_OPTIONAL_KEYS: Final = (environment.AWS_SESSION_TOKEN,)
+_FILE_VARIABLES: Final = (environment.AWS_SHARED_CREDENTIALS_FILE, environment.AWS_CREDENTIAL_PROFILES_FILE)
 """One name for version 2 of AWS's SDK, another for version 1."""
 CREDENTIALS_FILE: Final = "credentials"
 """Key of the Secret, and name of the file."""
@@ -26,8 +27,8 @@ def access(s3: S3, engine: Engine) -> Access:
     """Paimon's own way to S3 and Hadoop's; both take their credentials from the same place."""
     catalog_prefix, input_prefix = PREFIXES
     way = Access(
-        catalog_options=_options(s3, engine.catalog_keys, catalog_prefix),
-        hadoop_options=_options(s3, engine.input_keys, input_prefix),
+        catalog_options=_options(s3, engine.s3, catalog_prefix),
+        hadoop_options=_options(s3, engine.input, input_prefix),
     )
     if s3.ca_config_map_ref is not None:
         way += _authorities(s3.ca_config_map_ref.name)
@@ -35,7 +36,7 @@ def access(s3: S3, engine: Engine) -> Access:
         return way + Access(variables=_environment(s3.credentials_secret_ref.name))
     if s3.credentials_file_secret_ref is not None:
         return way + _from_file(s3.credentials_file_secret_ref.name, engine)
-    return way + _providers(engine.catalog_keys.workload_provider, engine.input_keys.workload_provider, engine)
+    return way + _providers(engine.s3.providers["workload"], engine.input.providers["workload"], engine)
 
 
 def _environment(secret: str) -> tuple[Variable, ...]:
@@ -55,14 +56,14 @@ def _from_file(secret: str, engine: Engine) -> Access:
         items={CREDENTIALS_FILE: CREDENTIALS_FILE},
     )
     file = tuple(Variable(name=name, value=f"{path}/{CREDENTIALS_FILE}") for name in _FILE_VARIABLES)
-    providers = _providers(engine.catalog_keys.file_provider, engine.input_keys.file_provider, engine)
+    providers = _providers(engine.s3.providers["file"], engine.input.providers["file"], engine)
     return providers + Access(variables=file, mounts=(mount,))
 
 
 def _providers(of_catalog: str, of_input: str, engine: Engine) -> Access:
     return Access(
-        catalog_options={engine.catalog_keys.provider: of_catalog},
-        hadoop_options={engine.input_keys.provider: of_input},
+        catalog_options={engine.s3.provider_key: of_catalog},
+        hadoop_options={engine.input.provider_key: of_input},
     )
 
 
@@ -70,14 +71,14 @@ def _authorities(config_map: str) -> Access:
     """The entrypoint makes Java trust them: it has no variable of its own for that."""
     path = f"{ROOT}/ca"
     mount = Mount(volume="ca", source=ValueSource.CONFIG_MAP, name=config_map, path=path, items={CA_FILE: CA_FILE})
-    return Access(variables=(Variable(name="STORAGE_CA_FILE", value=f"{path}/{CA_FILE}"),), mounts=(mount,))
+    return Access(variables=(Variable(name=environment.STORAGE_CA_FILE, value=f"{path}/{CA_FILE}"),), mounts=(mount,))
 
 
-def _options(s3: S3, keys: StorageKeys, prefix: str) -> dict[str, str]:
+def _options(s3: S3, keys: S3Keys, prefix: str) -> dict[str, str]:
     given = {key: value for key, value in (s3.options or {}).items() if key.startswith(prefix)}
-    options = given | {keys.region: s3.region}
+    options = given | {keys.region_key: s3.region}
     if s3.endpoint is not None:
-        options[keys.endpoint] = s3.endpoint
+        options[keys.endpoint_key] = s3.endpoint
     if s3.path_style_access is not None:
-        options[keys.path_style] = str(s3.path_style_access).lower()
+        options[keys.path_style_key] = str(s3.path_style_access).lower()
     return options

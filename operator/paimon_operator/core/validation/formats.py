@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from paimon_operator.core.engines import Engine
+from paimon_engines.engine import Engine
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 

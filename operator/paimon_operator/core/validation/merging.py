@@ -1,14 +1,14 @@
-"""Rules about what becomes of rows with the same key: merge engine, aggregates, sequences, changelog."""
+"""Rules about merging rows of the same key: merge engine, aggregates, sequences, changelog."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
+from paimon_engines.engine import Engine
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.columns import AggregateFunction, Column
 from paimon_operator.api.table.spec import ChangelogProducerType, MergeEngineType, PaimonTableSpec, SequenceGroup
-from paimon_operator.core.engines import Engine
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.data_types import DataType
 from paimon_operator.core.validation.columns import column_types, missing_column
@@ -21,7 +21,7 @@ _NESTED: Final = AggregateFunction.NESTED_UPDATE
 
 
 def merging_of(context: TableContext) -> Iterator[SpecError]:
-    """Merge engine, aggregates of columns, sequence and sequence groups."""
+    """Merge engine, column aggregates, sequence and sequence groups."""
     spec = context.spec
     keyed, engine = bool(spec.table_schema.primary_keys), engine_type(spec)
     if spec.merge_engine is not None and not keyed:
@@ -103,12 +103,12 @@ def _function(engine: Engine, column: Column, data_type: DataType | None, path: 
     aggregate = column.aggregate
     if aggregate is None or data_type is None:
         return
-    taken = engine.aggregates.get(aggregate.function)
+    taken = engine.aggregate_functions.get(aggregate.function)
     if taken is None:
         yield SpecError(
             f"{path}.function",
             f"the engine {engine.id} has no function {aggregate.function}",
-            f"Use one of: {', '.join(sorted(engine.aggregates))}.",
+            f"Use one of: {', '.join(sorted(engine.aggregate_functions))}.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
     elif type_root(data_type) not in taken:
@@ -152,7 +152,7 @@ def _sequence(spec: PaimonTableSpec) -> Iterator[SpecError]:
 
 
 def _ordering(spec: PaimonTableSpec, fields: tuple[str, ...], path: str) -> Iterator[SpecError]:
-    """Fields that say which row is newer: columns, each once, comparable, without an aggregate of their own."""
+    """Sequence fields: each must name a column, once, of a comparable type, without an aggregate."""
     columns, known = {column.name: column for column in spec.table_schema.columns}, column_types(spec)
     for index, name in enumerate(fields):
         place = f"{path}[{index}]"
@@ -175,7 +175,7 @@ def _groups(spec: PaimonTableSpec) -> Iterator[SpecError]:
         members = [(f"{path}.sequenceFields[{i}]", name) for i, name in enumerate(group.sequence_fields)]
         members += [(f"{path}.columns[{i}]", name) for i, name in enumerate(group.columns)]
         for place, name in members:
-            # Groups with the same order would even share one option key, and one of them would be lost.
+            # Groups with the same sequence fields would share one option key, and one of them would be lost.
             if owner.setdefault(name, number) != number:
                 yield SpecError(
                     place, f"{name!r} is in the group {owner[name]} already", "Put each column into one group."
@@ -192,7 +192,7 @@ def _groups(spec: PaimonTableSpec) -> Iterator[SpecError]:
 
 
 def type_root(data_type: DataType) -> str:
-    """The type's name in the engine's data, which tells arrays and maps of rows from others."""
+    """The type's name in the engine's data, which lists arrays and maps of rows separately."""
     last = data_type.children[-1] if data_type.children else None
     if data_type.name in ("ARRAY", "MAP") and last is not None and last.name == "ROW":
         return f"{data_type.name}<ROW>"

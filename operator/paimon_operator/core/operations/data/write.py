@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.contract import WriteJob
+from paimon_contract.parameters.write import WriteParameters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
@@ -99,7 +99,7 @@ def write_hash(write: Write) -> str:
     return digest(write.model_dump(mode="json", by_alias=True, exclude_none=True, include={"source", "mode"}))
 
 
-def job(context: TableContext, run: PaimonRun) -> WriteJob:
+def job(context: TableContext, run: PaimonRun) -> WriteParameters:
     """The write that `run` names. Raises SpecError when the table or its catalog no longer has what it needs."""
     name = run.spec.write.name if run.spec.write else ""
     write = next((each for each in context.spec.writes if each.name == name), None)
@@ -116,7 +116,7 @@ def job(context: TableContext, run: PaimonRun) -> WriteJob:
             "Use one of the catalog's locations.",
             reason=Reason.LOCATION_NOT_FOUND,
         )
-    return WriteJob(
+    return WriteParameters(
         name=write.name,
         hash=write_hash(write),
         mode=write.mode,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.contract import CompactJob
+from paimon_contract.parameters.compact import CompactParameters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import CompactRun, CompactStrategy, PaimonRun
 from paimon_operator.api.run.status import RunTrigger, RunType
@@ -92,7 +92,7 @@ class Compact:
             yield from schedule_state.next_wakeups(_slot(status, strategy))
 
 
-def job(context: TableContext, run: PaimonRun) -> CompactJob:
+def job(context: TableContext, run: PaimonRun) -> CompactParameters:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
     asked = run.spec.compact or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
@@ -106,7 +106,7 @@ def job(context: TableContext, run: PaimonRun) -> CompactJob:
     for number, partition in enumerate(partitions or ()):
         _check_keys(partition, context.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
     idle = None if partitions else context.compaction.partition_idle_time
-    return CompactJob(
+    return CompactParameters(
         strategy=strategy, partitions=partitions, partition_idle_time=paimon_duration(idle) if idle else None
     )
 

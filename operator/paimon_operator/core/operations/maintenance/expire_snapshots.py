@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from paimon_operator.api.contract import ExpireSnapshotsJob
+from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_operator.api.run.status import RunTrigger, RunType
 from paimon_operator.api.table.status import LastDecision, LastFailure, ScheduleState, TableStatus
 from paimon_operator.api.units import paimon_duration
@@ -66,12 +66,12 @@ class ExpireSnapshots:
         yield from schedule_state.next_wakeups(_slot(status))
 
 
-def job(context: TableContext) -> ExpireSnapshotsJob:
+def job(context: TableContext) -> ExpireSnapshotsParameters:
     """What is kept, as it holds for the table. Absent values are the table's own options, or Paimon's defaults."""
     block = context.effective.retention.snapshots if context.effective.retention else None
     if block is None:
-        return ExpireSnapshotsJob()
-    return ExpireSnapshotsJob(
+        return ExpireSnapshotsParameters()
+    return ExpireSnapshotsParameters(
         time_retained=paimon_duration(block.time_retained) if block.time_retained else None,
         num_retained_min=block.num_retained_min,
         num_retained_max=block.num_retained_max,

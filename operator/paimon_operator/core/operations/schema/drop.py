@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.contract import DropJob
+from paimon_contract.parameters.drop import DropParameters
 from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.status import DropState, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
@@ -43,9 +43,9 @@ def state_of(status: TableStatus) -> DropState:
     return status.drop or DropState()
 
 
-def job() -> DropJob:
+def job() -> DropParameters:
     """Everything that a drop needs stands in the job's head."""
-    return DropJob()
+    return DropParameters()
 
 
 def _with(status: TableStatus, state: DropState) -> TableStatus:

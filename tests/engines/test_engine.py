@@ -1,10 +1,10 @@
-"""The engines' data as the core reads it: questions that plan asks, answered by what the jars said."""
+"""The engines' data: questions that both sides ask, answered by what the jars said."""
 
 from __future__ import annotations
 
 import pytest
 
-from paimon_operator.core.engines import ValueKind, parse_engines
+from paimon_engines.engine import ValueKind, parse_engines
 from tests.support import builders
 
 

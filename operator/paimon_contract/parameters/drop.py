@@ -1,0 +1,12 @@
+"""Parameters of Drop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimon_contract.documents import Document
+
+
+@dataclass(frozen=True)
+class DropParameters(Document):
+    """Drop the table, if this PaimonTable owns it."""

@@ -1,0 +1,30 @@
+"""Parameters of Provision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paimon_contract.documents import Document
+
+
+@dataclass(frozen=True)
+class JobColumn(Document):
+    """A column; `type` is Paimon's text, for messages."""
+
+    name: str
+    type: str
+    comment: str | None = None
+    data_type: object | None = None
+    """The same type in the JSON form of Paimon's schema files. Jobs of release 0.1 have none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvisionParameters(Document):
+    """Create the table, or verify and adopt an existing one. `options` are all options that the spec asks for."""
+
+    columns: tuple[JobColumn, ...]
+    primary_keys: tuple[str, ...] = ()
+    partition_keys: tuple[str, ...] = ()
+    comment: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    adoption: str

@@ -1,0 +1,122 @@
+"""The result: the document that a driver leaves as its termination message. Sizes in bytes, times ISO 8601 in UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from paimon_contract.documents import VERSION, Document
+from paimon_contract.exit_codes import ErrorClass
+
+MAX_RESULT_BYTES: Final = 3072
+"""Kubernetes keeps 4096 bytes of a termination message. The rest is room for multi-byte cuts."""
+
+
+@dataclass(frozen=True)
+class ResultError(Document):
+    """What went wrong, where, and what to do."""
+
+    class_: ErrorClass
+    reason: str
+    message: str
+    remedy: str = ""
+    field: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultTable(Document):
+    """The table after the run."""
+
+    schema_id: int | None = None
+    bucket_mode: str | None = None
+    files: int | None = None
+    rows: int | None = None
+    size_bytes: int | None = None
+    sorted_runs_max: int | None = None
+    small_files: int | None = None
+    snapshot_id: int | None = None
+    oldest_snapshot: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultMeasure(Document):
+    """What a run that rewrites files started from or ended with."""
+
+    files: int | None = None
+    bytes: int | None = None
+    rows: int | None = None
+    sorted_runs_max: int | None = None
+    snapshot_id: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadSummary(Document):
+    """`rows` were read from `files` files. `committed_snapshot` is None when no file held a row."""
+
+    files: int = 0
+    rows: int = 0
+    committed_snapshot: int | None = None
+    already_committed: bool = False
+    skipped: bool = False
+
+
+@dataclass(frozen=True)
+class ForeignCommit(Document):
+    """A commit that no run of the operator made."""
+
+    snapshot_id: int
+    commit_user: str
+    kind: str
+    time: str
+
+
+@dataclass(frozen=True)
+class Elapsed(Document):
+    """Milliseconds since the driver's process started."""
+
+    session: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultHead(Document):
+    """Whose result it is."""
+
+    version: int = VERSION
+    run: str
+    operation: str
+    ok: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen(Document):
+    """The table's latest snapshot when the run began (0: none), and the first foreign commit since the last run."""
+
+    seen_snapshot: int | None = None
+    outside_commit: ForeignCommit | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Document):
+    """What an operation reports."""
+
+    table: ResultTable | None = None
+    created: bool | None = None
+    differences: tuple[str, ...] = ()
+    before: ResultMeasure | None = None
+    after: ResultMeasure | None = None
+    write: LoadSummary | None = None
+    expired: int | None = None
+    dropped: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Outcome, Seen, ResultHead):
+    """What a driver did. Raises ValueError where `ok` and `error` contradict each other."""
+
+    ms: Elapsed | None = None
+    error: ResultError | None = None
+
+    def __post_init__(self) -> None:
+        if self.ok == (self.error is not None):
+            raise ValueError("ok and error contradict each other")

@@ -1,0 +1,77 @@
+"""The driver's result, read from a termination message and checked against the bounds of a run's status."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from paimon_contract.documents import VERSION
+from paimon_contract.result import Result
+from paimon_operator.api.base import ReasonText
+from paimon_operator.api.run.status import Measure, OutsideCommit, RunType, WriteResult
+from paimon_operator.errors import ContractError
+
+_RESULT: Final = TypeAdapter(Result)
+_REASON: Final = TypeAdapter(ReasonText)
+
+
+def read_result(text: str) -> Result:
+    """The result in a termination message. Unknown keys are ignored: a newer image may report more.
+
+    Raises ContractError when the text is none: a log's tail, a document cut short, or values that no status can hold.
+    """
+    try:
+        result = _RESULT.validate_json(text)
+        _check_values(result)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _no_result(f"{where or 'document'}: {first['msg']}") from error
+    return result
+
+
+def measure_before(result: Result) -> Measure | None:
+    """The table before the run."""
+    return None if result.before is None else Measure.model_validate(_given(result.before))
+
+
+def measure_after(result: Result) -> Measure | None:
+    """The table after the run: `table`, and over it `after` where it is given."""
+    facts = {} if result.table is None else _given(result.table)
+    if "size_bytes" in facts:
+        facts["bytes"] = facts.pop("size_bytes")
+    if result.after is not None:
+        facts |= _given(result.after)
+    return Measure.model_validate(facts) if facts else None
+
+
+def write_result(result: Result) -> WriteResult | None:
+    """What a write loaded."""
+    return None if result.write is None else WriteResult.model_validate(_given(result.write))
+
+
+def outside_commit(result: Result) -> OutsideCommit | None:
+    """The first foreign commit that the driver found."""
+    return None if result.outside_commit is None else OutsideCommit.model_validate(_given(result.outside_commit))
+
+
+def _check_values(result: Result) -> None:
+    """Raises ValidationError for a value beyond the bounds of the CRD, ContractError for another version's document."""
+    if result.version != VERSION:
+        raise _no_result(f"version: {result.version}")
+    if result.operation not in list(RunType):
+        raise _no_result(f"operation: {result.operation[:40]!r} is unknown")
+    if result.error is not None:
+        _REASON.validate_python(result.error.reason)
+    for part in (measure_before, measure_after, write_result, outside_commit):
+        part(result)
+
+
+def _given(part: Any) -> dict[str, Any]:
+    return {name: value for name, value in asdict(part).items() if value is not None}
+
+
+def _no_result(why: str) -> ContractError:
+    return ContractError(f"not a result of version {VERSION}: {why}")

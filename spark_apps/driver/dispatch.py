@@ -1,0 +1,45 @@
+"""The module of an operation, found by the operation's name: `ExpireSnapshots` is operations/expire_snapshots.py.
+
+Each has PARAMETERS, the dataclass of its parameters, and run(job, session).
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, cast
+
+from paimon_contract import job as contract
+from paimon_contract.job import JobError
+
+if TYPE_CHECKING:
+    from paimon_contract.job import Job
+    from paimon_contract.result import Outcome
+    from spark_apps.catalog.session import Session
+
+OPERATIONS = "spark_apps.operations"
+_INNER_CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")
+
+
+class Operation(Protocol):
+    """A module of `operations`."""
+
+    PARAMETERS: type
+    run: Callable[[Job, Session], Outcome]
+
+
+def operation_of(name: str) -> Operation:
+    """The module of an operation. Raises JobError when there is none."""
+    module = f"{OPERATIONS}.{_INNER_CAPITAL.sub('_', name).lower()}"
+    try:
+        return cast("Operation", importlib.import_module(module))
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise JobError(f"operation {name} is unknown to this image") from error
+
+
+def read_job(text: str) -> Job:
+    """The job in `text`. Raises JobError for anything but a whole job of this version."""
+    return contract.read_job(text, lambda operation: operation_of(operation).PARAMETERS)

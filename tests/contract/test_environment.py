@@ -1,0 +1,93 @@
+"""Both sides and entrypoint.sh use only the environment variables that the contract names, and by its constants."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from paimon_contract import environment
+
+CHECKOUT = Path(__file__).parents[2]
+NAMES = {name: value for name, value in vars(environment).items() if name.isupper()}
+SPARK_SIDE = sorted((CHECKOUT / "spark_apps").rglob("*.py"))
+OPERATOR_SIDE = [
+    file
+    for package in ("launch", "storage")
+    for file in sorted((CHECKOUT / "operator" / "paimon_operator" / "core" / package).rglob("*.py"))
+]
+PODS = sorted((CHECKOUT / "tests" / "core" / "launch" / "golden").glob("*.yaml"))
+SHELL = "LC_ALL"
+"""The one variable of entrypoint.sh that is the shell's own."""
+
+
+def named_in_shell(text: str) -> set[str]:
+    """Names in capitals that a shell script reads, sets or unsets."""
+    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    read = re.findall(r"\$\{?(_?[A-Z][A-Z0-9_]*)", code)
+    assigned = re.findall(r"(?:^|\s)(_?[A-Z][A-Z0-9_]*)=", code)
+    unset = [name for line in re.findall(r"^unset (.*)$", code, flags=re.MULTILINE) for name in line.split()]
+    return {*read, *assigned, *unset}
+
+
+def literals(file: Path) -> Iterator[str]:
+    """All texts of a Python file but its docstrings' sentences: a name of a variable is one word."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def keys_of_environ(file: Path) -> Iterator[ast.expr]:
+    """What os.environ is asked for."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "os.environ":
+            yield node.slice
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.environ.get", "os.getenv"):
+            yield node.args[0]
+
+
+def environments(node: object) -> Iterator[str]:
+    """Names of all `env` entries of a rendered object."""
+    if isinstance(node, dict):
+        yield from (entry["name"] for entry in node.get("env", []))
+        for value in node.values():
+            yield from environments(value)
+    if isinstance(node, list):
+        for value in node:
+            yield from environments(value)
+
+
+def test_constants_have_the_values_of_their_names() -> None:
+    differing = {name: value for name, value in NAMES.items() if value != name}
+    assert differing == {"SPARK_JAVA_OPT": "SPARK_JAVA_OPT_", "SPARK_AUTH_SECRET": "_SPARK_AUTH_SECRET"}
+
+
+def test_entrypoint_uses_the_names_of_the_contract_only() -> None:
+    text = (CHECKOUT / "spark_apps" / "entrypoint.sh").read_text(encoding="utf-8")
+    assert named_in_shell(text) - {SHELL} <= set(NAMES.values())
+
+
+def test_a_name_that_entrypoint_would_use_besides_is_found() -> None:
+    script = 'A=1\n# ${B}\nexport C="${D:-$E}"\nunset F G\n[ "$H" = 1 ]'
+    assert named_in_shell(script) == {"A", "C", "D", "E", "F", "G", "H"}
+
+
+@pytest.mark.parametrize("file", [*SPARK_SIDE, *OPERATOR_SIDE], ids=lambda file: str(file.relative_to(CHECKOUT)))
+def test_no_module_writes_a_variables_name_by_hand(file: Path) -> None:
+    assert set(literals(file)) & set(NAMES.values()) == set()
+
+
+@pytest.mark.parametrize("file", SPARK_SIDE, ids=lambda file: str(file.relative_to(CHECKOUT)))
+def test_the_spark_side_asks_its_environment_for_no_other_name(file: Path) -> None:
+    aliases = {"place", "DIRECTORY_VARIABLE"}  # a name out of SHARED_SECRETS, and a constant of the contract
+    asked = {ast.unparse(key) for key in keys_of_environ(file)}
+    assert asked - aliases <= {f"environment.{name}" for name in NAMES}
+
+
+@pytest.mark.parametrize("file", PODS, ids=lambda file: file.stem)
+def test_rendered_pods_have_no_other_variable(file: Path) -> None:
+    assert set(environments(yaml.safe_load(file.read_text(encoding="utf-8")))) <= set(NAMES.values())

@@ -1,0 +1,91 @@
+"""`make lint` fails on each offence that it promises to find, and names the file, the line and what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.lint.checks import findings
+
+CHECKOUT = Path(__file__).parents[2]
+LONG = "x" * 121
+
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/tables.md",
+    "docs/tasks/load.md",
+    "examples/orders.yaml",
+    "charts/paimon-operator/values.yaml",
+    "charts/paimon-operator/README.md",
+    "charts/paimon-operator/templates/NOTES.txt",
+]
+
+
+def plant(root: Path, file: str, text: str) -> None:
+    """Writes `text` into a file below `root` and makes its folders."""
+    path = root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("file", DOCUMENTS)
+def test_a_line_of_docs_over_120_characters_is_an_offence(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, f"short\n{LONG[1:]}\n{LONG}\n")
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"{file}:3: the line has 121 characters, more than 120. Wrap it")
+
+
+@pytest.mark.parametrize("file", ["docs/faults.jsonl", "operator/paimon_operator/notes.md", "build/README.md"])
+def test_data_and_other_files_may_have_longer_lines(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, f"{LONG}\n")
+    assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize("package", ["operator/paimon_operator", "operator/paimon_contract", "spark_apps"])
+def test_a_class_name_used_twice_in_a_package_is_an_offence(tmp_path: Path, package: str) -> None:
+    plant(tmp_path, f"{package}/api/status.py", "class Failure:\n    pass\n")
+    plant(tmp_path, f"{package}/core/outcome.py", "import ast\n\n\nclass Failure(Exception):\n    pass\n")
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(
+        f"{package}/core/outcome.py:4: class Failure is also defined at {package}/api/status.py:1. Rename one"
+    )
+
+
+def test_a_class_name_may_occur_in_two_packages_and_inside_other_classes(tmp_path: Path) -> None:
+    plant(tmp_path, "operator/paimon_operator/api/run.py", "class Run:\n    class Meta:\n        pass\n")
+    plant(tmp_path, "operator/paimon_operator/api/table.py", "class Table:\n    class Meta:\n        pass\n")
+    plant(tmp_path, "spark_apps/run.py", "class Run:\n    pass\n")
+    assert findings(tmp_path) == []
+
+
+def test_a_path_in_contributing_that_does_not_exist_is_an_offence(tmp_path: Path) -> None:
+    plant(tmp_path, "operator/paimon_operator/core/run/pod.py", "")
+    plant(tmp_path, "spark_apps/driver/main.py", "")
+    plant(
+        tmp_path, "CONTRIBUTING.md", "`core/run/`, `spark_apps/driver/main.py`\n`core/run/pods.py`, `a / b`, `<x>/y`\n"
+    )
+    (found,) = findings(tmp_path)
+    assert str(found).startswith("CONTRIBUTING.md:2: core/run/pods.py does not exist. Name the place")
+
+
+@pytest.mark.parametrize(("text", "code"), [("short\n", 0), (f"{LONG}\n", 1)])
+def test_the_program_prints_the_offences_and_exits_by_them(tmp_path: Path, text: str, code: int) -> None:
+    plant(tmp_path, "README.md", text)
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.lint", str(tmp_path)], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.count("README.md:1: ")) == (code, code), done.stderr
+
+
+def test_this_checkout_has_no_offence() -> None:
+    assert [str(found) for found in findings(CHECKOUT)] == []
+
+
+def test_make_lint_runs_the_program_and_the_import_contracts() -> None:
+    recipe = (CHECKOUT / "Makefile").read_text().partition("\nlint: ")[2].partition("\n\n")[0]
+    assert "-m tools.lint" in recipe
+    assert "lint-imports" in recipe

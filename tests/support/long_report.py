@@ -1,0 +1,137 @@
+"""The report of `make test-long`: a line of JSON per call is added, and a page is made of them all.
+
+`python -m tests.support.long_report LINES PAGE COMMIT BEGAN JUNIT...`, with BEGAN in seconds since 1970. Exit code 1
+unless every JUnit report is there and every test in them passed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+Line = Mapping[str, Any]
+SLOWEST: Final = 25
+LONGEST_NAME: Final = 100
+"""Characters, so that a line of the page is not longer than lines of docs may be."""
+_PAGE: Final = """\
+# `make test-long`
+
+Made by `make test-long` from `test-long.jsonl`, to which every call adds a line, also one that fails. The commit is
+that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. Seconds are those
+of one test with its fixtures, beside other tests on the same machine; nothing asserts them.
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test of a JUnit report."""
+
+    name: str
+    """`tests.e2e.test_faults::test_x[parameters]`."""
+    seconds: float
+    passed: bool
+
+    @property
+    def file(self) -> str:
+        """The module: what a class or a test of it begins with."""
+        module = self.name.partition("::")[0]
+        parts = module.split(".")
+        return ".".join(parts[:-1] if parts[-1].startswith("Test") else parts)
+
+
+def cases(report: Path) -> list[Case]:
+    """The tests of one report; a test whose teardown failed is there twice, and failed. Raises OSError."""
+    found = ElementTree.parse(report).iter("testcase")  # noqa: S314 - our own pytest wrote it
+    return [_case(each) for each in found]
+
+
+def _case(element: ElementTree.Element) -> Case:
+    name = f"{element.get('classname', '')}::{element.get('name', '')}"
+    passed = not {child.tag for child in element} & {"failure", "error", "skipped"}
+    return Case(name, float(element.get("time", 0)), passed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One call of `make test-long`: a line of the report."""
+
+    date: str
+    commit: str
+    minutes: float
+    tests: int
+    failed: list[str]
+    """Tests that did not pass, and reports that are missing."""
+    files: dict[str, tuple[int, float]]
+    """Tests and seconds of each file."""
+    slowest: list[tuple[str, float]]
+
+
+def result(reports: Sequence[Path], *, commit: str, began: float, now: float) -> Result:
+    """What the reports tell. A session that left none, or an empty one, has failed."""
+    read = {report: cases(report) if report.exists() else [] for report in reports}
+    found = [case for each in read.values() for case in each]
+    files: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+    for case in found:
+        tests, seconds = files[case.file]
+        files[case.file] = (tests + 1, round(seconds + case.seconds, 1))
+    slowest = sorted(found, key=lambda case: -case.seconds)[:SLOWEST]
+    return Result(
+        date=f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}",
+        commit=commit,
+        minutes=round((now - began) / 60, 1),
+        tests=len(found),
+        failed=[f"no test in {report.name}" for report, each in read.items() if not each]
+        + [case.name for case in found if not case.passed],
+        files=dict(sorted(files.items())),
+        slowest=[(case.name, round(case.seconds, 1)) for case in slowest],
+    )
+
+
+def page(lines: Iterable[Line]) -> str:
+    """The page of all lines, with what the last one ran."""
+    every = list(lines)
+    rows = [_row(line) for line in every]
+    last = every[-1]
+    files = [[file, str(tests), f"{seconds:.0f}"] for file, (tests, seconds) in last["files"].items()]
+    slowest = [[_clipped(name), f"{seconds:.0f}"] for name, seconds in last["slowest"]]
+    parts = [_PAGE, _table(["date", "commit", "result", "tests", "minutes"], rows)]
+    if last["failed"]:
+        parts.append("Failed in the last call:\n\n" + "".join(f"* `{_clipped(name)}`\n" for name in last["failed"]))
+    parts.append(f"## What the call on {last['commit']} ran\n\n" + _table(["file", "tests", "seconds"], files))
+    parts.append("## Its slowest tests\n\n" + _table(["test", "seconds"], slowest))
+    return "\n".join(parts)
+
+
+def _row(line: Line) -> list[str]:
+    told = f"{len(line['failed'])} failed" if line["failed"] else "passed"
+    return [line["date"], line["commit"], told, str(line["tests"]), f"{line['minutes']:.0f}"]
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    cells = [[cell.replace("|", "/") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in [head, ["---"] * len(head), *cells])
+
+
+def main(lines: str, target: str, commit: str, began: str, *reports: str) -> int:
+    """Adds the line, writes the page, and tells by the exit code whether all passed."""
+    done = result([Path(report) for report in reports], commit=commit, began=float(began), now=time.time())
+    with Path(lines).open("a") as file:
+        file.write(json.dumps(asdict(done)) + "\n")
+    Path(target).write_text(page(json.loads(line) for line in Path(lines).read_text().splitlines()))
+    return 1 if done.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

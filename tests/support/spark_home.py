@@ -1,0 +1,92 @@
+"""Where Spark tests have the jars of an engine: at paths that stay, with a class-data archive made for exactly these.
+
+An archive fits only the very class path it was made with: the same paths, sizes and times. So the jars stand in the
+cache, outside any checkout and virtual environment.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from paimon_engines.engine import Engine
+from tests.cluster.cache import CHECKOUT, cached
+from tests.cluster.images.context import ENTRYPOINT, TRAINING, link
+from tests.cluster.images.digest import digest
+
+ARCHIVE = "app.jsa"
+
+
+@dataclass(frozen=True)
+class SparkHome:
+    """What the image has in /opt/paimon-operator: `directory` holds jars/ and pyspark/jars/."""
+
+    directory: Path
+    archive: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What tells the entrypoint of this home."""
+        return {**_places(self.directory), "PAIMON_OPERATOR_ARCHIVE": str(self.archive)}
+
+
+def spark_home(engine: Engine, jars: Path) -> SparkHome:
+    """Returns the engine's home, made in the cache on the first call; safe to call from several processes at once."""
+    pyspark = version("pyspark")
+    class_path = digest(files=sorted(jars.glob("*.jar")), texts=[engine.id, pyspark, "1"])
+    directory = cached("spark-home", class_path, functools.partial(_link_jars, jars))
+    key = digest(files=[ENTRYPOINT, TRAINING], texts=[class_path, str(directory), java_version()])
+    archives = cached("spark-archive", key, functools.partial(_train, directory))
+    return SparkHome(directory, archives / ARCHIVE)
+
+
+def java_version() -> str:
+    """What `java -version` says: an archive of another Java is of no use."""
+    return subprocess.run(["java", "-version"], check=True, capture_output=True, text=True).stderr
+
+
+def _places(directory: Path) -> dict[str, str]:
+    return {
+        "PAIMON_OPERATOR_HOME": str(directory),
+        "PYSPARK_DIR": str(directory / "pyspark"),
+        "SPARK_APPS_DIR": str(CHECKOUT / "spark_apps"),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+
+
+def _link_jars(jars: Path, into: Path) -> None:
+    pyspark = find_spec("pyspark")
+    assert pyspark is not None
+    assert pyspark.submodule_search_locations is not None
+    (of_spark,) = pyspark.submodule_search_locations
+    for source, target in ((jars, into / "jars"), (Path(of_spark) / "jars", into / "pyspark" / "jars")):
+        for jar in source.glob("*.jar"):
+            link(jar, target / jar.name)
+
+
+def _train(directory: Path, into: Path) -> None:
+    """Runs the image's training; a class-data archive is written when its JVM ends."""
+    scratch = Path(tempfile.mkdtemp())
+    try:
+        subprocess.run(
+            [str(ENTRYPOINT), "train"],
+            env={
+                **os.environ,
+                **_places(directory),
+                "PAIMON_OPERATOR_ARCHIVE": str(into / ARCHIVE),
+                "TMPDIR": str(scratch),
+            },
+            check=True,
+            capture_output=True,
+            cwd=scratch,
+        )
+    finally:
+        shutil.rmtree(scratch)

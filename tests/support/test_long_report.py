@@ -1,0 +1,86 @@
+"""What `make test-long` leaves: a line per call and a page, whether it passed, failed or broke off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import long_report
+
+PASSED = '<testcase classname="tests.e2e.test_faults" name="test_a[x|y]" time="80.04"/>'
+OF_CLASS = '<testcase classname="tests.e2e.test_faults.TestStory" name="test_b" time="10"/>'
+FAILED = '<testcase classname="tests.spark.test_c" name="test_c" time="5"><failure message="m">t</failure></testcase>'
+TEARDOWN = '<testcase classname="tests.spark.test_c" name="test_d" time="5"><error message="m">t</error></testcase>'
+
+
+def junit(directory: Path, name: str, *cases: str) -> str:
+    file = directory / name
+    file.write_text(f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>")
+    return str(file)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    return str(tmp_path / "lines.jsonl"), str(tmp_path / "page.md")
+
+
+def lines(files: tuple[str, str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path(files[0]).read_text().splitlines()]
+
+
+def test_a_call_that_passes_adds_a_line_with_commit_time_and_what_it_ran(
+    tmp_path: Path, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_report.time, "time", lambda: 1_800_000_600.0)
+    report = junit(tmp_path, "one.xml", PASSED, OF_CLASS)
+    assert long_report.main(*files, "abc1234-dirty", "1800000000", report) == 0
+    (line,) = lines(files)
+    assert line == {
+        "date": "2027-01-15",
+        "commit": "abc1234-dirty",
+        "minutes": 10.0,
+        "tests": 2,
+        "failed": [],
+        "files": {"tests.e2e.test_faults": [2, 90.0]},
+        "slowest": [["tests.e2e.test_faults::test_a[x|y]", 80.0], ["tests.e2e.test_faults.TestStory::test_b", 10.0]],
+    }
+
+
+@pytest.mark.parametrize(("case", "name"), [(FAILED, "test_c"), (TEARDOWN, "test_d")])
+def test_a_call_with_a_failed_test_is_written_down_and_fails(
+    tmp_path: Path, files: tuple[str, str], case: str, name: str
+) -> None:
+    assert long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", PASSED, case)) == 1
+    assert lines(files)[0]["failed"] == [f"tests.spark.test_c::{name}"]
+    assert f"* `tests.spark.test_c::{name}`" in Path(files[1]).read_text()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_session_that_broke_off_before_its_first_test_fails_the_call(
+    tmp_path: Path, files: tuple[str, str], *, is_there: bool
+) -> None:
+    other = junit(tmp_path, "other.xml") if is_there else str(tmp_path / "other.xml")
+    assert long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", PASSED), other) == 1
+    assert lines(files)[0]["failed"] == ["no test in other.xml"]
+
+
+def test_the_page_has_every_call_and_the_tests_of_the_last(tmp_path: Path, files: tuple[str, str]) -> None:
+    long_report.main(*files, "first", "0", junit(tmp_path, "one.xml", FAILED))
+    long_name = f'<testcase classname="tests.e2e.test_m" name="{"t" * 200}" time="1"/>'
+    long_report.main(*files, "second", "0", junit(tmp_path, "one.xml", PASSED, long_name))
+    text = Path(files[1]).read_text()
+    assert "| 1970-01-01 | first | 1 failed | 1 |" in text
+    assert "| 1970-01-01 | second | passed | 2 |" in text
+    assert "## What the call on second ran" in text
+    assert "| tests.e2e.test_faults::test_a[x/y] | 80 |" in text
+    assert "test_c" not in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_only_the_slowest_are_listed(tmp_path: Path, files: tuple[str, str]) -> None:
+    many = [f'<testcase classname="tests.e2e.test_m" name="t{n}" time="{n}"/>' for n in range(40)]
+    long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", *many))
+    slowest = lines(files)[0]["slowest"]
+    assert slowest == [[f"tests.e2e.test_m::t{n}", float(n)] for n in range(39, 14, -1)]

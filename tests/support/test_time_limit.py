@@ -1,0 +1,48 @@
+"""A run with a test that takes too long fails and names it, in one process and in several."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.cache import CHECKOUT
+
+CONFTEST = """
+from tests.support.time_limit import TimeLimit
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes long")
+    config.pluginmanager.register(TimeLimit(limit_s=0.2))
+"""
+TESTS = {
+    "quick": "def test_quick(): pass",
+    "slow": "import time\ndef test_slow(): time.sleep(0.3)",
+    "marked": "import time, pytest\n@pytest.mark.long\ndef test_marked(): time.sleep(0.3)",
+    "prepared": "import time, pytest\n@pytest.fixture\ndef server(): time.sleep(0.3)\ndef test_prepared(server): pass",
+}
+
+
+def run(directory: Path, *names: str, processes: int) -> subprocess.CompletedProcess[str]:
+    (directory / "conftest.py").write_text(CONFTEST)
+    for name in names:
+        (directory / f"test_{name}.py").write_text(TESTS[name])
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(processes), "--rootdir", str(directory), str(directory)]
+    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_a_slow_test_without_the_marker_fails_a_run_whose_tests_pass(tmp_path: Path, processes: int) -> None:
+    done = run(tmp_path, *TESTS, processes=processes)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    assert "4 passed" in done.stdout
+    _, _, told = done.stdout.partition("over 0.2 s without the marker long")
+    assert "test_slow.py::test_slow" in told
+    assert not [name for name in ("quick", "marked", "prepared") if f"::test_{name}" in told]
+
+
+def test_a_run_passes_with_what_is_marked_and_with_what_only_waits_for_its_fixtures(tmp_path: Path) -> None:
+    done = run(tmp_path, "quick", "marked", "prepared", processes=0)
+    assert done.returncode == pytest.ExitCode.OK, done.stdout

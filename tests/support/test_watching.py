@@ -1,0 +1,117 @@
+"""Waiting by a watch, with a `kubectl` that says what a test wants: which processes it costs, and what ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import kubectl as module
+from tests.support.kubectl import Kubectl, Object
+
+PROGRAM = """#!/bin/sh
+echo "$*" >> calls
+case "$*" in
+*--watch*) cat events; if [ -e keeps-open ]; then exec sleep 60; fi ;;
+*) if [ -e "list-$(grep -vc -e --watch calls)" ]; then cat "list-$(grep -vc -e --watch calls)"; else cat list; fi ;;
+esac
+"""
+
+
+class Stage:
+    """A directory with the program and with what it answers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        program = directory / "bin" / "kubectl"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\ncd {directory}\n" + PROGRAM.partition("\n")[2])
+        program.chmod(0o755)
+        (directory / "keeps-open").touch()
+        self.lists([])
+        self.events()
+
+    @property
+    def kubectl(self) -> Kubectl:
+        return Kubectl(namespace="n", env={"PATH": f"{self.directory / 'bin'}:{os.environ['PATH']}"})
+
+    def lists(self, objects: list[Object], *, at: int = 0) -> None:
+        """What `get` answers: always, or at the call of that number."""
+        (self.directory / (f"list-{at}" if at else "list")).write_text(json.dumps({"items": objects}))
+
+    def events(self, *events: tuple[str, Object]) -> None:
+        texts = [json.dumps({"type": kind, "object": each}) + "\n" for kind, each in events]
+        (self.directory / "events").write_text("".join(texts))
+
+    def ends_watches(self) -> None:
+        (self.directory / "keeps-open").unlink()
+
+    @property
+    def calls(self) -> list[str]:
+        return (self.directory / "calls").read_text().splitlines()
+
+
+def pod(name: str, phase: str = "Pending") -> dict[str, Any]:
+    return {"metadata": {"name": name}, "status": {"phase": phase}}
+
+
+def is_running(obj: Object | None) -> bool:
+    return obj is not None and obj["status"]["phase"] == "Running"
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def test_what_holds_already_needs_no_watch(stage: Stage) -> None:
+    stage.lists([pod("a", "Running")])
+    assert stage.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
+    assert len(stage.calls) == 1
+
+
+def test_an_event_ends_the_wait_at_the_price_of_two_processes(stage: Stage) -> None:
+    stage.lists([pod("a")])
+    stage.events(("ADDED", pod("a")), ("MODIFIED", pod("a", "Running")), ("MODIFIED", pod("a", "Succeeded")))
+    assert stage.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
+    assert [("--watch" in call) for call in stage.calls] == [False, True]
+    assert all("metadata.name=a" in call for call in stage.calls)
+
+
+def test_an_object_that_is_deleted_is_none(stage: Stage) -> None:
+    stage.lists([pod("a")])
+    stage.events(("ADDED", pod("a")), ("DELETED", pod("a")))
+    assert stage.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
+
+
+def test_a_list_is_all_objects_that_the_events_leave(stage: Stage) -> None:
+    stage.lists([pod("a"), pod("b")])
+    stage.events(("DELETED", pod("a")), ("ADDED", pod("c")), ("MODIFIED", pod("c", "Running")))
+    found = stage.kubectl.until_list("pod", "app=x", lambda pods: any(map(is_running, pods)), what="one running")
+    assert sorted(each["metadata"]["name"] for each in found) == ["b", "c"]
+    assert "-l app=x" in stage.calls[-1]
+
+
+def test_a_watch_that_ends_is_followed_by_a_list_and_another_watch(stage: Stage) -> None:
+    stage.lists([pod("a")])
+    stage.lists([pod("a", "Running")], at=3)
+    stage.ends_watches()
+    assert is_running(stage.kubectl.until("pod", "a", is_running, what="running"))
+    assert [("--watch" in call) for call in stage.calls] == [False, True, False, True, False]
+
+
+def test_silence_is_followed_by_a_list(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What happened between the first list and the watch is no event: an object that has gone meanwhile."""
+    monkeypatch.setattr(module, "RESYNC_S", 0.2)
+    stage.lists([pod("a")], at=1)
+    assert stage.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
+
+
+def test_a_wait_in_vain_shows_the_last_state(stage: Stage) -> None:
+    stage.lists([pod("a", "Unknown")])
+    stage.events(("MODIFIED", pod("a")))
+    with pytest.raises(AssertionError, match=r"pod/a: not running after 1 s(.|\n)*phase: Unknown"):
+        stage.kubectl.until("pod", "a", is_running, what="running", seconds=1)
