@@ -9,8 +9,11 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, RunType
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.catalog.plan import CatalogObserved
+from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.spec.capabilities import may_be_active
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -234,13 +237,13 @@ PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
 @pytest.mark.parametrize(
     ("sentence", "spec", "outside", "counted"),
     [
-        ("announced", {"externalWriters": "Active"}, {}, (1, 0, 0)),
+        ("declared", {"externalWriters": "Active"}, {"stated": "Active"}, (1, 0, 0)),
         ("found", FIXED, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
         ("found without keys", {"schema": builders.EVENTS}, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
         ("found where buckets grow with the keys", {}, {"stated": "None", "commit": FOREIGN}, (0, 0, 1)),
         ("found though paused", FIXED | PAUSED, {"stated": "Paused", "commit": FOREIGN}, (0, 1, 0)),
         (
-            "announced after it was found",
+            "declared after it was found",
             {"externalWriters": "Active"},
             {"stated": "None", "commit": FOREIGN},
             (1, 0, 0),
@@ -255,6 +258,10 @@ def test_a_catalog_counts_tables_with_foreign_writers(
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
     observed = CatalogObserved.of([table])
     assert (observed.declared, observed.found, observed.unsupported) == counted, sentence
+    model = PaimonTable.model_validate(table)
+    found = foreign_commits.undeclared_commit(model.spec, model.status) is not None
+    assert found == (counted[1] + counted[2] > 0), "plain JSON and the model give the same answer"
+    assert not found or may_be_active(model.spec) == (counted[1] > 0)
 
 
 def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:

@@ -1,4 +1,4 @@
-"""The life of a run, told as stories: each look gives the status to store and the one thing to do next."""
+"""The state machine of a run: every reconcile gives the status to store and the actions that follow."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import pytest
 
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, Phase
+from paimon_operator.api.run.status import AttemptState, FailureClass, Phase
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits.table_claims import claim_of
 from paimon_operator.core.decision import Decision, Refusal
+from paimon_operator.core.run import machine
+from paimon_operator.core.run.attempt import observe_pod
+from paimon_operator.core.run.machine import PodState, RunState
+from paimon_operator.core.run.observed import RunObserved
 from tests.support import builders, pods
 from tests.support.pods import Json
 from tests.support.run_story import (
@@ -28,6 +32,45 @@ from tests.support.run_story import (
     released,
     told,
 )
+
+
+def test_every_state_of_a_run_and_of_its_pod_is_handled() -> None:
+    assert set(machine.ON_RUN) == set(RunState)
+    assert set(machine.WITHOUT_POD) | set(machine.ON_POD) == set(PodState)
+    assert not set(machine.WITHOUT_POD) & set(machine.ON_POD)
+
+
+LONG_AGO = pods.MADE - 5 * MINUTES
+
+
+@pytest.mark.parametrize(
+    ("status", "how", "state"),
+    [
+        (NOT_THERE, {}, PodState.MISSING),
+        (pods.running(), {"owner_uid": "another"}, PodState.FOREIGN),
+        (pods.ended(137), {}, PodState.STOPPED),
+        (pods.unschedulable(), {"deleting": True}, PodState.STOPPED),
+        (pods.running(), {"deleting": LONG_AGO}, PodState.UNREACHABLE),
+        (pods.waiting(), {}, PodState.PENDING),
+        (pods.unschedulable(), {}, PodState.PENDING),
+        (pods.running(), {}, PodState.RUNNING),
+    ],
+)
+def test_the_state_of_a_pod_follows_from_what_it_reports(status: Json | None, how: Json, state: PodState) -> None:
+    story = launched()
+    pod = None if status is None else pods.observed(story.run, status=status, **how)
+    observed = RunObserved(run=story.run, table=story.table, pod=pod, limits=story.limits, launch=story.launch)
+    attempt = story.attempt if pod is None else observe_pod(story.attempt, pod)
+    assert machine.pod_state(observed, attempt, story.now) is state
+
+
+def test_a_pod_that_may_run_is_stopping_once_the_intent_is_stored() -> None:
+    story = launched()
+    pod = pods.observed(story.run, status=pods.running())
+    observed = RunObserved(run=story.run, table=story.table, pod=pod, limits=story.limits, launch=story.launch)
+    attempt = story.attempt.model_copy(update={"state": AttemptState.STOPPING})
+    assert machine.pod_state(observed, attempt, story.now) is PodState.STOPPING
+
 
 # The good path
 

@@ -3,7 +3,7 @@
     Pending -> Launching -> Running -> Succeeded | Failed | Unknown
        ^___________|___________|  (the attempt failed, and its failure class is retried)
 
-`RunState` is derived from the run, `PodState` from the Pod of the attempt in progress. `_ON_RUN` and `_ON_POD` map each
+`RunState` is derived from the run, `PodState` from the Pod of the attempt in progress. `ON_RUN` and `ON_POD` map each
 state to what follows. Between two attempts, and before a Pod is created, the first wait that applies decides.
 
 The machine may be killed at any moment:
@@ -62,7 +62,7 @@ class PodState(StrEnum):
 
 def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     """What follows for the run. A finished run keeps its status; equal observations give an equal status."""
-    return _ON_RUN[run_state(observed)](observed, now)
+    return ON_RUN[run_state(observed)](observed, now)
 
 
 def run_state(observed: RunObserved) -> RunState:
@@ -74,7 +74,7 @@ def run_state(observed: RunObserved) -> RunState:
         return RunState.FINISHED
     if not pod_release.has_finalizer(run):
         return RunState.WITHOUT_FINALIZER
-    if attempt is None and observed.is_awaited:
+    if attempt is None and observed.is_expected_by_table:
         return RunState.EXPECTED_BY_TABLE
     if attempt is None or attempt.state is AttemptState.ENDED:
         return RunState.BETWEEN_ATTEMPTS
@@ -106,7 +106,7 @@ def _expect_uid(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
 
 
 def _between_attempts(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    blocked = first_wait(_BEFORE_NEXT_ATTEMPT, observed, now)
+    blocked = first_wait(BEFORE_NEXT_ATTEMPT, observed, now)
     return to_decision(observed.run, blocked or launch(observed, None, now), now)
 
 
@@ -116,8 +116,8 @@ def _in_attempt(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
         attempt = attempts.observe_pod(attempt, observed.own_pod)
     state = pod_state(observed, attempt, now)
     if observed.own_pod is not None:
-        return to_decision(observed.run, _ON_POD[state](observed, attempt, observed.own_pod, now), now)
-    return to_decision(observed.run, _WITHOUT_POD[state](observed, attempt, now), now)
+        return to_decision(observed.run, ON_POD[state](observed, attempt, observed.own_pod, now), now)
+    return to_decision(observed.run, WITHOUT_POD[state](observed, attempt, now), now)
 
 
 def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
@@ -126,23 +126,23 @@ def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step
         return in_progress.close_stopped(observed, attempt, now)
     if attempt.pod_uid is not None:
         return in_progress.close_lost(observed, attempt, now)
-    return first_wait(_BEFORE_A_POD, observed, now) or launch(observed, attempt, now)
+    return first_wait(BEFORE_A_POD, observed, now) or launch(observed, attempt, now)
 
 
-_BEFORE_A_POD: Final[tuple[Wait, ...]] = (
+BEFORE_A_POD: Final[tuple[Wait, ...]] = (
     waits.until_named_by_table,
     waits.until_claim_is_free,
     waits.until_other_drivers_end,
 )
 """At most one driver per table: checked before every creation of a Pod."""
-_BEFORE_NEXT_ATTEMPT: Final[tuple[Wait, ...]] = (
+BEFORE_NEXT_ATTEMPT: Final[tuple[Wait, ...]] = (
     waits.until_last_pod_is_released,
     waits.until_executors_end,
     waits.refuse_type_of_user,
-    *_BEFORE_A_POD,
+    *BEFORE_A_POD,
     waits.until_next_try,
 )
-_ON_RUN: Final[Mapping[RunState, Callable[[RunObserved, datetime], Decision[RunStatus]]]] = {
+ON_RUN: Final[Mapping[RunState, Callable[[RunObserved, datetime], Decision[RunStatus]]]] = {
     RunState.DELETED: pod_release.before_deletion,
     RunState.FINISHED: pod_release.after_end,
     RunState.WITHOUT_FINALIZER: _add_finalizer,
@@ -150,11 +150,11 @@ _ON_RUN: Final[Mapping[RunState, Callable[[RunObserved, datetime], Decision[RunS
     RunState.BETWEEN_ATTEMPTS: _between_attempts,
     RunState.IN_ATTEMPT: _in_attempt,
 }
-_WITHOUT_POD: Final[Mapping[PodState, Callable[[RunObserved, Attempt, datetime], Step]]] = {
+WITHOUT_POD: Final[Mapping[PodState, Callable[[RunObserved, Attempt, datetime], Step]]] = {
     PodState.MISSING: _without_pod,
     PodState.FOREIGN: in_progress.wait_for_name,
 }
-_ON_POD: Final[Mapping[PodState, Callable[[RunObserved, Attempt, PodObserved, datetime], Step]]] = {
+ON_POD: Final[Mapping[PodState, Callable[[RunObserved, Attempt, PodObserved, datetime], Step]]] = {
     PodState.STOPPED: in_progress.read_end,
     PodState.UNREACHABLE: in_progress.wait_for_node,
     PodState.STOPPING: in_progress.stop,

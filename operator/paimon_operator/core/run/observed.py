@@ -85,7 +85,7 @@ class RunObserved:
         return active is not None and active.uid == self.run.metadata.uid and active.type is self.run.spec.type
 
     @property
-    def is_awaited(self) -> bool:
+    def is_expected_by_table(self) -> bool:
         """Whether the table has started this run and stores its UID at its next reconcile."""
         table, run = self.table, self.run
         active = None if table is None else table.status.active_run

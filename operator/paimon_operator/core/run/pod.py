@@ -107,18 +107,13 @@ class PodObserved:
         """
         if self.node is None:
             return self._is_terminal or self.deleting
-        if self._exited_by_itself:
-            return True
+        if self.terminated is not None and self.terminated.exit_code in _EXIT_CODES_OF_THE_DRIVER:
+            return True  # the phase follows about a second later
         return self._is_terminal and self._kubelet_reported_end
 
     @property
     def _is_terminal(self) -> bool:
         return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
-
-    @property
-    def _exited_by_itself(self) -> bool:
-        """Whether the driver chose its exit code. The Pod's phase follows about a second later."""
-        return self.terminated is not None and self.terminated.exit_code in _EXIT_CODES_OF_THE_DRIVER
 
     @property
     def _kubelet_reported_end(self) -> bool:
@@ -144,10 +139,8 @@ class PodObserved:
         """
         if self.ended:
             return False
-        return self.phase is PodPhase.FAILED or self._is_overdue(now)
-
-    def _is_overdue(self, now: datetime) -> bool:
-        return self.overdue_from is not None and now >= self.overdue_from
+        is_overdue = self.overdue_from is not None and now >= self.overdue_from
+        return is_overdue or self.phase is PodPhase.FAILED
 
     def stopped_or_expired(self, now: datetime) -> bool:
         """Whether no driver of this Pod is running: it has ended, or its kubelet's own deadline has passed."""
@@ -155,10 +148,8 @@ class PodObserved:
             return True
         if not self.node_unreachable(now):
             return False
-        return self.terminated is not None or self._is_past_kubelet_deadline(now)
-
-    def _is_past_kubelet_deadline(self, now: datetime) -> bool:
-        return self.kubelet_deadline is not None and now >= self.kubelet_deadline
+        is_expired = self.kubelet_deadline is not None and now >= self.kubelet_deadline
+        return is_expired or self.terminated is not None
 
 
 def read_pod(body: Manifest) -> PodObserved:

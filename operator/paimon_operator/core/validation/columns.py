@@ -70,7 +70,7 @@ def _names(spec: PaimonTableSpec) -> Iterator[SpecError]:
         if before == column.name:
             yield SpecError(path, f"two columns are called {column.name!r}", "Rename or remove one of them.")
         elif before is not None:
-            problem = f"Spark cannot tell {column.name!r} from {before!r}, which differs in case only"
+            problem = f"Spark does not distinguish {column.name!r} from {before!r}, which differs in case only"
             yield SpecError(path, problem, "Rename one of them.")
         seen.setdefault(column.name.lower(), column.name)
 
@@ -103,5 +103,5 @@ def _partitions(spec: PaimonTableSpec) -> Iterator[SpecError]:
         yield SpecError(
             "spec.schema.primaryKeys",
             "every primary key is a partition key, so that each partition would hold one row",
-            "Add a column that tells the rows of a partition apart.",
+            "Add a column that distinguishes the rows of a partition.",
         )

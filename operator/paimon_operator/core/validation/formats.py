@@ -94,9 +94,9 @@ def _compression_problem(
     supported = engine.file_formats[written]
     if _is_one_of(compression, supported, written):
         return
-    blamed = files.compressions[0] if files.compressions[0] in given else files.formats[0]
-    what = repr(compression) if blamed == compression_key else f"with {compression_key} {compression!r}"
-    yield _error(f"{path}[{blamed}]", what, supported, written)
+    option = files.compressions[0] if files.compressions[0] in given else files.formats[0]
+    what = repr(compression) if option == compression_key else f"with {compression_key} {compression!r}"
+    yield _error(f"{path}[{option}]", what, supported, written)
 
 
 def _effective(engine: Engine, options: Options, keys: tuple[str, ...]) -> tuple[str, str]:
