@@ -16,7 +16,7 @@ TEST_PROCESSES ?= 4
 STORAGE ?= s3
 UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit test test-long test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage test test-long test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -56,6 +56,9 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 
 unit: $(STAMP) ## Tests of the code alone: no network, no server
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
+
+coverage: $(STAMP) ## The unit tests once more, with the branch coverage of core and api; fails below the value in pyproject.toml
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
 	$$($(CLUSTER) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
@@ -144,4 +147,4 @@ bench: deploy ## Figures, side by side in one run
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .coverage

@@ -1,4 +1,4 @@
-"""What a run's log tells while it works: one line per step. The result stays the last line."""
+"""Progress lines in a run's log, one per step. The result is the last line."""
 
 from __future__ import annotations
 

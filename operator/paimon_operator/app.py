@@ -1,4 +1,4 @@
-"""The composition root: makes every part, joins them, and turns the end of the process into its exit code."""
+"""The composition root: creates and connects all parts, and returns the exit code of the process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from paimon_operator.settings import Settings
 _LEASE_TIMEOUT: Final = 4.0
 """Seconds: after two renewals without an answer there is time for a third before the Lease counts as lost."""
 _RETRY: Final = 2.0
-"""Seconds between two tries to learn the cluster's identity."""
+"""Seconds between two attempts to read the identity of the cluster."""
 _log = logging.getLogger(__name__)
 
 
@@ -67,8 +67,8 @@ class Operator:
         self._clock, self._stop = SystemClock(), asyncio.Event()
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
         self._health = ProcessHealth(clock=time.monotonic)
-        self._metrics.watches(canary_age=lambda: self._health.canary_age)
-        # the Lease and its canary never wait behind other requests
+        self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
+        # the Leases never wait behind other requests
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
         self._lease = Lease(
             self._unpaced,
@@ -141,34 +141,34 @@ class Operator:
         store = KubeObjects(server, namespaces=settings.watch_namespaces)
         queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
         cache, claims = Cache(), TableClaimIndex()
-        notices = ChangeRouter(cache, claims, queue, on_heartbeat=self._canary_seen)
-        world = Dependencies(
+        router = ChangeRouter(cache, claims, queue, on_heartbeat=self._on_heartbeat)
+        dependencies = Dependencies(
             store=store,
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
             claims=claims,
-            notices=notices,
+            router=router,
             operator=launches.operator,
             clock=self._clock,
         )
-        reconcile = controllers(world, launches, on_finished=self._metrics.run_finished)
+        reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
         return LeaderLoop(
-            resync=Resync(store, notices, period=settings.resync_period, identity=self._identity),
+            resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
             workers=Workers(
                 queue, reconcile, count=settings.workers, clock=time.monotonic, measure=self._metrics.reconciled
             ),
             queue=queue,
             health=self._health,
-            canary=Heartbeat(
+            heartbeat=Heartbeat(
                 self._unpaced,
                 namespaces=settings.watch_namespaces or (settings.lease_namespace,),
-                name=self._canary,
+                name=self._heartbeat_lease,
                 identity=self._identity,
                 clock=self._clock,
-                on_beat=self._health.heartbeat_seen,
+                on_beat=self._health.on_renewal,
             ).run,
-            watch=partial(self._watch, notices),
+            watch=partial(self._watch, router),
         )
 
     def _paced(self) -> ApiServer:
@@ -178,17 +178,17 @@ class Operator:
         return ApiServer(self._client, limiter=bucket, timeout=settings.request_timeout, observe=observe, guard=guard)
 
     @property
-    def _canary(self) -> str:
+    def _heartbeat_lease(self) -> str:
         return f"{self._settings.lease_name}-canary"
 
-    def _canary_seen(self, namespace: str) -> None:
-        self._health.canary_seen(namespace)
-        self._metrics.canary_seen()
+    def _on_heartbeat(self, namespace: str) -> None:
+        self._health.on_heartbeat(namespace)
+        self._metrics.count_heartbeat()
 
-    async def _watch(self, notices: ChangeRouter, stop: asyncio.Event) -> None:
+    async def _watch(self, router: ChangeRouter, stop: asyncio.Event) -> None:
         await run_watches(
-            build_registry(notices, partial(watch_session, self._client)),
-            build_settings(canary=self._canary, request_timeout=self._settings.request_timeout),
+            build_registry(router, partial(watch_session, self._client)),
+            build_settings(heartbeat=self._heartbeat_lease, request_timeout=self._settings.request_timeout),
             namespaces=self._settings.watch_namespaces,
             stop=stop,
             take_signals=self._take_signals,

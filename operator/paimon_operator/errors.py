@@ -1,13 +1,13 @@
-"""The one error tree. Every error a user can meet says where, what is wrong and what to do.
+"""The error tree. Every error that a user can see names the field, the problem and the remedy.
 
 OperatorError
-├── SpecError             the manifest must be edited; nothing is retried until it is
-├── RunEnvironmentError     a Secret, bucket, permission or input is missing or wrong; tried again by itself
-├── ContractError         a job or result document is not of this version's form
+├── SpecError             the manifest must be edited; no retry before that
+├── RunEnvironmentError   a Secret, bucket, permission or input is missing or wrong; retried without an edit
+├── ContractError         a job or result document does not fit this version's contract
 └── KubernetesError       the API server refused or did not answer
     ├── NotFoundError, AlreadyExistsError, StaleError, InvalidObjectError
     ├── ForbiddenError    and NamespaceTerminatingError, its one harmless form
-    ├── LeaseLostError    another process may lead by now; this one must end
+    ├── LeaseLostError    another process may lead already; this one must end
     └── RetryableError    429, 5xx, time-outs: carries `retry_after` in seconds
 """
 
@@ -31,7 +31,7 @@ class SpecError(OperatorError):
 
 
 class RunEnvironmentError(OperatorError):
-    """Something outside the manifest is missing or wrong; mending it is enough."""
+    """Something outside the manifest is missing or wrong. The operator retries without an edit."""
 
     def __init__(self, problem: str, remedy: str, *, reason: str) -> None:
         super().__init__(f"{problem}. {remedy}")
@@ -71,7 +71,7 @@ class NamespaceTerminatingError(ForbiddenError):
 
 
 class LeaseLostError(KubernetesError):
-    """The leader's Lease could not be renewed in time; another process may lead by now."""
+    """The leader's Lease could not be renewed in time; another process may lead already."""
 
 
 class InvalidObjectError(KubernetesError):

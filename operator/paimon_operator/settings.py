@@ -1,4 +1,4 @@
-"""What the operator's own process is told: environment variables `PAIMON_OPERATOR_*`, read once, never looked up again.
+"""Settings of the operator process: environment variables `PAIMON_OPERATOR_*`, read once at the start.
 
 Every attribute is one variable: `watch_namespaces` is `PAIMON_OPERATOR_WATCH_NAMESPACES`. Its docstring explains it.
 """
@@ -61,25 +61,25 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     watch_namespaces: Annotated[tuple[Name, ...], BeforeValidator(_names)] = ()
-    """Namespaces to work in, separated by commas. Empty: every namespace of the cluster."""
+    """Namespaces to watch, separated by commas. Empty: all namespaces of the cluster."""
     spark_images: Annotated[dict[str, str], BeforeValidator(_json)] = Field(default_factory=dict)
     """JSON object from engine to image, for example `{"paimon-1.4": "registry.example/paimon-spark:paimon-1.4"}`.
-    An engine without an image cannot be used; tables that name it are Stalled and say so."""
+    An engine without an image cannot be used: catalogs that name it are Stalled."""
     default_engine: str = "paimon-1.4"
     """The engine of catalogs that name none."""
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
     """Pull policy of the driver Pods."""
     workers: int = Field(default=8, ge=1, le=64)
-    """How many objects are worked on at the same time. One object is never worked on twice at once."""
+    """Number of objects that are reconciled in parallel. One object is never reconciled twice at once."""
     resync: Seconds = 600.0
-    """Time (`10m`, `90s`, or seconds) between two full looks at the API server, which find what the watches missed. Up
-    to a quarter longer, by a hash of the process's identity, so that several operators do not list together."""
+    """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a
+    quarter longer, by a hash of the process's identity, so that several operators do not list together."""
     api_rate: float = Field(default=20.0, gt=0)
     """Requests per second to the API server, on average. The leader's Lease does not count."""
     api_burst: int = Field(default=40, ge=1)
-    """Requests that may go out at once after a quiet time."""
+    """Largest burst of requests after a pause."""
     request_timeout: Seconds = 30.0
-    """Time until a request to the API server is given up. Its outcome is then unknown, and looked up first."""
+    """Timeout of a request to the API server. Its outcome is then unknown; the next reconcile reads it first."""
     health_port: Port = 8080
     """Port of `/livez` and `/readyz`."""
     metrics_port: Port = 9090
@@ -87,21 +87,21 @@ class Settings(BaseModel):
     lease_namespace: Name
     """Namespace of the leader's Lease. Absent: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"
-    """Name of the leader's Lease. `<name>-canary` is the Lease that shows whether the watches still deliver."""
+    """Name of the leader's Lease. `<name>-canary` is the Lease of the heartbeat that checks the watches."""
     allow_claims: bool = False
-    """Whether catalogs may have their warehouse on a PersistentVolumeClaim: for trying things out."""
+    """Whether catalogs may have their warehouse on a PersistentVolumeClaim, for development."""
     driver_cpu_share: float = Field(default=1.0, gt=0, le=1)
-    """CPU that a driver Pod requests per core it works with. Below 1 more drivers fit on a node and share its cores."""
+    """CPU request of a driver Pod per core. Below 1, more drivers fit on a node and share its cores."""
     pod_pending_timeout: Seconds = 600.0
-    """How long a driver Pod may wait for a Secret, an image or a node before the run gives up on it."""
+    """Longest time that a driver Pod may wait for a Secret, an image or a node. Then the attempt fails."""
     driver_account: Name = "paimon-driver"
-    """Service account of the drivers of mode Cluster. It needs rights on Pods."""
+    """Service account of Cluster-mode drivers. It needs rights on Pods."""
     executor_account: Name = "paimon-spark"
-    """Service account of executors whose catalog names none. It needs no right, and gets no token."""
+    """Service account of executors if their catalog names none. It needs no rights and no token."""
     executor_timeout: Seconds = 300.0
-    """How long a driver waits for its first executor before the attempt fails with reason NoExecutors."""
+    """Longest wait of a driver for its first executor. Then the attempt fails with NoExecutors."""
     cluster_id: str = Field(default="", max_length=63)
-    """Names this cluster in the tables it owns. Empty: the UID of namespace kube-system."""
+    """Identity of this cluster in the tables that it owns. Empty: the UID of namespace kube-system."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least severe level that is logged."""
 

@@ -1,38 +1,35 @@
-"""Whether somebody else has committed to the table since the operator looked last. Asked before every operation.
+"""Detects foreign commits since the last inspected snapshot. Runs before every operation.
 
-A run tells at which snapshot it began, and the next one looks from there on: so it finds what others committed while
-the first was at work, whose own commits it knows by their commit user.
+A run reports the snapshot at which it began, and the next run inspects from there on. So it finds foreign commits that
+were made while the first run was active; that run's own commits are recognised by their commit user.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from paimon_contract.job import Job
 from paimon_contract.result import ForeignCommit, Seen
 from spark_apps.catalog.ownership import owner_of
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
-from spark_apps.failures.classify import caused_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
+from spark_apps.failures.causes import is_caused_by
 
 AT_EACH_END: Final = 500
-"""Snapshots that are read at most, of the oldest and of the newest each. The first of others
-ends the search, and runs of ours add a few each, so that only a result lost many times over could make it so long."""
+"""Snapshots that are read at most, of the oldest and of the newest each. The first foreign commit ends the search, and
+each run adds a few, so only a result that is lost many times makes the range that long."""
 MAX_USER: Final = 100
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _OURS: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")
-"""`<run>-<its UID>`, and what Paimon adds to a prefix: the commit user of every run of every operator has this form."""
+"""Commit user of every run of every operator: `<run>-<its UID>`, and the suffix that Paimon adds to a prefix."""
 
 
-def look(job: Job, session: Session) -> Seen:
-    """Looks at the commits since `job.since_snapshot`. A table that is not ours yet, or any more, is nobody's fault."""
+def inspect_commits(job: Job, session: Session) -> Seen:
+    """Inspects the commits since `job.since_snapshot`, unless the table has no owner yet or another one."""
     if job.operation == "Drop":
         return Seen()
     table = session.find_table()
@@ -42,13 +39,13 @@ def look(job: Job, session: Session) -> Seen:
     if job.since_snapshot is None or owner_of(table) != job.owner:
         return Seen(seen_snapshot=latest)
     first = max(job.since_snapshot + 1, int(table.snapshotManager().earliestSnapshotId() or 0))
-    return Seen(seen_snapshot=latest, outside_commit=_first_of_others(job, table, range(first, latest + 1)))
+    return Seen(seen_snapshot=latest, outside_commit=_first_foreign(job, table, range(first, latest + 1)))
 
 
-def _first_of_others(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit | None:
+def _first_foreign(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit | None:
     for snapshot_id in _bounded(snapshot_ids):
         snapshot = _snapshot(table, snapshot_id)
-        if snapshot is not None and not is_ours(str(snapshot.commitUser()), job.commit_user):
+        if snapshot is not None and not is_run_commit(str(snapshot.commitUser()), job.commit_user):
             return ForeignCommit(
                 snapshot_id=snapshot_id,
                 commit_user=re.sub(r"[^\x20-\x7e]", "?", str(snapshot.commitUser()))[:MAX_USER],
@@ -59,17 +56,17 @@ def _first_of_others(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit
 
 
 def _snapshot(table: Any, snapshot_id: int) -> Any:
-    """The Snapshot (Java); None when it expired while we look."""
+    """The Snapshot (Java); None when it has expired meanwhile."""
     try:
         return table.snapshotManager().snapshot(snapshot_id)
     except Exception as error:
-        if caused_by(error, "FileNotFoundException"):
+        if is_caused_by(error, "FileNotFoundException"):
             return None
         raise
 
 
-def is_ours(commit_user: str, own_prefix: str) -> bool:
-    """Whether a run of an operator made the commit: this run, or any by the form of its name."""
+def is_run_commit(commit_user: str, own_prefix: str) -> bool:
+    """Whether a run of an operator made the commit: this run by its prefix, any other by the form of the name."""
     return commit_user.startswith(f"{own_prefix}_") or _OURS.fullmatch(commit_user) is not None
 
 

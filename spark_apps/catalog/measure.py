@@ -1,15 +1,13 @@
-"""What a table is like now: from its metadata, and from $files once it has a snapshot."""
+"""Measures a table: from its metadata, and from $files once it has a snapshot."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paimon_contract.result import ResultMeasure, ResultTable
-
-if TYPE_CHECKING:
-    from spark_apps.catalog.session import Session
+from spark_apps.catalog.session import Session
 
 BUCKET_MODES = {
     "HASH_FIXED": "Fixed",
@@ -48,7 +46,7 @@ class Measured:
 
 
 def measure_table(session: Session, table: Any) -> Measured:
-    """Looks at `table` (Java FileStoreTable). Spark SQL starts only if there is a snapshot."""
+    """Measures `table` (Java FileStoreTable). Spark SQL starts only if there is a snapshot."""
     mode = str(table.bucketMode().toString())
     schema_id, bucket_mode = int(table.schema().id()), BUCKET_MODES.get(mode, mode)
     snapshots = table.snapshotManager()

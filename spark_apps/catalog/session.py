@@ -1,6 +1,6 @@
-"""What a run works with: the JVM, the Paimon catalog in it, and Spark SQL, each started when first asked for.
+"""The JVM, the Paimon catalog in it, and Spark SQL, each started at its first use.
 
-Creating or dropping a table needs the catalog only, and a JVM without Spark SQL is up in a fraction of the time.
+Creating or dropping a table needs the catalog only, and a JVM without Spark SQL starts in a fraction of the time.
 Credentials come from the process's environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or from a file; no option
 holds them.
 """
@@ -8,40 +8,32 @@ holds them.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from paimon_contract import environment
+from paimon_contract.job import Job, JobExecutors
 from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
-from paimon_engines.loader import load_engine
-from spark_apps.catalog.metastores import hive, metastore
+from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
-from spark_apps.failures.classify import RunError, caused_by
+from spark_apps.failures.causes import is_caused_by
+from spark_apps.failures.errors import RunError
 from spark_apps.progress import SPARK_READY, log_step
 from spark_apps.sql.identifiers import CATALOG, PARSER_OPTIONS, qualified
-from spark_apps.storage import hadoop
+from spark_apps.storage.base import Storage
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+if TYPE_CHECKING:  # pyspark takes long to import, and most jobs do not need Spark SQL
     from pyspark.sql import DataFrame, SparkSession
-
-    from paimon_contract.job import Job, JobExecutors
 
 
 class Session:
-    """One run's way to its table. Close it at the end."""
+    """The access of one job to its table. Close it at the end."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        try:
-            self.engine: Engine = load_engine(job.engine)
-        except KeyError as error:
-            said = f"this image knows no engine {job.engine}"
-            remedy = "set the image of that engine in the operator's settings"
-            raise RunError("Environment", "UnknownEngine", said, remedy, field="spec.engine") from error
+    def __init__(self, job: Job, engine: Engine, metastore: Metastore, storage: Storage) -> None:
+        self.job, self.engine, self.metastore, self.storage = job, engine, metastore, storage
 
     @cached_property
     def jvm(self) -> Any:
@@ -51,16 +43,13 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
-        if metastore.is_jdbc(self.job):
-            self._credentials = metastore.connect(self.job, self.engine, jvm)
+        self.metastore.connect(jvm)
         return jvm
 
     def open(self) -> None:
-        """Starts the JVM and logs in where the storage asks for it. Without it, nothing else of this class works."""
-        if self._on_hdfs:
-            hadoop.log_in(self.jvm, self.hadoop_configuration)
-        else:
-            self.jvm  # noqa: B018  (asking for it starts it)
+        """Starts the JVM and logs in where the storage asks for it. Call it before anything else of this class."""
+        self.jvm  # noqa: B018  (the first use starts it)
+        self.storage.log_in(self)
 
     @cached_property
     def catalog(self) -> Any:
@@ -75,18 +64,22 @@ class Session:
 
     @cached_property
     def catalog_options(self) -> dict[str, str]:
-        """The options of the catalog: the job's over the engine's; no cache, since a run sees one state of a table."""
-        given = {"warehouse": self.job.catalog.warehouse, "cache-enabled": "false", **self.job.catalog.options}
-        given |= metastore.catalog_options(self.job, self.engine)
-        if self.job.catalog.warehouse.startswith("s3://"):
-            return {**self.engine.s3_catalog_options, **given}
-        return {**hadoop.CATALOG_OPTIONS, **given} if self._on_hdfs else given
+        """The options of the catalog: storage, job and metastore, each overriding the one before.
+
+        Without a cache, since a run must see the current state of a table.
+        """
+        return {
+            **self.storage.catalog_options,
+            "warehouse": self.job.catalog.warehouse,
+            "cache-enabled": "false",
+            **self.job.catalog.options,
+            **self.metastore.catalog_options,
+        }
 
     @cached_property
     def hadoop_options(self) -> dict[str, str]:
-        """What Hadoop's file systems need: to read input files, and for a warehouse on HDFS."""
-        of_hdfs = hadoop.options(self.jvm) if self._on_hdfs else {}
-        return {**self.engine.input_hadoop_options, **of_hdfs, **self.job.hadoop}
+        """Options of Hadoop's file systems, for input files and for a warehouse on HDFS."""
+        return {**self.engine.input_hadoop_options, **self.storage.hadoop_options(self), **self.job.hadoop}
 
     @cached_property
     def hadoop_configuration(self) -> Any:
@@ -97,8 +90,11 @@ class Session:
         return configuration
 
     @property
-    def _on_hdfs(self) -> bool:
-        return self.job.catalog.warehouse.startswith("hdfs://")
+    def own_location(self) -> str:
+        """Where the job's table must lie, as Paimon writes URIs."""
+        warehouse, table = self.job.catalog.warehouse.rstrip("/"), self.job.table
+        location: str = self.path(f"{warehouse}/{table.database}.db/{table.name}").toString()
+        return location
 
     @property
     def identifier(self) -> Any:
@@ -106,27 +102,27 @@ class Session:
         return self.jvm.org.apache.paimon.catalog.Identifier.create(self.job.table.database, self.job.table.name)
 
     def find_table(self) -> Any:
-        """The table as it is now (Java FileStoreTable), or None."""
-        if hive.is_used(self.job):
-            hive.check_registered_table(self.job, self)
+        """The current table (Java FileStoreTable), or None. Raises RunError when another one has its name."""
+        self.metastore.check_registered_table(self)
         try:
             return self.catalog.getTable(self.identifier)
         except Exception as error:
-            if caused_by(error, "Catalog$TableNotExistException", "Catalog$DatabaseNotExistException"):
+            if is_caused_by(error, "Catalog$TableNotExistException", "Catalog$DatabaseNotExistException"):
                 return None
-            if metastore.is_jdbc(self.job):
-                metastore.refuse_table_of_elsewhere(self.job, error)
+            explained = self.metastore.explain_unreadable_table(self.job, error)
+            if explained is not None:
+                raise explained from error
             raise
 
     def table(self) -> Any:
-        """The table as it is now (Java FileStoreTable). Raises RunError when it is not there or no longer ours."""
+        """The current table (Java FileStoreTable). Raises RunError when it does not exist or has another owner."""
         found = self.find_table()
         if found is None:
             raise RunError(
                 "Environment",
                 "TableNotFound",
                 f"the table {self.job.table} does not exist any more",
-                "find out who removed it; it is made anew, empty",
+                "find out who removed it; the operator recreates it, empty",
             )
         if self.job.operation != "Provision":
             require_own(self.job, found)
@@ -169,7 +165,7 @@ class Session:
             "spark.sql.shuffle.partitions": str(4 * self._cores()),
             **(self.job.spark.conf if self.job.spark else {}),
             **(settings.options(self.job, self._executors) if self._executors else {}),
-            **(hadoop.for_executors(self.job.catalog.warehouse) if self._executors and self._on_hdfs else {}),
+            **(self.storage.executor_options if self._executors else {}),
             "spark.sql.extensions": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
             catalog: "org.apache.paimon.spark.SparkCatalog",
             f"{catalog}.defaultDatabase": self.job.table.database,  # or it would create `default`
@@ -177,7 +173,7 @@ class Session:
             **{f"spark.hadoop.{key}": value for key, value in self.hadoop_options.items()},
             **{f"spark.paimon.{key}": value for key, value in write_options.items()},
             "spark.paimon.commit.user-prefix": self.job.commit_user,
-            "spark.paimon.snapshot.expire.limit": "0",  # no commit expires the snapshots that tell of it
+            "spark.paimon.snapshot.expire.limit": "0",  # no commit may expire the snapshots that prove it
             **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",
@@ -185,13 +181,13 @@ class Session:
         }
 
     def _cores(self) -> int:
-        """How many tasks run side by side."""
+        """Tasks that run at the same time."""
         if self._executors:
             return self._executors.instances * self._executors.cores
         return int(os.environ.get(environment.DRIVER_CORES, "1"))
 
     def close(self) -> None:
-        """Ends what was started; the JVM ends with the process."""
+        """Closes the catalog and Spark, if they were started. The JVM ends with the process."""
         if "catalog" in self.__dict__:
             self.catalog.close()
         if "spark" in self.__dict__:
@@ -220,7 +216,7 @@ class Session:
         return self.jvm.org.apache.paimon.fs.FileIO.get(path, self.catalog_context)
 
     def _require_jars(self, jvm: Any) -> None:
-        """A job for one engine in another's image would half work, so it must not start."""
+        """Raises RunError in the image of another engine: there, a job would half work."""
         connector = self.engine.jars[0].file_name
         if connector not in jvm.java.lang.System.getProperty("java.class.path"):
             raise RunError(

@@ -1,4 +1,4 @@
-"""Asking Paimon which snapshots a run has committed."""
+"""Finds the snapshots that a run has committed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from spark_apps.failures.classify import caused_by
+from spark_apps.failures.causes import is_caused_by
 
 DATA_KINDS = frozenset({"APPEND", "OVERWRITE"})
 """A writer that compacts as it goes also commits a COMPACT snapshot, which carries no rows of its own."""
@@ -65,9 +65,9 @@ def _snapshots(table: Any, after: int) -> Iterator[tuple[int, Any | None]]:
         try:
             yield snapshot_id, snapshots.snapshot(snapshot_id)
         except Exception as error:
-            if not caused_by(error, "FileNotFoundException"):
+            if not is_caused_by(error, "FileNotFoundException"):
                 raise
-            yield snapshot_id, None  # expired while we look
+            yield snapshot_id, None  # it has expired meanwhile
 
 
 def _commit_of(commit_user: str, snapshot_id: int, snapshot: Any) -> Commit | None:

@@ -1,39 +1,35 @@
-"""A table whose files lie in the warehouse and which the metastore does not list: files and list change one after
-the other, so a run that is killed in between, or a metastore that is restored or made anew, leaves such a table.
+"""Tables whose files lie in the warehouse and which the metastore does not list.
+
+Files and list change one after the other. So a run that is killed in between leaves such a table, and so does a
+metastore that is restored or recreated.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spark_apps.catalog.metastores import hive, metastore
-from spark_apps.catalog.ownership import OWNER_OPTION, own_location
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
+from paimon_contract.job import Job
+from spark_apps.catalog.ownership import OWNER_OPTION
+from spark_apps.catalog.session import Session
 
 
-def schema_of_files(job: Job, session: Session) -> Any:
-    """The schema (Java TableSchema) that lies where the job's table must lie, or None. No list is asked."""
-    path = session.path(own_location(job, session))
+def schema_of_files(session: Session) -> Any:
+    """The schema (Java TableSchema) in the job's table location, or None. Does not ask the metastore."""
+    path = session.path(session.own_location)
     return session.jvm.org.apache.paimon.schema.SchemaManager(session.file_io(path), path).latest().orElse(None)
 
 
 def is_own(job: Job, schema: Any) -> bool:
-    """Whether the table of this schema says that it belongs to the job's object."""
+    """Whether the table of this schema records the job's PaimonTable as its owner."""
     return bool(schema.options().get(OWNER_OPTION) == job.owner)
 
 
-def own_table(job: Job, session: Session) -> Any:
-    """The job's table (Java FileStoreTable), which the metastore lists from now on; None if there is none of ours."""
-    if not metastore.is_used(job):
+def register_own_table(job: Job, session: Session) -> Any:
+    """Registers the job's own table if its files are there. Returns it (Java FileStoreTable), or None."""
+    if not session.metastore.registers_tables:
         return None
-    schema = schema_of_files(job, session)
+    schema = schema_of_files(session)
     if schema is None or not is_own(job, schema):
         return None
-    if hive.is_used(job):
-        session.catalog.createDatabase(job.table.database, True)  # it lists no table without one
-        hive.refuse_database_of_elsewhere(job, session)
-    session.catalog.repairTable(session.identifier)
+    session.metastore.register(session)
     return session.find_table()

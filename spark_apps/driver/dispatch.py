@@ -8,15 +8,12 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from paimon_contract import job as contract
-from paimon_contract.job import JobError
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from paimon_contract.result import Outcome
-    from spark_apps.catalog.session import Session
+from paimon_contract.job import Job, JobError
+from paimon_contract.result import Outcome
+from spark_apps.catalog.session import Session
 
 OPERATIONS = "spark_apps.operations"
 _INNER_CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")

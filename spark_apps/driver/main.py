@@ -1,4 +1,4 @@
-"""The entry of every driver: reads the job, does its operation, and reports: `main.py /etc/paimon-run/job.json`.
+"""The entry point of every driver: reads the job, runs its operation and reports: `main.py /etc/paimon-run/job.json`.
 
 The report is one JSON document, written to the file named by TERMINATION_LOG and printed as the last line of the log.
 The exit code says the class of the failure (paimon_contract.exit_codes). A JVM out of memory ends the process itself.
@@ -17,40 +17,62 @@ from paimon_contract import environment
 from paimon_contract.documents import to_text
 from paimon_contract.job import Job, JobError
 from paimon_contract.result import Elapsed, Outcome, Seen
+from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
-from spark_apps.catalog.metastores import metastore
+from spark_apps.catalog.metastores import metastore_of
 from spark_apps.catalog.session import Session
 from spark_apps.driver.dispatch import operation_of, read_job
 from spark_apps.driver.report import document_of
-from spark_apps.failures.classify import RunError, classify
+from spark_apps.failures.classify import classify
+from spark_apps.failures.errors import RunError
 from spark_apps.progress import JVM_READY, log_step
-from spark_apps.storage.s3 import storage_of
+from spark_apps.storage import storage_of
+
+
+def new_session(job: Job) -> Session:
+    """The session of a job, with its metastore and its storage. Starts nothing yet.
+
+    Raises RunError when this image has no such engine.
+    """
+    try:
+        engine = load_engine(job.engine)
+    except KeyError as error:
+        message = f"this image knows no engine {job.engine}"
+        remedy = "set the image of that engine in the operator's settings"
+        raise RunError("Environment", "UnknownEngine", message, remedy, field="spec.engine") from error
+    return Session(job, engine, metastore_of(job.catalog, engine), storage_of(job, engine))
 
 
 def perform(job: Job) -> tuple[dict[str, Any], int]:
-    """Does the job; returns the result document and the exit code. Raises nothing but what ends a process."""
+    """Runs the job; returns the result document and the exit code. Raises only what ends a process."""
     started = time.monotonic()
     outcome, seen, failure, ready = Outcome(), Seen(), None, started
     session: Session | None = None
     try:
-        session = Session(job)
+        session = new_session(job)
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
         log_step(JVM_READY)
-        metastore.release_stale_locks(job, session)
-        seen = foreign_commits.look(job, session)
+        session.metastore.release_stale_locks(session)
+        seen = foreign_commits.inspect_commits(job, session)
         outcome = operation_of(job.operation).run(job, session)
-    except Exception as error:  # noqa: BLE001  (the border: everything becomes a result)
+    except Exception as error:  # noqa: BLE001  (every error becomes a result)
         traceback.print_exc()
-        failure = classify(error, storage_of(job, session.engine) if session else None)
+        failure = _failure(error, session)
     finally:
         _close(session)
     elapsed = Elapsed(session=_milliseconds(ready - started), total=_milliseconds(time.monotonic() - started))
     return document_of(job, seen, outcome, failure, elapsed), failure.exit_code if failure else 0
 
 
+def _failure(error: Exception, session: Session | None) -> RunError:
+    if session is None:
+        return classify(error)
+    return classify(error, metastore=session.metastore, storage=session.storage)
+
+
 def _close(session: Session | None) -> None:
-    """By now it is decided what has happened; an error in clearing up must not change the report."""
+    """Closes the session. The outcome is known by now, so an error here is only logged."""
     try:
         if session is not None:
             session.close()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from paimon_contract.documents import to_json, to_text
-from paimon_contract.result import MAX_RESULT_BYTES, Result
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from paimon_contract.result import Elapsed, Outcome, Seen
-    from spark_apps.failures.classify import RunError
+from paimon_contract.job import Job
+from paimon_contract.result import MAX_RESULT_BYTES, Elapsed, Outcome, Result, Seen
+from spark_apps.failures.errors import RunError
 
 LEFT: Final = {"message": 200, "remedy": 0}
 """Characters that are left of each in any case; the first is shortened first."""

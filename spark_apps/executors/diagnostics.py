@@ -1,4 +1,4 @@
-"""Why no executor has come: what the API server says of the Pods that this driver has made, or why it takes none."""
+"""Explains missing executors: by the state of their Pods, or by the API server's refusal to create one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from paimon_contract import environment
 _TIMEOUT_SECONDS = 10
 
 
-def why_none(namespace: str) -> str:
-    """One sentence. Never raises: it is told beside a failure."""
+def explain_missing(namespace: str) -> str:
+    """One sentence. Never raises, because it is part of the message of another failure."""
     try:
         pods = _ask(namespace, query=f"labelSelector=spark-app-selector%3D{os.environ[environment.POD_NAME]}")["items"]
-        return told_by(pods[-1]) if pods else _refusal(namespace)
+        return describe_pod(pods[-1]) if pods else _refusal(namespace)
     except (OSError, ValueError, KeyError) as error:
-        return f"the API server does not tell why ({error})"
+        return f"the API server cannot be asked why ({error})"
 
 
-def told_by(pod: dict[str, Any]) -> str:
-    """What one Pod waits for, or ended by."""
+def describe_pod(pod: dict[str, Any]) -> str:
+    """What one Pod waits for, or why it ended."""
     name, status = pod["metadata"]["name"], pod.get("status") or {}
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
@@ -41,20 +41,20 @@ def told_by(pod: dict[str, Any]) -> str:
 
 
 def _refusal(namespace: str) -> str:
-    """Asks for an executor's Pod, without making one, for the API server's answer."""
+    """The API server's answer to a dry run of an executor's Pod."""
     driver = _ask(namespace, f"/{os.environ[environment.POD_NAME]}")["metadata"]
     pod = json.loads(Path(os.environ[environment.EXECUTOR_TEMPLATE]).read_text(encoding="utf-8"))
     owner = {"apiVersion": "v1", "kind": "Pod", "name": driver["name"], "uid": driver["uid"], "controller": True}
     pod["metadata"] |= {"name": f"{driver['name']}-exec-0", "ownerReferences": [owner]}
     container = pod["spec"]["containers"][0]
     container |= {"image": os.environ[environment.EXECUTOR_IMAGE], "args": ["executor"]}
-    # A quota counts what is asked for, so a Pod without sizes would be refused for that.
+    # A quota counts requests, so a Pod without sizes would be refused for that alone.
     sizes = {"cpu": "1m", "memory": "1Mi"}
     container["resources"] = {"requests": sizes, "limits": {"memory": "1Mi"}}
     try:
         _ask(namespace, query="dryRun=All", body=pod)
     except urllib.error.HTTPError as error:
-        return f"the API server takes no executor pod: {json.loads(error.read()).get('message', error.reason)}"
+        return f"the API server refuses executor pods: {json.loads(error.read()).get('message', error.reason)}"
     return "there is no executor pod; see the driver's log"
 
 

@@ -1,4 +1,4 @@
-"""Mode Cluster: Spark's settings for a driver that makes executor Pods, and the wait for the first of them.
+"""Mode Cluster: Spark's settings for a driver that creates executor Pods, and the wait for the first of them.
 
 From the environment: KUBERNETES_SERVICE_HOST and _PORT, POD_IP, POD_NAME, EXECUTOR_IMAGE, EXECUTOR_PULL_POLICY,
 EXECUTOR_TEMPLATE (the Pod to complete), API_ACCESS (a directory with `token` and `ca.crt`), SHARED_SECRETS.
@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paimon_contract import environment
-from spark_apps.executors.diagnostics import why_none
+from paimon_contract.job import Job, JobExecutors
+from spark_apps.executors.diagnostics import explain_missing
 from spark_apps.executors.shared_secret import shared_secret
-from spark_apps.failures.classify import RunError
+from spark_apps.failures.errors import RunError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from paimon_contract.job import Job, JobExecutors
 
 DRIVER_PORT, BLOCK_PORT = "7078", "7079"
 """Fixed, so that a NetworkPolicy can name them."""
@@ -70,7 +69,7 @@ def options(job: Job, executors: JobExecutors) -> dict[str, str]:
 
 
 def _secured(application: str) -> dict[str, str]:
-    """Who talks to the driver proves that it belongs to this run, and nobody can listen."""
+    """Authentication and encryption of the connections between driver and executors."""
     given = {
         "spark.authenticate": "true",
         "spark.network.crypto.enabled": "true",
@@ -83,13 +82,13 @@ def _secured(application: str) -> dict[str, str]:
     file = Path(os.environ.get(environment.TMPDIR, "/tmp")) / "executors.secret"  # noqa: S108 - the Pod's own
     file.touch(mode=0o600)
     file.write_bytes(secret)
-    # Spark puts no secret into a Pod that is said to have it in a file. Ours has it in its environment, by then.
+    # Spark puts no secret into a Pod that has it in a file. Our executors have it in their environment.
     files = (f"spark.authenticate.secret.{side}.file" for side in ("driver", "executor"))
     return given | dict.fromkeys(files, str(file))
 
 
 def await_first(spark: SparkSession, job: Job, executors: JobExecutors) -> None:
-    """Returns once an executor has come. Raises RunError when none has in time, with what the Pods say."""
+    """Returns once an executor has registered. Raises RunError, with the state of the Pods, when none has in time."""
     context: Any = spark.sparkContext._jsc.sc()
     deadline = time.monotonic() + executors.timeout_seconds
     while context.getExecutorMemoryStatus().size() < 2:  # noqa: PLR2004 - the driver is one of them
@@ -97,8 +96,8 @@ def await_first(spark: SparkSession, job: Job, executors: JobExecutors) -> None:
             raise RunError(
                 "Infrastructure",
                 "NoExecutors",
-                f"no executor within {executors.timeout_seconds} s: {why_none(job.run.namespace)}",
-                "free or add nodes, or correct what is told, or use spark.mode Local",
+                f"no executor within {executors.timeout_seconds} s: {explain_missing(job.run.namespace)}",
+                "free or add nodes, or correct the reported cause, or set spark.mode to Local",
                 field="spec.spark",
             )
-        time.sleep(_POLL_SECONDS)  # Spark tells nobody that an executor has come
+        time.sleep(_POLL_SECONDS)  # polling: Spark has no event for a registered executor

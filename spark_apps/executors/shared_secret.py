@@ -1,8 +1,8 @@
-"""The secret of the connection between a driver and its executors, worked out on both sides from what both have.
+"""The secret of the connection between a driver and its executors, computed on both sides from common inputs.
 
-Spark would make one up and write it into the executors' Pods, where everybody who may read Pods can read it. Driver and
-executors have the storage's Secret in common; from it, the run and the attempt each side computes the same value, and
-nobody else can. `python -m spark_apps.executors.shared_secret` prints it for an executor's environment.
+Spark would generate one and write it into the executors' Pods, where everybody with read access to Pods can read it.
+Driver and executors share the storage's Secret; from it, the run and the attempt each side computes the same value.
+`python -m spark_apps.executors.shared_secret` prints it for an executor's environment.
 """
 
 from __future__ import annotations

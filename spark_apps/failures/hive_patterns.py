@@ -1,12 +1,13 @@
-"""What the failures of a Hive metastore look like. Its client hides most causes: words of its own are all there is."""
+"""Failures of a Hive metastore. Its client hides most causes, so the patterns match the client's own messages."""
 
 from __future__ import annotations
 
-from spark_apps.failures.patterns import failure_pattern
+from spark_apps.failures.patterns import commit_lock_held, failure_pattern
 
 _URI = "spec.metastore.hive.uri"
 
-HIVE_SIGNS = (
+HIVE_PATTERNS = (
+    commit_lock_held("see who holds it, and since when, with SHOW LOCKS"),
     failure_pattern(
         r"Failed to create the desired metastore client|Could not connect to meta store|"
         r"TTransportException|TApplicationException",

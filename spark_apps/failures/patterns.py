@@ -1,4 +1,4 @@
-"""What tells one failure from another: words in the chain of its causes."""
+"""Failure patterns: regular expressions over the messages of an exception's chain of causes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FailurePattern:
-    """A failure known by what its chain of causes says. First match wins, so the order in a list matters."""
+    """A failure known by the messages of its causes. The first match wins, so the order in a tuple matters."""
 
     pattern: re.Pattern[str]
     kind: str
+    """Failure class of the contract (EXIT_CODES)."""
     reason: str
     sentence: str
     remedy: str
     of_storage: bool = True
-    """Whether it may be the storage that said so."""
+    """Whether the storage can be the source; then the message names its address and the field comes from it."""
     field: str | None = None
-    """The field to mend, where the sign alone tells."""
+    """The field to correct, where the pattern alone determines it."""
 
 
 def failure_pattern(
@@ -31,5 +32,18 @@ def failure_pattern(
     of_storage: bool = True,
     field: str | None = None,
 ) -> FailurePattern:
-    """A sign by its pattern's text, which is compared without case."""
+    """A pattern from the text of its regular expression, which ignores case."""
     return FailurePattern(re.compile(pattern, re.IGNORECASE), kind, reason, sentence, remedy, of_storage, field)
+
+
+def commit_lock_held(remedy: str) -> FailurePattern:
+    """Paimon's time-out of a metastore's commit lock, the same message for every metastore that has locks."""
+    return failure_pattern(
+        "Acquire lock failed",
+        "Infrastructure",
+        "CommitLockHeld",
+        "The commit lock of the table was not free in time",
+        remedy,
+        of_storage=False,
+        field="spec.metastore",
+    )

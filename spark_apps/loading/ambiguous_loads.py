@@ -1,56 +1,52 @@
-"""Loads that are in the table but not as the ledger has it. They end as ResultUnknown, for a person to look at."""
+"""Loads whose rows in the table do not match the ledger. They end as ResultUnknown, for a person to resolve."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
-from spark_apps.failures.classify import RunError
-from spark_apps.loading.input_files import find_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paimon_contract.parameters.write import WriteParameters
-    from spark_apps.catalog.session import Session
-    from spark_apps.catalog.snapshots import Commit
-    from spark_apps.loading.input_files import InputFile
-    from spark_apps.loading.ledger import Entry, Ledger
-    from spark_apps.loading.load_result import Loaded
+from paimon_contract.parameters.write import WriteParameters
+from spark_apps.catalog.session import Session
+from spark_apps.catalog.snapshots import Commit
+from spark_apps.failures.errors import RunError
+from spark_apps.loading.input_files import InputFile, find_files
+from spark_apps.loading.ledger import Entry, Ledger
+from spark_apps.loading.load_result import Loaded
 
 REPEATABLE: Final = frozenset({"deduplicate", "partial-update", "first-row"})
-"""Merge engines that rows may go through twice. Aggregate functions in partial-update make an exception."""
+"""Merge engines for which loading a row twice changes nothing, unless an aggregate function is used."""
 
 CLOCKS_APART: Final = 60_000
 """Milliseconds by which the clock that dates input files may be ahead of the driver's, which dates commits.
 
-Clocks that are kept by NTP differ by less than a second. A minute is far beyond that, and yet shorter than what lies
-between most deliveries of one name: a file that is replaced within it is a doubt, and costs a person a look.
+Clocks that NTP keeps differ by less than a second. A minute is far beyond that, and yet shorter than the time between
+most deliveries of one name: a file that is replaced within it is ambiguous, and a person has to check it.
 """
 
 
 def commit_unknown(ledger: Ledger, entry: Entry) -> RunError:
-    """Nobody can tell whether `entry` is in the table."""
+    """The error for an entry that cannot be looked up: the snapshots with its commit have expired."""
     committed, abandoned = ledger.marker_paths(entry)
     count, example = len(entry.files), entry.files[0].path
     return RunError(
         "ResultUnknown",
         "ResultUnknown",
-        f"an earlier attempt to load {count} files may have committed; the snapshots that would tell have expired",
+        f"an earlier attempt to load {count} files may have committed; the snapshots that would prove it have expired",
         f"look for rows of {example} in the table: if they are there create the file {committed}, else {abandoned}",
     )
 
 
 def refuse_doubtful(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
-    """Raises RunError when the rows are in the table and yet nobody can say which, or how often."""
+    """Raises RunError when the rows are in the table and it is unknown which, or how often."""
     refuse_two_writers(loaded, write, session, table)
     refuse_replaced_files(loaded, write, session, table)
 
 
 def refuse_two_writers(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
-    """Raises RunError when two drivers of one run have committed: the first was thought dead, and was not.
+    """Raises RunError when two drivers of one run have committed: the first was still alive.
 
-    Where rows go by their key, the same files once more change nothing, and the log is enough.
+    With a repeatable merge engine, the same files once more change nothing, and a line in the log is enough.
     """
     numbers = " and ".join(two_writers(loaded.commits))
     if not numbers:
@@ -74,7 +70,7 @@ def two_writers(commits: Iterable[Commit]) -> list[str]:
 
 
 def _same_files(loaded: Loaded, write: WriteParameters, session: Session) -> bool:
-    """Whether every attempt of the run was at the same files: else the older rows may have come last, and won."""
+    """Whether every attempt of the run loaded the same files: otherwise older rows can have been committed last."""
     files = loaded.entry.files
     if any(attempt.files != files for attempt in loaded.attempts):
         return False
@@ -82,10 +78,10 @@ def _same_files(loaded: Loaded, write: WriteParameters, session: Session) -> boo
 
 
 def refuse_replaced_files(loaded: Loaded, write: WriteParameters, session: Session, table: Any) -> None:
-    """Raises RunError when a file is another now: Spark opened it after it was listed, and nobody knows which it read.
+    """Raises RunError when a file was replaced: Spark opens files after they are listed, so either version was read.
 
-    A table that the next run corrects by loading the newer one is not even asked for. A file that is gone was tidied
-    away.
+    Nothing is checked where the next run corrects it by loading the newer version. A file that is gone was removed
+    after its load.
     """
     if loaded.commit is None or (_repeatable(table) and not write.once):
         return
@@ -111,9 +107,9 @@ def _replaced(files: list[InputFile], snapshot: int, write: WriteParameters) -> 
 
 
 def replaced_files(loaded: Iterable[InputFile], now: Iterable[InputFile], committed: int) -> list[InputFile]:
-    """Those of `loaded` that `now` has in another version, which may have been there when they were `committed` (ms).
+    """Those of `loaded` that `now` has in another version, which can have existed at the commit (`committed`, in ms).
 
-    A version that is clearly younger is only the next delivery under that name.
+    A version that is clearly younger is the next delivery under that name.
     """
     versions = {file.path: file for file in now if file.modified <= committed + CLOCKS_APART}
     return [file for file in loaded if versions.get(file.path, file) != file]
@@ -127,13 +123,13 @@ def _now(write: WriteParameters, session: Session) -> list[InputFile]:
     try:
         return find_files(write, session)
     except RunError as error:
-        if error.reason == "InputNotFound":  # tidied away with its folder
+        if error.reason == "InputNotFound":  # removed with its folder
             return []
         raise
 
 
 def _repeatable(table: Any) -> bool:
-    """Whether rows that are loaded twice leave the table as if once."""
+    """Whether loading rows twice gives the same table as loading them once."""
     if not table.schema().primaryKeys():
         return False
     options = table.schema().options()

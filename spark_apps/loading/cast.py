@@ -1,8 +1,8 @@
-"""Brings a column from the type a file has to the type the table has, or refuses: no value changes its meaning.
+"""Casts a column from the file's type to the table's type, or refuses: no value changes its meaning.
 
-Spark's ANSI rules for stored values decide, and three things on top: fields of rows match by name, no fraction is cut
-off on the way to an integer, and text is never parsed into another type. What only a value can tell (overflow) fails
-when the row is read.
+Spark's ANSI store assignment rules apply, and three more: fields of rows match by name, no fraction is cut off in a
+cast to an integer, and text is never parsed into another type. A value that does not fit (overflow) fails when its row
+is read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from spark_apps.failures.classify import RunError, input_failure
+from spark_apps.failures.errors import RunError, input_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -47,12 +47,12 @@ FITTING: tuple[tuple[tuple[type[DataType], ...], tuple[type[DataType], ...]], ..
     (TIMES, (*TIMES, DateType)),
     ((StringType,), (StringType, *INTEGERS, DecimalType, DateType)),
 )
-"""Types of the table -> types of files that may become them."""
+"""Types of the table -> types of files that can be cast to them."""
 
 
 @dataclass(frozen=True)
 class Conformer:
-    """Does it for the files of one write.
+    """Casts the columns of one write's files.
 
     `names_only` compares the fields of rows alone: for formats whose reader has converted the values already.
     """

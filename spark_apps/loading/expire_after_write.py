@@ -1,27 +1,25 @@
-"""What a commit does by the way on a table that nobody else looks after: its own expiry, once the ledger is marked.
+"""Expiry of snapshots after a write, on a table without expiry runs, once the ledger entry is marked.
 
-The commit itself is told to expire nothing (session.py): it could take the very snapshot that says whether it happened.
+The commit itself expires nothing (session.py): it could expire the very snapshot that proves it.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
-from spark_apps.loading.recovery import settle_all
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
+from spark_apps.catalog.session import Session
+from spark_apps.loading.recovery import resolve_all_entries
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:
-    """Expires by the options that the commit had. The rows are loaded, so an error is left to the next write."""
+    """Expires by the options of the commit. An error is only logged: the rows are loaded, the next write retries."""
     try:
         write = job.parameters_as(WriteParameters)
         _expire(job, session, table.copy(session.java_map(write.options)))
-    except Exception as error:  # noqa: BLE001  (whatever it is, it does not undo the commit)
+    except Exception as error:  # noqa: BLE001  (no error undoes the commit)
         sys.stderr.write(f"snapshots could not be expired, the next write tries again: {error}\n")
 
 
@@ -29,7 +27,7 @@ def _expire(job: Job, session: Session, table: Any) -> None:
     options = table.coreOptions()
     if options.writeOnly() or _snapshots(table) <= int(options.snapshotNumRetainMin()):
         return  # most writes end here, before anything is listed
-    settle_all(job, session, table)
+    resolve_all_entries(job, session, table)
     config = options.expireConfig()
     table.newExpireSnapshots().config(config).expire()
     if options.changelogLifecycleDecoupled():

@@ -1,17 +1,16 @@
-"""Which input files there are: found below a location, each with what tells whether it was replaced."""
+"""Lists the input files below a location, each with a version that changes when the file is replaced."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from spark_apps.failures.classify import RunError, caused_by, input_failure, spec_failure
-
-if TYPE_CHECKING:
-    from paimon_contract.parameters.write import WriteParameters
-    from spark_apps.catalog.session import Session
+from paimon_contract.parameters.write import WriteParameters
+from spark_apps.catalog.session import Session
+from spark_apps.failures.causes import is_caused_by
+from spark_apps.failures.errors import RunError, input_failure, spec_failure
 
 RowsT = TypeVar("RowsT")
 
@@ -20,7 +19,7 @@ RowsT = TypeVar("RowsT")
 class InputFile:
     """A file; `version` is its ETag on S3, elsewhere its modification time in milliseconds.
 
-    `modified` is that time everywhere. It tells how old a version is, not which one it is, so it stands in no ledger.
+    `modified` is that time everywhere. It gives the age of a version and does not identify it, so it is in no ledger.
     """
 
     path: str
@@ -30,10 +29,10 @@ class InputFile:
 
 
 def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
-    """All files below the write's path, by path; names with a leading _ or . are not input, as everywhere in Hadoop.
+    """All files below the write's path, by path; names with a leading _ or . are not input, as in all of Hadoop.
 
-    On S3 an empty folder does not exist, so a write that loads new files from time to time takes a missing folder for
-    an empty one; whatever else is missing is a failure.
+    On S3 an empty folder does not exist, so a write that loads new files on a schedule treats a missing folder as an
+    empty one. Anything else that is missing is a failure.
     """
     base = input_uri(write)
     path = session.jvm.org.apache.hadoop.fs.Path(base)
@@ -42,7 +41,7 @@ def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
         root = file_system.getFileStatus(path).getPath()
         statuses = list(_each(file_system.listFiles(path, True)))
     except Exception as error:
-        if caused_by(error, "FileNotFoundException"):
+        if is_caused_by(error, "FileNotFoundException"):
             if write.select == "New" and not write.once and _is_folder(write.path):
                 return []
             raise RunError(
@@ -53,14 +52,14 @@ def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
                 field=path_field(write),
             ) from error
         raise
-    on_s3 = root.toUri().getScheme() in ("s3", "s3a")  # asked once: every call into the JVM counts in a large folder
+    on_s3 = root.toUri().getScheme() in ("s3", "s3a")  # once: every call into the JVM costs time in a large folder
     found = (_input_file(status, on_s3) for status in statuses)
     above = root.toString()
     return sorted(each for each in found if not _hidden(each.path.removeprefix(above)))
 
 
-LOOKS = 3
-"""How often files are read anew because one of them was replaced meanwhile."""
+MAX_READS = 3
+"""Reads of the files at most: they are read again when one of them was replaced meanwhile."""
 
 
 def read_unchanged(
@@ -72,12 +71,12 @@ def read_unchanged(
 ) -> tuple[list[InputFile], RowsT | None]:
     """The chosen files and what `read` makes of them, once a second listing has found the same versions of them.
 
-    Spark opens a file several times, and says nothing of versions: a file that was replaced in between would go into
-    the ledger as the old one. Files that only came along are for the next run. None when there is nothing to read.
+    Spark opens a file several times and reports no version: a file that was replaced in between would be recorded as
+    the old one. Files that were only added are for the next run. None when there is nothing to read.
     Raises RunError, which names `field`, when files keep changing.
     """
     found = listed()
-    for _ in range(LOOKS):
+    for _ in range(MAX_READS):
         files = chosen(found)
         if not files:
             return [], None
@@ -88,13 +87,13 @@ def read_unchanged(
     raise input_failure(
         "InputMalformed",
         f"{files[0].path} or another input file is replaced again and again while it is read",
-        "write files elsewhere and move them to where they are loaded from",
+        "write files elsewhere, and move them below the location when they are complete",
         field=field,
     )
 
 
 def path_field(write: WriteParameters) -> str:
-    """The field of the manifest that says which files the write loads."""
+    """The field of the manifest with the path of the write's files."""
     return f"spec.writes[{write.name}].from.files.path"
 
 
@@ -112,7 +111,7 @@ def input_uri(write: WriteParameters) -> str:
 
 
 def _input_file(status: Any, on_s3: bool) -> InputFile:
-    # Some servers leave the ETag out of listings; without a version a replaced file would never be new.
+    # Some servers omit the ETag from listings; without a version, a replaced file would never count as new.
     modified = int(status.getModificationTime())
     version = (status.getEtag() if on_s3 else None) or str(modified)
     return InputFile(status.getPath().toString(), int(status.getLen()), version, modified)

@@ -1,35 +1,32 @@
-"""What a write has loaded: a directory with one entry per attempt, so that no file is loaded twice or forgotten.
+"""The files that a write has loaded: a directory with one entry per attempt, so that each file is loaded once.
 
   <run>-<uid>-<n>.json        written before the commit: the files, and the latest snapshot at that moment
-  <run>-<uid>-<n>.committed   beside it once the commit is known to be in the table, with what is told of it
+  <run>-<uid>-<n>.committed   beside it once the commit is known to be in the table, with its snapshots
   <run>-<uid>-<n>.abandoned   beside it once the commit is known not to be there
-  folded-<n>.json             many committed entries in one file, or reading the ledger would take ever longer
+  folded-<n>.json             many committed entries in one file; without it, reading the ledger would take ever longer
 
-Nothing is ever overwritten, so a crash leaves at worst an entry without a marker. Such an entry is resolved by asking
-Paimon (settle.py). Entries of a table that was dropped and made again carry another `table` and do not count.
-Keys that this image does not know are a newer one's, which was here before a downgrade: they are passed over.
+Nothing is ever overwritten, so a crash leaves at worst an entry without a marker. Such an entry is resolved by Paimon's
+snapshots (recovery.py). Entries of a table that was dropped and recreated have another `table` and do not count.
+Unknown keys are from a newer image, which ran before a downgrade: they are ignored.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import Commit
-from spark_apps.failures.classify import caused_by
+from spark_apps.failures.causes import is_caused_by
 from spark_apps.loading.input_files import InputFile
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
-
 FOLD_AFTER = 50
-"""Committed entries that may gather before they are folded."""
+"""Committed entries above which they are folded."""
 
 COMMITTED, ABANDONED = ".committed", ".abandoned"
 
@@ -43,7 +40,7 @@ def ledgers_of(job: Job) -> str:
 class Entry:
     """One attempt at loading `files`. `table` is the creation time of the table in ms, `snapshot_before` 0 for none.
 
-    `once` says whether the hash counts as done. Entries without it are from before it was there, when every hash did.
+    `once` states whether the hash counts as done. Entries without the field predate it and count as done.
     """
 
     name: str
@@ -61,7 +58,7 @@ class Entry:
 
 
 class Ledger:
-    """The ledger of one write, kept through Paimon's file system, as the table's own files are."""
+    """The ledger of one write, on Paimon's file system, like the table's own files."""
 
     def __init__(self, session: Session, directory: str, table: int) -> None:
         self._session = session
@@ -83,7 +80,7 @@ class Ledger:
         return [entry for entry in entries if entry.table == self._table]
 
     def attempts(self, run: str) -> list[Entry]:
-        """The entries of `run`, whatever became of them."""
+        """The entries of `run`, whatever their outcome."""
         names = (name.removesuffix(".json") for name in self._names if name.endswith(".json"))
         entries = [self._entry(name) for name in names if name.rpartition("-")[0] == run]
         return [entry for entry in entries if entry.table == self._table]
@@ -114,12 +111,12 @@ class Ledger:
     def mark_committed(self, entry: Entry, commits: Iterable[Commit]) -> None:
         """Records that the entry's rows are in the table, by these commits: none when its files held no row.
 
-        The snapshots may expire before a repeated attempt asks for them.
+        The snapshots can expire before a repeated attempt looks them up.
         """
         self._write(entry.name + COMMITTED, {"commits": [asdict(commit) for commit in commits]})
 
     def commits(self, entry: Entry) -> list[Commit]:
-        """What the entry's marker tells; one that a person put there, or an older image, tells nothing."""
+        """The commits in the entry's marker; none in a marker that a person or an older image has written."""
         if entry.name + COMMITTED not in self._names:
             return []
         try:
@@ -133,7 +130,7 @@ class Ledger:
         self._write(entry.name + ABANDONED, {})
 
     def fold(self, keep: Entry) -> None:
-        """Puts committed entries into one file, then removes them, and abandoned ones without more ado.
+        """Merges committed entries into one file, then removes them and the abandoned ones.
 
         The run of `keep` keeps its entries, so that a retry finds that it has committed.
         """
@@ -157,7 +154,7 @@ class Ledger:
         self._remove(self._files_of(abandoned - self._marked(COMMITTED), ABANDONED))
 
     def marker_paths(self, entry: Entry) -> tuple[str, str]:
-        """Where a person may put the marker that this code could not decide on: (committed, abandoned)."""
+        """The markers with which a person resolves an open entry: (committed, abandoned)."""
         return (f"{self._directory}/{entry.name}{COMMITTED}", f"{self._directory}/{entry.name}{ABANDONED}")
 
     def _unmarked(self) -> list[str]:
@@ -169,7 +166,7 @@ class Ledger:
         return {name.removesuffix(how) for name in self._names if name.endswith(how)}
 
     def _files_of(self, entries: set[str], marker: str) -> list[str]:
-        """Entries before markers, lest one that is half removed look unmarked."""
+        """Entries before markers, so that a half removed one is not read as unmarked."""
         return [*(name + ".json" for name in entries), *(name + marker for name in entries)]
 
     def _current_folded(self) -> list[dict[str, Any]]:
@@ -187,7 +184,7 @@ class Ledger:
         try:
             statuses = self._files.listStatus(self._session.path(self._directory))
         except Exception as error:
-            if caused_by(error, "FileNotFoundException"):
+            if is_caused_by(error, "FileNotFoundException"):
                 return set()
             raise
         return {status.getPath().getName() for status in statuses}
@@ -216,5 +213,5 @@ def _file(listed: list[Any]) -> InputFile:
 
 
 def _known(form: Any, document: dict[str, Any]) -> dict[str, Any]:
-    """What of the document the dataclass `form` knows."""
+    """The part of the document that the dataclass `form` has fields for."""
     return {each.name: document[each.name] for each in fields(form) if each.name in document}

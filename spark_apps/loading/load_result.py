@@ -1,20 +1,18 @@
-"""What a run has put into the table, by all its attempts together."""
+"""The rows that a run has loaded, by all its attempts together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paimon_contract.result import LoadSummary
 from spark_apps.catalog.snapshots import Commit, find_commits
-
-if TYPE_CHECKING:
-    from spark_apps.loading.ledger import Entry, Ledger
+from spark_apps.loading.ledger import Entry, Ledger
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """An entry that is in the table, every attempt of its run, and all that these have committed, oldest first."""
+    """An entry that is in the table, every attempt of its run, and all commits of these, oldest first."""
 
     entry: Entry
     attempts: list[Entry]
@@ -28,16 +26,16 @@ class Loaded:
 
     @property
     def result(self) -> LoadSummary:
-        """The same for the report."""
+        """The part of the run's result."""
         commit = self.commit
         rows, snapshot = (commit.rows, commit.snapshot) if commit else (0, None)
         return LoadSummary(files=len(self.entry.files), rows=rows, committed_snapshot=snapshot)
 
 
 def loaded_with(entry: Entry, ledger: Ledger, table: Any) -> Loaded:
-    """What the run of `entry` has committed: by the snapshots, and by its markers where those have expired.
+    """The commits of the run of `entry`: by the snapshots, and by its markers where those have expired.
 
-    It is one commit, unless a driver was given up for dead and was not.
+    There is more than one only if a driver that was taken for dead was still alive.
     """
     attempts = ledger.attempts(entry.run)
     noted = [commit for attempt in attempts for commit in ledger.commits(attempt)]

@@ -1,4 +1,4 @@
-"""Input files -> a DataFrame with exactly the table's columns. Whatever does not fit fails; nothing is guessed.
+"""Reads input files into a DataFrame with exactly the table's columns. Anything that does not fit fails.
 
 Columns match by name. A column that the table lacks, or a value that the column cannot hold, fails the run; a column
 that the files lack is NULL if it may be.
@@ -13,23 +13,22 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType, StructField, StructType
 
-from spark_apps.failures.classify import input_failure
+from paimon_contract.parameters.write import WriteParameters
+from spark_apps.catalog.session import Session
+from spark_apps.failures.errors import input_failure
 from spark_apps.loading.cast import Conformer
+from spark_apps.loading.input_files import InputFile
 from spark_apps.sql.identifiers import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader
 
-    from paimon_contract.parameters.write import WriteParameters
-    from spark_apps.catalog.session import Session
-    from spark_apps.loading.input_files import InputFile
-
 LITERAL_PATHS = ("__globPaths__", "false")
-"""Spark's own switch against reading a * or [ in a file's name as a pattern."""
+"""Spark's option that keeps a * or [ in a file's name from being read as a pattern."""
 
 
 BOUNDED = frozenset({"CHAR", "VARCHAR", "BINARY", "VARBINARY"})
-"""Types with a length, which Spark's types for them have lost."""
+"""Types with a length, which the corresponding types of Spark do not have."""
 
 UNBOUNDED = 2**31 - 1
 
@@ -96,7 +95,7 @@ def _part_of(schema: StructType, names: list[str]) -> StructType:
 
 
 def _read_csv(write: WriteParameters, paths: list[str], schema: StructType, session: Session) -> DataFrame:
-    """Each header decides for its own file: files with the same header are read together."""
+    """Each file has its own header; files with the same header are read together."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
         groups.setdefault(tuple(_csv_header(write, path, session)), []).append(path)

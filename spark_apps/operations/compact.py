@@ -1,29 +1,26 @@
-"""Compacts the table by Paimon's own procedure, and measures before and after, since the procedure reports nothing.
+"""Compacts the table by Paimon's procedure, and measures before and after, since the procedure reports nothing.
 
-The commit of a compaction would expire snapshots by the way, even when there is nothing to compact; the session
-forbids it (session.py), because expiry is a run of its own.
+The commit of a compaction would also expire snapshots, even when there is nothing to compact. The session prevents it
+(session.py), because expiry is a run of its own.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
-from spark_apps.failures.classify import spec_failure
-from spark_apps.sql.identifiers import call, qualified
+from spark_apps.catalog.session import Session
+from spark_apps.failures.errors import spec_failure
+from spark_apps.sql.identifiers import SqlValue, call, qualified
 from spark_apps.sql.partitions import partition_filter
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
-    from spark_apps.sql.identifiers import SqlValue
 
 PARAMETERS = CompactParameters
 
 OPTIONS = "compaction.min.file-num=2"
-"""Without it a call never merges fewer than five small files of an append table."""
+"""Without it, a call never merges fewer than five small files of an append table."""
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -41,7 +38,7 @@ def run(job: Job, session: Session) -> Outcome:
 
 
 def _arguments(job: Job, compact: CompactParameters, table: Any, session: Session) -> dict[str, SqlValue | None]:
-    """Full is what the procedure does when it is not told, so only Minor needs an engine that can be told."""
+    """Arguments of the procedure. Full is its default, so only Minor needs an engine with a strategy argument."""
     has_strategy = session.engine.has_minor_compaction
     if compact.strategy == "Minor" and not has_strategy:
         raise spec_failure(
@@ -65,6 +62,6 @@ def _refuse_cross_partition(job: Job, table: Any) -> None:
         raise spec_failure(
             "InvalidSpec",
             f"Paimon cannot compact {job.table}: its primary key lacks a partition key and its bucket is Dynamic",
-            "set compaction.mode to Inline, or make the table anew with a Fixed bucket",
+            "set compaction.mode to Inline, or recreate the table with a Fixed bucket",
             field="spec.compaction.mode",
         )

@@ -2,63 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.drop import DropParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog import unregistered
-from spark_apps.catalog.metastores import hive, metastore
-from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of, refuse_other_places
-from spark_apps.failures.classify import RunError, spec_failure
+from spark_apps.catalog.ownership import OWNER_OPTION, owner_of, refuse_other_locations
+from spark_apps.catalog.session import Session
+from spark_apps.catalog.unregistered import register_own_table, schema_of_files
+from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.ledger import ledgers_of
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
 
 PARAMETERS = DropParameters
 
-
-DROPPING = "dropping"
-"""File that says where the table lay: a drop that dies half-way may leave data without the schema that names it."""
+DROP_MARKER: Final = "dropping"
+"""File with the table's location: a drop that is killed half-way can leave data without the schema that names it."""
 
 
 def run(job: Job, session: Session) -> Outcome:
     """Removes data and ledgers; the database stays."""
-    table = session.find_table() or unregistered.own_table(job, session)
-    ours = session.path(ledgers_of(job))
-    files = session.file_io(ours)
-    note = session.path(f"{ours.toString()}/{DROPPING}")
+    table = session.find_table() or register_own_table(job, session)
+    ledgers = session.path(ledgers_of(job))
+    files = session.file_io(ledgers)
+    marker = session.path(f"{ledgers.toString()}/{DROP_MARKER}")
     if table is not None:
         _refuse_foreign(job, owner_of(table))
-        refuse_other_places(job, session, table)
-        files.overwriteFileUtf8(note, table.location().toString())
-    if hive.is_used(job):
-        hive.unregister(job, session)  # where there is no table, it may list one whose files are gone
-    elif table is not None:
-        session.catalog.dropTable(session.identifier, True)
-    if (table is None or metastore.is_used(job)) and files.exists(note):
-        _remove_what_is_left(job, session)
-    if files.exists(ours):
-        files.delete(ours, True)  # the ledgers say which files are in a table that is no more
+        refuse_other_locations(job, table, session.own_location)
+        files.overwriteFileUtf8(marker, table.location().toString())
+    session.metastore.drop_table(session, found=table is not None)
+    if (table is None or session.metastore.registers_tables) and files.exists(marker):
+        _remove_remaining_files(job, session)
+    if files.exists(ledgers):
+        files.delete(ledgers, True)  # they list the loaded files of a table that no longer exists
     return Outcome(dropped=table is not None)
 
 
-def _remove_what_is_left(job: Job, session: Session) -> None:
-    """With Jdbc mostly nothing, for Paimon only logs that files could not go; with Hive all that the table had."""
-    place = session.path(own_location(job, session))
-    files = session.file_io(place)
-    if not files.exists(place):
+def _remove_remaining_files(job: Job, session: Session) -> None:
+    """Removes the table's directory.
+
+    After Jdbc it is mostly gone: Paimon only logs when it could not delete files. After Hive all files are there.
+    """
+    location = session.path(session.own_location)
+    files = session.file_io(location)
+    if not files.exists(location):
         return
-    schema = unregistered.schema_of_files(job, session)
+    schema = schema_of_files(session)
     if schema is not None:
         _refuse_foreign(job, schema.options().get(OWNER_OPTION))
-    files.delete(place, True)
-    if files.exists(place):
+    files.delete(location, True)
+    if files.exists(location):
         raise RunError(
             "Infrastructure",
             "StorageUnreachable",
-            f"{place.toString()} was deleted and is still there",
+            f"{location.toString()} was deleted and is still there",
             "nothing: it is tried again; if this goes on, see whether somebody still writes there or the storage "
             "keeps files from being deleted",
         )

@@ -1,31 +1,30 @@
-"""Expires snapshots by the retention that the job states, until none is left to expire.
+"""Expires snapshots by the job's retention, until none is left to expire.
 
 Paimon's Java interface is the same in all engines and takes the whole retention, that of changelogs included, which
-the procedure of the same name ignores. Its result is computed against the clock of this moment.
+the procedure of the same name ignores. Its result depends on the current time.
 
-What expires may be the only witness of a write's commit, so the table's ledgers are settled first.
+A snapshot can be the only proof of a write's commit, so the open entries of the table's ledgers are resolved first.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
-from spark_apps.failures.classify import RunError, root_message, spec_failure
-from spark_apps.loading.recovery import settle_all
+from spark_apps.catalog.session import Session
+from spark_apps.failures.causes import root_message
+from spark_apps.failures.errors import RunError, spec_failure
+from spark_apps.loading.recovery import resolve_all_entries
 from spark_apps.schema.isolate import invalid_part
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
 
 PARAMETERS = ExpireSnapshotsParameters
 
 PER_CALL = 1000
-"""Snapshots per call: the paths of all their files are held in memory at once."""
+"""Snapshots per call: the paths of all their files are in memory at once."""
 
 FIELDS = {
     "time_retained": "spec.retention.snapshots.timeRetained",
@@ -36,11 +35,11 @@ FIELDS = {
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Expires all that may go. Snapshots that a tag or a consumer holds stay."""
+    """Expires all snapshots beyond the retention. Those that a tag or a consumer needs stay."""
     expire = job.parameters_as(PARAMETERS)
     table = session.table()
     retention = _checked(expire, table, session)
-    settle_all(job, session, table)
+    resolve_all_entries(job, session, table)
     expired = 0
     while count := int(table.newExpireSnapshots().config(retention).expire()):
         expired += count
@@ -66,10 +65,10 @@ def _checked(expire: ExpireSnapshotsParameters, table: Any, session: Session) ->
 
 
 def _retention(expire: ExpireSnapshotsParameters, table: Any) -> dict[str, str]:
-    """Table options for this run. What the job leaves open stays as the table has it."""
+    """Table options for this run. Without a value in the job, the table's own option applies."""
     minimum, maximum = expire.num_retained_min, expire.num_retained_max
     if minimum is not None and minimum < 1:
-        # Paimon would delete files of snapshots that it goes on listing (apache/paimon#10088)
+        # Paimon would delete files of snapshots that it still lists (apache/paimon#10088)
         raise spec_failure(
             "InvalidSpec", "numRetainedMin is below 1", "set it to 1 or more", field=FIELDS["num_retained_min"]
         )

@@ -1,54 +1,52 @@
-"""Makes the table, or verifies the one that is there and adopts it. Needs no Spark SQL unless there is data to measure.
+"""Creates the table, or verifies and adopts an existing one. Needs no Spark SQL unless there is data to measure.
 
-Nothing is written when nothing differs: every ALTER makes a schema file, even one that changes nothing. Only options
-that Paimon lets change without changing answers are altered (Engine.changeable), and the comments.
+Nothing is written when nothing differs: every ALTER writes a schema file, even one that changes nothing. Only comments
+and the options that do not change query results are altered (Engine.changeable).
 
-What leaves the manifest is taken back if the manifest had brought it; two options of the table remember that. What an
-adopted table had before, and no manifest ever named, is somebody else's and stays.
+An option or comment that leaves the manifest is removed if the manifest had set it; two options of the table record
+that. What an adopted table had before, and no manifest ever set, stays.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog import unregistered
 from spark_apps.catalog.measure import measure_table
-from spark_apps.catalog.metastores import hive, metastore
-from spark_apps.catalog.ownership import OWNER_OPTION, own_location, owner_of
-from spark_apps.failures.classify import RunError, root_message, spec_failure
+from spark_apps.catalog.ownership import OWNER_OPTION, owner_of
+from spark_apps.catalog.session import Session
+from spark_apps.catalog.unregistered import register_own_table, schema_of_files
+from spark_apps.failures.causes import root_message
+from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.schema.column_types import column_type
 from spark_apps.schema.differences import differences
 from spark_apps.schema.isolate import invalid_part
 
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
-
 PARAMETERS = ProvisionParameters
 
 MANAGED_OPTION = "paimon-operator.options"
-"""Table option that lists which options came from the manifest, so that one which leaves it is taken back."""
+"""Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
 
 COMMENTED_OPTION = "paimon-operator.comments"
-"""The same for comments: the columns that have theirs from the manifest, and OF_TABLE."""
+"""The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
 
 OF_TABLE = "<table>"
-"""Stands for the table's own comment; no column can be called so."""
+"""Stands for the table's own comment; no column can have this name."""
 
 ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Leaves the table as the job says, or raises RunError and leaves it as it was."""
+    """Makes the table match the job, or raises RunError and leaves it unchanged."""
     provision = job.parameters_as(PARAMETERS)
     wanted = _wanted_schema(provision, session)
-    table = session.find_table() or unregistered.own_table(job, session)
+    table = session.find_table() or register_own_table(job, session)
     if table is None:
-        _refuse_foreign_files(job, session)
+        _refuse_foreign_files(session)
         _create(job, session, wanted)
         return Outcome(created=True, table=measure_table(session, session.table()).table)
     _refuse_foreign_owner(job, table)
@@ -59,14 +57,14 @@ def run(job: Job, session: Session) -> Outcome:
 
 
 def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:
-    """All options the operator answers for, those that say so among them."""
+    """All options that the operator sets, with the three that record it."""
     lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
     said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
     return {**provision.options, OWNER_OPTION: job.owner, **said}
 
 
 def _comments(provision: ProvisionParameters) -> dict[str, str]:
-    """The comments that the manifest has, by column; that of the table is OF_TABLE."""
+    """The comments of the manifest, by column; that of the table is OF_TABLE."""
     given = {column.name: column.comment for column in provision.columns} | {OF_TABLE: provision.comment}
     return {name: comment for name, comment in given.items() if comment}
 
@@ -91,22 +89,20 @@ def _schema(provision: ProvisionParameters, types: list[Any], session: Session) 
 
 
 def _create(job: Job, session: Session, wanted: Any) -> None:
-    """Paimon's checks come first, so that a refused table leaves not even a database behind."""
+    """Validates first, so that a refused table does not even leave a database behind."""
     try:
         _validate(wanted, session)
     except Exception as error:
         raise _refused(error, job.parameters_as(PARAMETERS), session) from error
     session.catalog.createDatabase(job.table.database, True)
-    if hive.is_used(job):
-        hive.unregister(job, session)  # a table whose files are gone: here it is made anew
-        hive.refuse_database_of_elsewhere(job, session)
+    session.metastore.prepare_creation(session)
     session.catalog.createTable(session.identifier, wanted, False)
 
 
-def _refuse_foreign_files(job: Job, session: Session) -> None:
-    """A filesystem catalog lists whatever lies there, so this is about a metastore only."""
-    if metastore.is_used(job) and unregistered.schema_of_files(job, session) is not None:
-        said = f"{own_location(job, session)} holds a table that the metastore does not list"
+def _refuse_foreign_files(session: Session) -> None:
+    """Raises RunError when the table's location holds another owner's table that the metastore does not list."""
+    if session.metastore.registers_tables and schema_of_files(session) is not None:
+        said = f"{session.own_location} holds a table that the metastore does not list"
         remedy = "have the metastore list it (CALL sys.repair), remove it, or use another table name"
         raise spec_failure("TableExists", said, remedy, field="spec.table")
 
@@ -120,7 +116,7 @@ def _validate(wanted: Any, session: Session) -> None:
 
 
 def _refused(error: Exception, provision: ProvisionParameters, session: Session) -> RunError:
-    """Paimon's own words, and the part of the manifest without which it would take the table."""
+    """Paimon's message, and the part of the manifest without which it would accept the table."""
 
     def validate(without: ProvisionParameters) -> None:
         types = [column_type(column, session.jvm) for column in without.columns]
@@ -132,7 +128,7 @@ def _refused(error: Exception, provision: ProvisionParameters, session: Session)
 
 
 def _with_one_part_less(provision: ProvisionParameters) -> Iterator[tuple[str, ProvisionParameters]]:
-    """Field -> the table without it, the fields that most often are the wrong ones first."""
+    """Field -> the table without it; the fields that are wrong most often come first."""
     for option in provision.options:
         rest = {key: value for key, value in provision.options.items() if key != option}
         yield f"spec.options[{option}]", dataclasses.replace(provision, options=rest)
@@ -144,7 +140,7 @@ def _with_one_part_less(provision: ProvisionParameters) -> Iterator[tuple[str, P
 
 
 def _growing(provision: ProvisionParameters) -> Iterator[tuple[str, ProvisionParameters]]:
-    """Field -> the table with what comes up to it: columns, keys, one option after the other."""
+    """Field -> the table up to that field: columns, keys, one option after the other."""
     so_far = dataclasses.replace(provision, primary_keys=(), partition_keys=(), options={})
     yield "spec.schema.columns", so_far
     so_far = dataclasses.replace(so_far, primary_keys=provision.primary_keys)
@@ -162,7 +158,7 @@ def _refuse_foreign_owner(job: Job, table: Any) -> None:
         raise spec_failure(
             "Conflict",
             f"the table {job.table} is owned by {owner}",
-            f"delete one of the two objects, or remove the table option {OWNER_OPTION} if that owner is gone",
+            f"delete one of the two PaimonTables, or remove the table option {OWNER_OPTION} if that owner is gone",
             field="spec.table",
         )
 
@@ -186,7 +182,7 @@ def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any) -> 
 
 
 def _alter(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> tuple[str, ...]:
-    """Brings options and comments to what the job says, in one ALTER, or in none."""
+    """Sets options and comments as in the job, in one ALTER, or in none. Returns what it changed."""
     steps = [*_option_steps(job, session, table, provision), *_comment_steps(session, table, provision)]
     if steps:
         session.catalog.alterTable(session.identifier, session.java_list(change for change, _ in steps), False)

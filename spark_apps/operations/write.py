@@ -1,7 +1,7 @@
 """Loads files into the table, each exactly once, in one commit.
 
-Order: settle what earlier attempts left open, choose the files, record them in the ledger, commit, mark the record.
-A process that dies anywhere in between leaves either nothing, or a record whose commit Paimon can be asked for.
+Order: resolve the open entries of earlier attempts, choose the files, record them in the ledger, commit, mark the
+entry. A process that is killed in between leaves either nothing, or an entry whose commit can be looked up in Paimon.
 """
 
 from __future__ import annotations
@@ -9,35 +9,34 @@ from __future__ import annotations
 import functools
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
 from paimon_contract.result import LoadSummary, Outcome
 from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit, latest_snapshot
-from spark_apps.failures.classify import INPUT_MALFORMED, classify, input_failure
+from spark_apps.failures.classify import classify
+from spark_apps.failures.errors import INPUT_MALFORMED, input_failure
 from spark_apps.loading.ambiguous_loads import commit_unknown, refuse_doubtful
 from spark_apps.loading.expire_after_write import expire_after_write
 from spark_apps.loading.input_files import InputFile, find_files, input_uri, path_field, read_unchanged
 from spark_apps.loading.ledger import Entry, Ledger
 from spark_apps.loading.load_result import Loaded, loaded_with
 from spark_apps.loading.read_inputs import read_files
-from spark_apps.loading.recovery import open_ledger, settle
+from spark_apps.loading.recovery import open_ledger, resolve_open_entries
 from spark_apps.sql.identifiers import CATALOG, qualified
-
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
 
 PARAMETERS = WriteParameters
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Loads what is to be loaded now, or reports the commit that an earlier attempt of this run has made."""
+    """Loads the files that are due, or reports the commit that an earlier attempt of this run has made."""
     write = job.parameters_as(PARAMETERS)
     table = session.table()
     ledger = open_ledger(session, write.ledger, table)
-    unknown = settle(ledger, table)
+    unknown = resolve_open_entries(ledger, table)
     own = _own_commit(ledger, table, job)
     if own is None and unknown:
         raise commit_unknown(ledger, unknown[0])
@@ -47,7 +46,7 @@ def run(job: Job, session: Session) -> Outcome:
         loaded = own or _load(job, write, session, ledger, table)
         if loaded is None:
             return Outcome(write=LoadSummary(skipped=True))  # nothing to measure, so Spark SQL need not even start
-        # Asked of a repeated attempt too: the first may have died before it could tell.
+        # Also for a repeated attempt: the first can have been killed before it could report.
         refuse_doubtful(loaded, write, session, table)
         result = replace(loaded.result, already_committed=own is not None)
     table = session.table()
@@ -56,7 +55,7 @@ def run(job: Job, session: Session) -> Outcome:
 
 
 def _own_commit(ledger: Ledger, table: Any, job: Job) -> Loaded | None:
-    """What an earlier attempt of this run has loaded."""
+    """The load of an earlier attempt of this run."""
     entry = next((each for each in ledger.committed_entries if each.commit_user == job.commit_user), None)
     return None if entry is None else loaded_with(entry, ledger, table)
 
@@ -66,12 +65,12 @@ def _load(job: Job, write: WriteParameters, session: Session, ledger: Ledger, ta
 
     def chosen(found: list[InputFile]) -> list[InputFile]:
         if write.once and not found:
-            # The folder is there and its files are on their way: ticked off now, they would never be loaded.
+            # The folder exists and its files are still to come: marked as done now, they would never be loaded.
             told = f"{input_uri(write)} holds no file yet"
             raise input_failure("InputNotFound", told, "put the files there", field=path_field(write))
         return [file for file in found if file not in already]
 
-    # Read before the ledger: a wrong column leaves no entry.
+    # Read before the ledger entry is written: a wrong column leaves no entry.
     listed = functools.partial(find_files, write, session)
     files, rows = read_unchanged(
         listed, chosen, lambda files: read_files(write, files, session), field=path_field(write)
@@ -87,14 +86,14 @@ def _load(job: Job, write: WriteParameters, session: Session, ledger: Ledger, ta
 
 
 def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any) -> None:
-    """Commits. A writer may have committed its rows and fail after that, so an error is not believed unasked."""
+    """Commits. A writer can fail after its commit, so after an error the commit is looked up."""
     try:
         rows.writeTo(qualified(CATALOG, job.table.database, job.table.name)).append()
     except Exception as error:
         commit = find_commit(session.table(), entry.commit_user, entry.snapshot_before).commit
         if commit is not None:
-            sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; what failed came after: {error}\n")
+            sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; the error came after the commit: {error}\n")
             return
-        if classify(error).reason == INPUT_MALFORMED:  # the input is wrong: nothing can be on its way any more
-            ledger.mark_abandoned(entry)
+        if classify(error, metastore=session.metastore).reason == INPUT_MALFORMED:
+            ledger.mark_abandoned(entry)  # the input is wrong, so no commit can follow
         raise

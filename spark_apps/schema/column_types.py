@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spark_apps.failures.classify import RunError, root_message, spec_failure
-
-if TYPE_CHECKING:
-    from paimon_contract.parameters.provision import JobColumn
+from paimon_contract.parameters.provision import JobColumn
+from spark_apps.failures.causes import root_message
+from spark_apps.failures.errors import RunError, spec_failure
 
 DATA_TYPE = "org.apache.paimon.types.DataType"
 

@@ -1,4 +1,4 @@
-"""What of a table differs from the manifest and cannot be altered, each with the field of the manifest that says it.
+"""Differences between a table and its manifest that cannot be altered, each with the field of the manifest.
 
 An option's field is named by its key, `spec.options[bucket]`; the operator knows which typed field sets it.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from paimon_engines.engine import Engine
+from paimon_engines.engine import Engine
 
 COLUMNS = "spec.schema.columns"
 

@@ -1,6 +1,7 @@
-"""Which part of something that Paimon refuses is to blame.
+"""Finds the part of a definition that Paimon refuses.
 
-Paimon's messages name options in words of their own, differently per version, and often none: so Paimon is asked.
+Paimon's messages name options differently per version, and often not at all. So Paimon validates the definition again,
+without one part or with one part more.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ T = TypeVar("T")
 def invalid_part(
     without: Iterable[tuple[str, T]], growing: Iterable[tuple[str, T]], check: Callable[[T], None]
 ) -> str | None:
-    """The part without which `check` passes; when several are wrong, the first that is, adding one after the other.
+    """The part without which `check` passes. When several are wrong: the first with which it fails, adding one by one.
 
     Both are pairs of a part's name and what to check: the whole without that part, or the whole as far as that part.
     """
@@ -25,6 +26,6 @@ def invalid_part(
 def _passes(what: T, check: Callable[[T], None]) -> bool:
     try:
         check(what)
-    except Exception:  # noqa: BLE001  (refused, whatever for)
+    except Exception:  # noqa: BLE001  (refused, for any reason)
         return False
     return True

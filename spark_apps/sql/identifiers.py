@@ -1,12 +1,12 @@
-"""The one place where names and values become SQL text."""
+"""Quoting: the only place where names and values become SQL text."""
 
 from __future__ import annotations
 
 CATALOG = "paimon"
-"""The name under which a session knows the catalog."""
+"""Name of the catalog in a Spark session."""
 
 PARSER_OPTIONS = {"spark.sql.variable.substitute": "false", "spark.sql.parser.escapedStringLiterals": "false"}
-"""Settings that quoting rests on: by default Spark replaces ${name} in any text, quoted or not."""
+"""Settings that quoting depends on: by default Spark replaces ${name} in any text, quoted or not."""
 
 SqlValue = str | int | bool
 

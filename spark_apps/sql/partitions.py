@@ -1,19 +1,17 @@
-"""A filter on partitions as SQL text. Paimon's own notation for them (`dt=a;dt=b`) would take values as expressions.
+"""A filter on partitions as SQL text. Paimon's own notation (`dt=a;dt=b`) would evaluate values as expressions.
 
-Each value becomes a literal of its column's own type: Paimon takes no filter in which Spark would have to convert.
+Each value becomes a literal of its column's type: Paimon accepts no filter in which Spark has to convert.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spark_apps.failures.classify import spec_failure
+from spark_apps.failures.errors import spec_failure
 from spark_apps.sql.identifiers import literal, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 FIELD = "spec.compact.partitions"
 WHOLE_NUMBERS = {"TINYINT": ("Y", 8), "SMALLINT": ("S", 16), "INTEGER": ("", 32), "BIGINT": ("L", 64)}

@@ -1,4 +1,4 @@
-"""The Hadoop cluster that holds the warehouse: its configuration files, and the login that it may ask for.
+"""The Hadoop cluster that holds the warehouse: its configuration files and its Kerberos login.
 
 From the environment: HADOOP_CONF_DIR (core-site.xml and hdfs-site.xml), KRB5PRINCIPAL and KRB5KEYTAB (Hadoop's own
 names), KRB5_CONFIG (entrypoint.sh gives it to Java). The directory is not on the class path, because the class-data
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from paimon_contract import environment
-from spark_apps.failures.classify import RunError, root_message
+from spark_apps.failures.causes import root_message
+from spark_apps.failures.errors import RunError
 
 FILES = ("core-site.xml", "hdfs-site.xml")
 
@@ -24,23 +25,23 @@ BOUNDED = {
     "dfs.client.failover.max.attempts": "8",
     "dfs.client.socket-timeout": "20000",
 }
-"""A server that does not answer is given up within about a minute. The cluster's own files go before."""
+"""Bounds by which an unreachable server fails within about a minute. The cluster's own files override them."""
 
-NOT_HERE = frozenset({"io.compression.codecs"})
-"""It names classes of a cluster's own, which this image lacks; reading any file would fail for them."""
+IGNORED = frozenset({"io.compression.codecs"})
+"""Options that are dropped: they name the cluster's own classes, which this image lacks, so any read would fail."""
 
 CATALOG_OPTIONS = {"security.kerberos.login.use-ticket-cache": "false"}
-"""Or Paimon would log in again with every file system it opens; a login that was replaced is never renewed."""
+"""Without it, Paimon logs in again with every file system it opens; a replaced login is never renewed."""
 
 
 def options(jvm: Any) -> dict[str, str]:
-    """What the cluster's configuration files say, over what bounds the waiting; nothing for a job without HDFS."""
+    """Options of the cluster's configuration files, over the bounds for waiting. Raises RunError when unreadable."""
     directory = os.environ.get(environment.HADOOP_CONF_DIR)
     return {**BOUNDED, **(_read(jvm, Path(directory)) if directory else {})}
 
 
 def log_in(jvm: Any, configuration: Any) -> None:
-    """Logs the process in from its keytab, when the catalog names one; Hadoop then renews the login by itself."""
+    """Logs the process in from its keytab, when the catalog names one. Hadoop then renews the login by itself."""
     principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
         return
@@ -52,10 +53,10 @@ def log_in(jvm: Any, configuration: Any) -> None:
     user.loginUserFromKeytab(principal, keytab)
 
 
-def for_executors(warehouse: str) -> dict[str, str]:
-    """Spark's settings by which the driver gets executors the cluster's own tokens, in time and again before they end.
+def token_options(warehouse: str) -> dict[str, str]:
+    """Spark's settings by which the driver gets delegation tokens for executors and renews them in time.
 
-    An executor logs in nowhere: it is the user that its driver is, or what the tokens say.
+    An executor does not log in: it acts as the driver's user, or as the user of the tokens.
     """
     principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
@@ -86,4 +87,4 @@ def _read(jvm: Any, directory: Path) -> dict[str, str]:
     while entries.hasNext():
         entry = entries.next()
         found[entry.getKey()] = entry.getValue()
-    return {key: value for key, value in found.items() if key not in NOT_HERE}
+    return {key: value for key, value in found.items() if key not in IGNORED}

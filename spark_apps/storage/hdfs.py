@@ -1,133 +1,68 @@
-"""What is said of an HDFS that fails: where it is, and which field of the catalog to look at."""
+"""A warehouse on HDFS: the cluster's configuration and login, and which field of the catalog a failure is about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 from urllib.parse import urlsplit
 
 from paimon_contract import environment
-from spark_apps.failures.patterns import FailurePattern, failure_pattern
+from spark_apps.failures.hdfs_patterns import HDFS_PATTERNS
+from spark_apps.failures.patterns import FailurePattern
+from spark_apps.storage import hadoop
+from spark_apps.storage.base import Hadoop
 
-SCHEME = "hdfs"
-_HDFS = "spec.storage.hdfs"
-_KERBEROS, _KEYTAB = f"{_HDFS}.kerberos", f"{_HDFS}.kerberos.keytabSecretRef"
-_KRB5, _SITES = f"{_HDFS}.kerberos.krb5ConfigMapRef", f"{_HDFS}.configMapRef"
-
-SIGNS = (
-    failure_pattern(
-        r"SIMPLE authentication is not enabled|Client cannot authenticate via",
-        "Environment",
-        "CredentialsRefused",
-        "This HDFS wants a Kerberos ticket",
-        "name principal, keytab and krb5.conf in the catalog",
-        field=_KERBEROS,
-    ),
-    failure_pattern(
-        r"Failed to specify server's Kerberos principal|Server has invalid Kerberos principal|"
-        r"Server not found in Kerberos database",
-        "Environment",
-        "CredentialsRefused",
-        "The NameNode's own principal is not known",
-        "set dfs.namenode.kerberos.principal in the hdfs-site.xml of the catalog's ConfigMap as the cluster has it",
-        field=_SITES,
-    ),
-    failure_pattern(
-        r"Cannot locate KDC|Cannot locate default realm|Can't get Kerberos realm|Cannot find KDC|No KDC found",
-        "Environment",
-        "CredentialsRefused",
-        "The krb5.conf does not tell where the realm's KDC is",
-        "correct the krb5.conf in the catalog's ConfigMap",
-        field=_KRB5,
-    ),
-    failure_pattern(
-        r"(?s)(LoginException|KrbException|krb5).*"
-        r"(Connection refused|timed out|ICMP Port Unreachable|NoRouteToHost|UnknownHost|Network is unreachable)",
-        "Infrastructure",
-        "StorageUnreachable",
-        "The KDC does not answer",
-        "check the KDC in the krb5.conf of the catalog's ConfigMap, and the network",
-        field=_KRB5,
-    ),
-    failure_pattern(
-        r"Clock skew too great",
-        "Environment",
-        "CredentialsRefused",
-        "The clocks of the node and of the KDC differ too much",
-        "set the clocks",
-        field=_KERBEROS,
-    ),
-    failure_pattern(
-        r"LoginException|KerberosAuthException|KrbException|GSSException|GSS initiate failed|"
-        r"Client not found in Kerberos database",
-        "Environment",
-        "CredentialsRefused",
-        "The Kerberos login is refused",
-        "put a keytab of the catalog's principal, with its current keys, into the catalog's Secret as keytab",
-        field=_KEYTAB,
-    ),
-    failure_pattern(
-        r"SafeModeException|Name node is in safe mode",
-        "Infrastructure",
-        "StorageUnreachable",
-        "The NameNode is in safe mode and lets nothing be written",
-        "wait until it has left safe mode, or see why it does not",
-    ),
-    failure_pattern(
-        r"QuotaExceeded",
-        "Infrastructure",
-        "DiskFull",
-        "The quota of a directory is used up",
-        "raise the quota, or delete what is not needed",
-    ),
-    failure_pattern(
-        r"BlockMissingException|Could not obtain block|could only be written to|Unable to create new block|"
-        r"All datanodes .{0,200} are bad|Failed to replace a bad datanode",
-        "Infrastructure",
-        "StorageUnreachable",
-        "No DataNode serves the files",
-        "see whether the DataNodes run and have room, and whether pods reach them",
-    ),
-    failure_pattern(
-        r"Permission denied|AccessControlException",
-        "Environment",
-        "AccessDenied",
-        "HDFS does not permit this to the user",
-        "give the user the right to read and write there, or name another user",
-    ),
-    failure_pattern(
-        r"Operation category \w+ is not supported in state standby",
-        "Infrastructure",
-        "StorageUnreachable",
-        "Only a NameNode on standby answers",
-        "name the nameservice in the warehouse and describe it in hdfs-site.xml, or see why no NameNode is active",
-        field=_SITES,
-    ),
-)
+SCHEME: Final = "hdfs"
+_FIELD: Final = "spec.storage.hdfs"
 
 
 @dataclass(frozen=True)
 class Hdfs:
     """The HDFS of one job's warehouse."""
 
+    warehouse: str
     where: str
-    """In words: the server or nameservice, and with Kerberos who asks it."""
-    secure: bool
-    signs: ClassVar[tuple[FailurePattern, ...]] = SIGNS
+    """The NameNode or nameservice, and with Kerberos the principal that accesses it."""
+    is_secure: bool
+    """Whether the cluster authenticates by Kerberos."""
+    failure_patterns: ClassVar[tuple[FailurePattern, ...]] = HDFS_PATTERNS
+
+    @staticmethod
+    def holds(uri: str) -> bool:
+        """Whether the URI is one of HDFS."""
+        return urlsplit(uri).scheme == SCHEME
 
     @classmethod
-    def of(cls, warehouse: str, hadoop: Mapping[str, str], variables: Mapping[str, str]) -> Hdfs:
-        """The one that the URI of the warehouse names."""
+    def of(cls, warehouse: str, hadoop_options: Mapping[str, str], variables: Mapping[str, str]) -> Hdfs:
+        """The HDFS that the URI of the warehouse names."""
         server = urlsplit(warehouse).netloc
         where = f"NameNode {server}" if ":" in server else f"HDFS {server}"
-        secure = hadoop.get("hadoop.security.authentication") == "kerberos"
+        is_secure = hadoop_options.get("hadoop.security.authentication") == "kerberos"
         principal = variables.get(environment.KRB5PRINCIPAL)
-        return cls(f"{where}, as {principal}" if secure and principal else where, secure)
+        return cls(warehouse, f"{where}, as {principal}" if is_secure and principal else where, is_secure)
 
-    def field(self, reason: str, said: str) -> str | None:
-        """The field to look at after a failure for `reason`."""
-        del said
+    def field_of(self, reason: str, message: str) -> str | None:
+        """The field of the catalog to look at after a failure; None for a failure that is not the storage's."""
+        del message
         if reason == "AccessDenied":
-            return f"{_KERBEROS}.principal" if self.secure else f"{_HDFS}.user"
+            return f"{_FIELD}.kerberos.principal" if self.is_secure else f"{_FIELD}.user"
         return "spec.warehouse" if reason == "StorageUnreachable" else None
+
+    @property
+    def catalog_options(self) -> dict[str, str]:
+        """Options that leave the login to this process."""
+        return hadoop.CATALOG_OPTIONS
+
+    def hadoop_options(self, driver: Hadoop) -> dict[str, str]:
+        """The cluster's configuration files, over bounds for waiting."""
+        return hadoop.options(driver.jvm)
+
+    def log_in(self, driver: Hadoop) -> None:
+        """Logs in from the keytab, when the catalog names one."""
+        hadoop.log_in(driver.jvm, driver.hadoop_configuration)
+
+    @property
+    def executor_options(self) -> dict[str, str]:
+        """Settings by which the driver gets delegation tokens for executors."""
+        return hadoop.token_options(self.warehouse)

@@ -1,13 +1,14 @@
-"""What is said of a warehouse on a volume, which is a directory of the Pod."""
+"""A warehouse on a volume, which is a directory of the Pod."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from spark_apps.failures.patterns import FailurePattern, failure_pattern
+from spark_apps.storage.base import Hadoop
 
-SIGNS = (
+VOLUME_PATTERNS: Final = (
     failure_pattern(
         r"AccessDeniedException|Create database location failed",
         "Environment",
@@ -22,11 +23,29 @@ SIGNS = (
 
 @dataclass(frozen=True)
 class Volume:
-    """The volume of one job's warehouse. It has no address."""
+    """The volume of one job's warehouse. It has no address, no options and no login."""
 
     where: str = ""
-    signs: ClassVar[tuple[FailurePattern, ...]] = SIGNS
+    failure_patterns: ClassVar[tuple[FailurePattern, ...]] = VOLUME_PATTERNS
 
-    def field(self, reason: str, said: str) -> None:
-        """No other failure leads to a field of the catalog."""
-        del reason, said
+    def field_of(self, reason: str, message: str) -> None:
+        """None: only its own patterns lead to a field of the catalog."""
+        del reason, message
+
+    @property
+    def catalog_options(self) -> dict[str, str]:
+        """None."""
+        return {}
+
+    def hadoop_options(self, driver: Hadoop) -> dict[str, str]:
+        """None."""
+        del driver
+        return {}
+
+    def log_in(self, driver: Hadoop) -> None:
+        """A volume has no login."""
+
+    @property
+    def executor_options(self) -> dict[str, str]:
+        """None."""
+        return {}

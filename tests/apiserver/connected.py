@@ -32,7 +32,7 @@ async def connected(
     kubeconfig: Path,
     *,
     namespaces: tuple[str, ...] = (),
-    patience: float = 10.0,
+    timeout_s: float = 10.0,
     guard: Callable[[], float] = lambda: math.inf,
 ) -> AsyncIterator[Connected]:
     client = await connect(str(kubeconfig))
@@ -43,7 +43,7 @@ async def connected(
 
     try:
         limiter = TokenBucket(rate=1000, burst=1000, clock=time.monotonic)
-        server = ApiServer(client, limiter=limiter, timeout=patience, observe=observe, guard=guard)
+        server = ApiServer(client, limiter=limiter, timeout=timeout_s, observe=observe, guard=guard)
         yield Connected(client, server, KubeObjects(server, namespaces=namespaces), seen)
     finally:
         await client.close()

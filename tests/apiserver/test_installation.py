@@ -41,7 +41,7 @@ class Release:
         """Exit code and findings."""
         home = ["--lease", RELEASE, "--namespace", self.stage.namespace, "--watched", watched]
         health = ["--health-host", "127.0.0.1", "--health-port", str(self.operator.health_port)]
-        command = [sys.executable, "-m", "paimon_operator.installation.check", *home, *health, "--patience", "5", *more]
+        command = [sys.executable, "-m", "paimon_operator.installation.check", *home, *health, "--timeout", "5", *more]
         environment = {**os.environ, "KUBECONFIG": str(self.rights.kubeconfig)}
         done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
         assert done.stderr == ""
@@ -85,7 +85,7 @@ def release(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_a_good_installation_passes(release: Release) -> None:
-    assert release.check("--patience", "30") == (0, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
+    assert release.check("--timeout", "30") == (0, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
 @pytest.mark.parametrize(("verb", "resource"), [("create", "pods"), ("patch", "paimontables/status")])

@@ -142,7 +142,7 @@ async def test_a_renewal_that_was_stored_without_an_answer_does_not_lose_the_lea
 
 async def test_when_renewing_fails_for_long_the_leader_knows_before_a_follower_may_lead(api_server: ApiServer) -> None:
     clock = VirtualTime()
-    async with connected(api_server.kubeconfig, patience=1) as api:
+    async with connected(api_server.kubeconfig, timeout_s=1) as api:
         lease = candidate(api.server, "a", "outage", clock)
         await lease.acquire()
         api.client.configuration.host = "https://127.0.0.1:1"  # from here on nobody answers

@@ -281,7 +281,7 @@ async def test_an_api_server_that_does_not_answer_is_an_unknown_outcome_in_time(
         contexts: [{{name: c, context: {{cluster: c, user: u}}}}],
         clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}], users: [{{name: u, user: {{}}}}]}}"""
     )
-    async with connected(kubeconfig, patience=0.3) as api:
+    async with connected(kubeconfig, timeout_s=0.3) as api:
         with pytest.raises(RetryableError) as error:
             await api.store.get(Kind.CONFIG_MAP, SPACE, "x")
     assert error.value.status == 0

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.e2e.lab import Lab, committed, once, scheduled
-from tests.e2e.lifecycle import Lifecycle, drop, live
+from tests.e2e.lifecycle import YEARLY, Lifecycle, drop, live
 from tests.support.kubectl import Object, condition
 
 
@@ -40,35 +40,25 @@ def test_a_table_lives_on_s3_until_it_is_dropped(lab: Lab) -> None:
 
 
 class TestSchedules:
-    """One table whose write, compaction and expiry are all due every minute."""
+    """One table whose write, compaction and expiry are all due every minute, until their test is over."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def ticking(cls, class_lab: Lab) -> Lab:
         """The table has rows, there is a new input, and the next tick is near: waiting for it is no test."""
-        columns = {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"}
-        lab, every_minute = class_lab, "* * * * *"
-        land(lab, "first.json", 7)
-        table = lab.table(
-            "orders",
-            columns,
-            keys=["id"],
-            bucket={"type": "Fixed", "fixed": {"count": 2}},
-            compaction={"mode": "Dedicated", "full": {"schedule": every_minute}},
-            retention={"snapshots": {"numRetainedMin": 1, "numRetainedMax": 1, "schedule": every_minute}},
-            writes=[once("first", "first.json"), scheduled("import", "new/")],
-        )
-        lab.kubectl.apply(table)
-        lab.settled("orders")
+        land(class_lab, "first.json", 7)
+        class_lab.kubectl.apply(table_of(class_lab, [once("first", "first.json"), scheduled("import", "new/")]))
+        class_lab.settled("orders")
         time.sleep(max(0.0, 50 - time.time() % 60))  # no event tells that a minute is nearly over
-        land(lab, "new/second.json", 5)
-        return lab
+        land(class_lab, "new/second.json", 5)
+        return class_lab
 
     def test_a_tick_loads_what_is_new(self, ticking: Lab) -> None:
         ticking.kubectl.until("paimontable", "orders", lambda o: len(committed(o)) == 2, what="loaded")
         assert [(row["id"], row["state"], str(row["amount"])) for row in ticking.rows("orders")] == [
             (n, "new/second.json" if n < 5 else "first.json", f"{n}.50") for n in range(7)
         ]
+        ticking.kubectl.apply(table_of(ticking, []))
 
     def test_a_tick_compacts_what_was_loaded(self, ticking: Lab) -> None:
         loaded = max(end(run) for run in ticking.runs("orders", "Write") if run["spec"]["write"]["name"] == "import")
@@ -79,6 +69,7 @@ class TestSchedules:
         table = ticking.kubectl.until("paimontable", "orders", compacted, what="compacted after the load")
         run = ticking.kubectl.get("paimonrun", status(table, "compaction")["lastRun"]) or {}
         assert (run["status"]["reason"]["trigger"], run["status"]["after"]["sortedRunsMax"]) == ("Schedule", 1)
+        ticking.kubectl.apply(table_of(ticking, [], compaction=YEARLY))
 
     def test_a_tick_expires_what_the_compaction_replaced(self, ticking: Lab) -> None:
         def expired(_: Object | None) -> bool:
@@ -87,6 +78,19 @@ class TestSchedules:
         ticking.kubectl.until("paimontable", "orders", expired, what="expired")
         assert len(ticking.rows("orders")) == 7
         assert condition(ticking.kubectl.get("paimontable", "orders"), "Healthy")["status"] == "True"
+
+
+def table_of(lab: Lab, writes: list[Object], *, compaction: str = "* * * * *") -> Object:
+    """The table `orders` with these writes, compacted by that schedule, and expired every minute."""
+    return lab.table(
+        "orders",
+        {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"},
+        keys=["id"],
+        bucket={"type": "Fixed", "fixed": {"count": 2}},
+        compaction={"mode": "Dedicated", "full": {"schedule": compaction}},
+        retention={"snapshots": {"numRetainedMin": 1, "numRetainedMax": 1, "schedule": "* * * * *"}},
+        writes=writes,
+    )
 
 
 def land(lab: Lab, path: str, rows: int) -> None:

@@ -38,7 +38,7 @@ class OperatorInMemory:
         self.told = Told()
         self.cache, self.claims = Cache(), TableClaimIndex()
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
-        self.notices = ChangeRouter(self.cache, self.claims, self.queue, on_heartbeat=lambda _: None)
+        self.router = ChangeRouter(self.cache, self.claims, self.queue, on_heartbeat=lambda _: None)
         self.finished: list[tuple[str, str]] = []
         self.looks: list[tuple[str, str]] = []
         world = Dependencies(
@@ -46,7 +46,7 @@ class OperatorInMemory:
             events=self.told,
             cache=self.cache,
             claims=self.claims,
-            notices=self.notices,
+            router=self.router,
             operator=operator_facts(),
             clock=self.time,
         )
@@ -66,7 +66,7 @@ class OperatorInMemory:
             measure=lambda kind, result, _: self.looks.append((kind, result)),
         )
         period = timedelta(minutes=10)
-        self.resync = Resync(self.store, self.notices, period=period, identity="test", sleep=_for_ever)
+        self.resync = Resync(self.store, self.router, period=period, identity="test", sleep=_for_ever)
 
     async def start(self) -> OperatorInMemory:
         """The first look at everything, then the watches and the workers."""
@@ -77,7 +77,7 @@ class OperatorInMemory:
 
     def _watch(self, kind: Kind, event: str, body: Manifest) -> None:
         if kind in WATCHED:
-            self.notices.seen(kind, event, body)
+            self.router.on_event(kind, event, body)
 
     async def settle(self) -> None:
         """Until no key is in line and no worker is busy."""

@@ -22,15 +22,15 @@ ORDERS, AGAIN = Key(Kind.TABLE, "shop", "orders"), Key(Kind.TABLE, "shop", "orde
 RUN = Key(Kind.RUN, "shop", "orders-compact-by-hand")
 
 
-class World:
+class RoutedCluster:
     """Notices on an empty cache."""
 
     def __init__(self) -> None:
         self.time = time = VirtualTime()
-        self.canaries: list[str] = []
+        self.heartbeats: list[str] = []
         self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
         self.cache = Cache()
-        self.notices = ChangeRouter(self.cache, TableClaimIndex(), self.queue, on_heartbeat=self.canaries.append)
+        self.router = ChangeRouter(self.cache, TableClaimIndex(), self.queue, on_heartbeat=self.heartbeats.append)
 
     async def woken(self) -> set[Key]:
         keys = set()
@@ -40,18 +40,18 @@ class World:
             keys.add(key)
         return keys
 
-    async def seen(self, kind: Kind, event: str | None, body: Manifest) -> set[Key]:
-        self.notices.seen(kind, event, body)
+    async def on_event(self, kind: Kind, event: str | None, body: Manifest) -> set[Key]:
+        self.router.on_event(kind, event, body)
         return await self.woken()
 
 
 @pytest.fixture
-async def world() -> World:
+async def cluster() -> RoutedCluster:
     """With the catalog and one table, all looked at."""
-    world = World()
-    await world.seen(Kind.CATALOG, "ADDED", stored(lake(), 1))
-    await world.seen(Kind.TABLE, "ADDED", stored(orders(), 2))
-    return world
+    cluster = RoutedCluster()
+    await cluster.on_event(Kind.CATALOG, "ADDED", stored(lake(), 1))
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(), 2))
+    return cluster
 
 
 def stored(manifest: Manifest, version: int, **parts: Any) -> Manifest:
@@ -71,34 +71,34 @@ def pod(owner: Manifest) -> Manifest:
     return {"metadata": {"namespace": "shop", "name": "p", "ownerReferences": [owner]}}
 
 
-async def test_a_new_table_wakes_itself_and_its_catalog_which_counts_it(world: World) -> None:
-    assert await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3)) == {
+async def test_a_new_table_wakes_itself_and_its_catalog_which_counts_it(cluster: RoutedCluster) -> None:
+    assert await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3)) == {
         Key(Kind.TABLE, "shop", "clicks"),
         LAKE,
     }
 
 
-async def test_an_edit_wakes_the_table_only(world: World) -> None:
-    assert await world.seen(Kind.TABLE, "MODIFIED", stored(orders(spec__suspend=True), 3)) == {ORDERS}
+async def test_an_edit_wakes_the_table_only(cluster: RoutedCluster) -> None:
+    assert await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(spec__suspend=True), 3)) == {ORDERS}
 
 
 @pytest.mark.parametrize("event", [None, "ADDED", "MODIFIED"])
-async def test_a_version_that_is_known_wakes_nobody(world: World, event: str | None) -> None:
-    assert await world.seen(Kind.TABLE, event, stored(orders(), 2)) == set()
+async def test_a_version_that_is_known_wakes_nobody(cluster: RoutedCluster, event: str | None) -> None:
+    assert await cluster.on_event(Kind.TABLE, event, stored(orders(), 2)) == set()
 
 
-async def test_a_deleted_table_wakes_itself_and_its_catalog(world: World) -> None:
-    assert await world.seen(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS, LAKE}
-    assert world.cache.get(*ORDERS) is None
+async def test_a_deleted_table_wakes_itself_and_its_catalog(cluster: RoutedCluster) -> None:
+    assert await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS, LAKE}
+    assert cluster.cache.get(*ORDERS) is None
 
 
-async def test_a_table_whose_first_run_ended_wakes_its_catalog_which_has_been_reached(world: World) -> None:
+async def test_a_table_whose_first_run_ended_wakes_its_catalog_which_has_been_reached(cluster: RoutedCluster) -> None:
     status = {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}
-    assert LAKE in await world.seen(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
+    assert LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
 
 
 async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_soon_once_for_each_reason(
-    world: World,
+    cluster: RoutedCluster,
 ) -> None:
     def failing(version: int, reason: str, minute: int) -> Manifest:
         failure = {"reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
@@ -108,68 +108,70 @@ async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_soon_on
     first, again = failing(3, "StorageUnreachable", 1), failing(4, "StorageUnreachable", 5)
     woken = []
     for body in [first, again, failing(5, "BucketNotFound", 9), recovered]:
-        assert await world.seen(Kind.TABLE, "MODIFIED", body) == {ORDERS}
-        world.time.advance(5)
-        woken.append(await world.woken())
+        assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == {ORDERS}
+        cluster.time.advance(5)
+        woken.append(await cluster.woken())
     assert woken == [{LAKE}, set(), {LAKE}, {LAKE}]
 
 
-async def test_of_many_tables_that_fail_together_the_catalog_is_looked_at_once(world: World) -> None:
+async def test_of_many_tables_that_fail_together_the_catalog_is_looked_at_once(cluster: RoutedCluster) -> None:
     failure = {"reason": "StorageUnreachable", "time": "2026-11-21T08:01:00Z"}
     for number in range(20):
-        await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name=f"t-{number}"), 10 + number))
+        await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=f"t-{number}"), 10 + number))
     looks = 0
     for number in range(20):
         body = stored(orders(metadata__name=f"t-{number}"), 40 + number, status={"provision": {"failure": failure}})
-        looks += LAKE in await world.seen(Kind.TABLE, "MODIFIED", body)
-        world.time.advance(0.2)
-        looks += LAKE in await world.woken()
-    world.time.advance(5)
-    assert (looks, await world.woken()) == (0, {LAKE})
+        looks += LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", body)
+        cluster.time.advance(0.2)
+        looks += LAKE in await cluster.woken()
+    cluster.time.advance(5)
+    assert (looks, await cluster.woken()) == (0, {LAKE})
 
 
-async def test_a_table_that_names_another_run_wakes_both_runs(world: World) -> None:
+async def test_a_table_that_names_another_run_wakes_both_runs(cluster: RoutedCluster) -> None:
     first = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
-    assert await world.seen(Kind.TABLE, "MODIFIED", first) == {ORDERS, Key(Kind.RUN, "shop", "a")}
+    assert await cluster.on_event(Kind.TABLE, "MODIFIED", first) == {ORDERS, Key(Kind.RUN, "shop", "a")}
     known = stored(orders(), 4, status={"activeRun": {"name": "a", "uid": "u", "type": "Provision", "trigger": "Spec"}})
-    assert Key(Kind.RUN, "shop", "a") in await world.seen(Kind.TABLE, "MODIFIED", known)
+    assert Key(Kind.RUN, "shop", "a") in await cluster.on_event(Kind.TABLE, "MODIFIED", known)
     gone = stored(orders(), 5, status={})
-    assert Key(Kind.RUN, "shop", "a") in await world.seen(Kind.TABLE, "MODIFIED", gone)
+    assert Key(Kind.RUN, "shop", "a") in await cluster.on_event(Kind.TABLE, "MODIFIED", gone)
 
 
-async def test_a_catalog_wakes_itself_and_all_its_tables(world: World) -> None:
-    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
-    woken = await world.seen(Kind.CATALOG, "MODIFIED", stored(lake(spec__suspend=True), 4))
+async def test_a_catalog_wakes_itself_and_all_its_tables(cluster: RoutedCluster) -> None:
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
+    woken = await cluster.on_event(Kind.CATALOG, "MODIFIED", stored(lake(spec__suspend=True), 4))
     assert woken == {LAKE, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
 
 
-async def test_when_the_holder_of_a_claim_goes_the_next_one_is_woken(world: World) -> None:
-    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 3))
-    assert AGAIN in await world.seen(Kind.TABLE, "DELETED", stored(orders(), 4))
+async def test_when_the_holder_of_a_claim_goes_the_next_one_is_woken(cluster: RoutedCluster) -> None:
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 3))
+    assert AGAIN in await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 4))
 
 
-async def test_a_late_deletion_of_a_predecessor_takes_nothing_from_its_successor(world: World) -> None:
+async def test_a_late_deletion_of_a_predecessor_takes_nothing_from_its_successor(cluster: RoutedCluster) -> None:
     successor = stored(orders(), 9, metadata={"uid": "another"})
-    await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 10))
-    world.notices.stored(Kind.TABLE, successor)
-    await world.woken()
-    assert AGAIN not in await world.seen(Kind.TABLE, "DELETED", stored(orders(), 5)), "the claim went to the next one"
-    known = world.cache.get(*ORDERS)
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 10))
+    cluster.router.on_stored(Kind.TABLE, successor)
+    await cluster.woken()
+    assert AGAIN not in await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 5)), (
+        "the claim went to the next one"
+    )
+    known = cluster.cache.get(*ORDERS)
     assert known is not None
     assert known["metadata"]["uid"] == "another"
 
 
-async def test_a_successor_that_belongs_elsewhere_wakes_those_of_its_predecessor_too(world: World) -> None:
+async def test_a_successor_that_belongs_elsewhere_wakes_those_of_its_predecessor_too(cluster: RoutedCluster) -> None:
     moved = orders(spec__catalogRef={"name": "pond"})
-    woken = await world.seen(Kind.TABLE, "ADDED", stored(moved, 3, metadata={"uid": "another"}))
+    woken = await cluster.on_event(Kind.TABLE, "ADDED", stored(moved, 3, metadata={"uid": "another"}))
     assert woken == {ORDERS, LAKE, Key(Kind.CATALOG, "shop", "pond")}
-    await world.seen(Kind.RUN, "ADDED", stored(run(), 4))
+    await cluster.on_event(Kind.RUN, "ADDED", stored(run(), 4))
     other = stored(run(spec__tableRef={"name": "clicks"}), 5, metadata={"uid": "another"})
-    assert await world.seen(Kind.RUN, "ADDED", other) == {RUN, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
+    assert await cluster.on_event(Kind.RUN, "ADDED", other) == {RUN, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
 
 
-async def test_a_run_wakes_itself_and_its_table(world: World) -> None:
-    assert await world.seen(Kind.RUN, "ADDED", stored(run(), 3)) == {RUN, ORDERS}
+async def test_a_run_wakes_itself_and_its_table(cluster: RoutedCluster) -> None:
+    assert await cluster.on_event(Kind.RUN, "ADDED", stored(run(), 3)) == {RUN, ORDERS}
 
 
 OVER = [
@@ -184,33 +186,42 @@ OVER = [
 
 @pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
 async def test_a_run_that_is_over_is_not_looked_at_again_but_its_table_is(
-    world: World, status: Manifest, finalizers: list[str], looked_at: bool
+    cluster: RoutedCluster, status: Manifest, finalizers: list[str], looked_at: bool
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
-    woken = await world.seen(Kind.RUN, "MODIFIED", body)
+    woken = await cluster.on_event(Kind.RUN, "MODIFIED", body)
     assert ORDERS in woken
     assert (RUN in woken) == looked_at
 
 
-async def test_a_run_that_is_over_and_deleted_after_a_while_is_looked_at_after_a_restart_too(world: World) -> None:
+async def test_a_run_that_is_over_and_deleted_after_a_while_is_looked_at_after_a_restart_too(
+    cluster: RoutedCluster,
+) -> None:
     over = {"status": {"phase": "Succeeded"}, "metadata": {"finalizers": []}}
     body = stored(run(spec__ttlAfterFinished="1h"), 3, **over)
-    before = world.notices.versions(Kind.RUN)
-    world.notices.listed(Kind.RUN, [body], before)
-    assert RUN in await world.woken()
-    world.notices.listed(Kind.RUN, [body], world.notices.versions(Kind.RUN))
-    assert RUN in await world.woken(), "and by every resync"
+    before = cluster.router.versions(Kind.RUN)
+    cluster.router.on_listed(Kind.RUN, [body], before)
+    assert RUN in await cluster.woken()
+    cluster.router.on_listed(Kind.RUN, [body], cluster.router.versions(Kind.RUN))
+    assert RUN in await cluster.woken(), "and by every resync"
 
 
-async def test_a_run_that_is_gone_or_replaced_wakes_its_pods_which_nobody_else_would_let_go(world: World) -> None:
+async def test_a_run_that_is_gone_or_replaced_wakes_its_pods_which_nobody_else_would_let_go(
+    cluster: RoutedCluster,
+) -> None:
     attempts = [{"number": number, "state": "Ended", "pod": f"p-{number}"} for number in (1, 2)]
     pods = {Key(Kind.POD, "shop", "p-1"), Key(Kind.POD, "shop", "p-2")}
     known = stored(run(), 3, status={"attempts": attempts})
-    assert await world.seen(Kind.RUN, "ADDED", known) == {RUN, ORDERS}
-    assert await world.seen(Kind.RUN, "MODIFIED", stored(run(), 4, metadata={"uid": "other"})) == {RUN, ORDERS} | pods
-    await world.seen(Kind.RUN, "MODIFIED", stored(run(), 5, metadata={"uid": "other"}, status={"attempts": attempts}))
+    assert await cluster.on_event(Kind.RUN, "ADDED", known) == {RUN, ORDERS}
+    assert (
+        await cluster.on_event(Kind.RUN, "MODIFIED", stored(run(), 4, metadata={"uid": "other"}))
+        == {RUN, ORDERS} | pods
+    )
+    await cluster.on_event(
+        Kind.RUN, "MODIFIED", stored(run(), 5, metadata={"uid": "other"}, status={"attempts": attempts})
+    )
     gone = stored(run(), 6, metadata={"uid": "other"}, status={"attempts": attempts})
-    assert await world.seen(Kind.RUN, "DELETED", gone) == {RUN, ORDERS} | pods
+    assert await cluster.on_event(Kind.RUN, "DELETED", gone) == {RUN, ORDERS} | pods
 
 
 RUN_OWNER = {"apiVersion": "paimon-operator.dev/v1alpha1", "kind": "PaimonRun", "name": "r", "controller": True}
@@ -223,12 +234,12 @@ OWNERS = [
 
 
 @pytest.mark.parametrize(("owner", "woken"), [case[1:] for case in OWNERS], ids=[case[0] for case in OWNERS])
-async def test_a_pod_wakes_the_run_that_controls_it(world: World, owner: Manifest, woken: set[Key]) -> None:
-    assert await world.seen(Kind.POD, "MODIFIED", pod(owner)) == woken
+async def test_a_pod_wakes_the_run_that_controls_it(cluster: RoutedCluster, owner: Manifest, woken: set[Key]) -> None:
+    assert await cluster.on_event(Kind.POD, "MODIFIED", pod(owner)) == woken
 
 
-async def test_a_pod_without_an_owner_wakes_nobody(world: World) -> None:
-    assert await world.seen(Kind.POD, "ADDED", {"metadata": {"namespace": "shop", "name": "p"}}) == set()
+async def test_a_pod_without_an_owner_wakes_nobody(cluster: RoutedCluster) -> None:
+    assert await cluster.on_event(Kind.POD, "ADDED", {"metadata": {"namespace": "shop", "name": "p"}}) == set()
 
 
 EXECUTORS: list[tuple[str, Manifest, set[Key]]] = [
@@ -240,43 +251,45 @@ EXECUTORS: list[tuple[str, Manifest, set[Key]]] = [
 
 @pytest.mark.parametrize(("labels", "woken"), [case[1:] for case in EXECUTORS], ids=[case[0] for case in EXECUTORS])
 async def test_an_executor_s_end_wakes_the_run_that_it_is_labelled_with(
-    world: World, labels: Manifest, woken: set[Key]
+    cluster: RoutedCluster, labels: Manifest, woken: set[Key]
 ) -> None:
     body = {"metadata": {"namespace": "shop", "name": "p", "labels": labels}, "status": {"phase": "Failed"}}
-    assert await world.seen(Kind.POD, "MODIFIED", body) == woken
+    assert await cluster.on_event(Kind.POD, "MODIFIED", body) == woken
 
 
-async def test_our_own_write_wakes_the_others_but_not_the_object_itself(world: World) -> None:
+async def test_our_own_write_wakes_the_others_but_not_the_object_itself(cluster: RoutedCluster) -> None:
     body = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
-    world.notices.stored(Kind.TABLE, body)
-    assert await world.woken() == {Key(Kind.RUN, "shop", "a")}
-    assert await world.seen(Kind.TABLE, "MODIFIED", body) == set(), "its echo"
+    cluster.router.on_stored(Kind.TABLE, body)
+    assert await cluster.woken() == {Key(Kind.RUN, "shop", "a")}
+    assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == set(), "its echo"
 
 
-async def test_what_we_made_wakes_itself_too_because_its_event_will_be_an_echo(world: World) -> None:
+async def test_what_we_made_wakes_itself_too_because_its_event_will_be_an_echo(cluster: RoutedCluster) -> None:
     body = stored(run(), 3)
-    world.notices.created(Kind.RUN, body)
-    assert await world.woken() == {RUN, ORDERS}
-    assert await world.seen(Kind.RUN, "ADDED", body) == set()
+    cluster.router.on_created(Kind.RUN, body)
+    assert await cluster.woken() == {RUN, ORDERS}
+    assert await cluster.on_event(Kind.RUN, "ADDED", body) == set()
 
 
-async def test_a_list_wakes_what_is_new_or_changed_and_whom_a_ghost_concerned_and_names_the_rest(world: World) -> None:
+async def test_a_list_wakes_what_is_new_or_changed_and_whom_a_ghost_concerned_and_names_the_rest(
+    cluster: RoutedCluster,
+) -> None:
     for number, name in enumerate(["gone", "edited"], start=3):
-        await world.seen(Kind.TABLE, "ADDED", stored(orders(metadata__name=name), number))
-    before = world.notices.versions(Kind.TABLE)
+        await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=name), number))
+    before = cluster.router.versions(Kind.TABLE)
     bodies = [stored(orders(), 2), stored(orders(metadata__name="edited"), 7), stored(orders(metadata__name="new"), 8)]
-    assert world.notices.listed(Kind.TABLE, bodies, before) == [ORDERS]
-    assert await world.woken() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
+    assert cluster.router.on_listed(Kind.TABLE, bodies, before) == [ORDERS]
+    assert await cluster.woken() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
 
 
 @pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
 async def test_a_list_wakes_unchanged_runs_that_go_on_since_it_says_nothing_of_their_pods(
-    world: World, status: Manifest, finalizers: list[str], looked_at: bool
+    cluster: RoutedCluster, status: Manifest, finalizers: list[str], looked_at: bool
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
-    await world.seen(Kind.RUN, "ADDED", body)
-    assert world.notices.listed(Kind.RUN, [body], world.notices.versions(Kind.RUN)) == []
-    assert await world.woken() == ({RUN} if looked_at else set())
+    await cluster.on_event(Kind.RUN, "ADDED", body)
+    assert cluster.router.on_listed(Kind.RUN, [body], cluster.router.versions(Kind.RUN)) == []
+    assert await cluster.woken() == ({RUN} if looked_at else set())
 
 
 CATALOGS: list[tuple[str, Manifest, bool]] = [
@@ -290,27 +303,29 @@ CATALOGS: list[tuple[str, Manifest, bool]] = [
 
 
 @pytest.mark.parametrize(("body", "woken"), [case[1:] for case in CATALOGS], ids=[case[0] for case in CATALOGS])
-async def test_a_catalog_wakes_its_tables_only_by_what_they_need(world: World, body: Manifest, woken: bool) -> None:
-    world.notices.stored(Kind.CATALOG, body)
-    assert await world.woken() == ({ORDERS} if woken else set())
+async def test_a_catalog_wakes_its_tables_only_by_what_they_need(
+    cluster: RoutedCluster, body: Manifest, woken: bool
+) -> None:
+    cluster.router.on_stored(Kind.CATALOG, body)
+    assert await cluster.woken() == ({ORDERS} if woken else set())
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
-async def test_a_look_that_finds_nothing_new_wakes_nobody(world: World, kind: Kind) -> None:
+async def test_a_look_that_finds_nothing_new_wakes_nobody(cluster: RoutedCluster, kind: Kind) -> None:
     body = {Kind.CATALOG: stored(lake(), 1), Kind.TABLE: stored(orders(), 2), Kind.RUN: stored(run(), 3)}[kind]
-    await world.seen(kind, "ADDED", body)
-    world.notices.stored(kind, body)
-    assert await world.woken() == set()
+    await cluster.on_event(kind, "ADDED", body)
+    cluster.router.on_stored(kind, body)
+    assert await cluster.woken() == set()
 
 
-async def test_an_object_that_cannot_be_read_is_woken_like_any_other(world: World) -> None:
+async def test_an_object_that_cannot_be_read_is_woken_like_any_other(cluster: RoutedCluster) -> None:
     broken = stored(orders(spec__bucket={"type": "Round"}), 3)
-    assert ORDERS in await world.seen(Kind.TABLE, "MODIFIED", broken)
-    assert Key(Kind.TABLE, "shop", "odd") in await world.seen(
+    assert ORDERS in await cluster.on_event(Kind.TABLE, "MODIFIED", broken)
+    assert Key(Kind.TABLE, "shop", "odd") in await cluster.on_event(
         Kind.TABLE, "ADDED", {"metadata": {"namespace": "shop", "name": "odd"}}
     )
 
 
-async def test_a_canary_is_passed_on(world: World) -> None:
-    world.notices.canary_seen("shop")
-    assert world.canaries == ["shop"]
+async def test_a_canary_is_passed_on(cluster: RoutedCluster) -> None:
+    cluster.router.on_heartbeat("shop")
+    assert cluster.heartbeats == ["shop"]

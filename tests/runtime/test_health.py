@@ -32,37 +32,37 @@ def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> N
     assert health.problems() == []
 
 
-def test_a_canary_that_comes_back_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
+def test_a_heartbeat_that_comes_back_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
     for _ in range(100):
         for namespace in ("shop", "bank"):
-            patient.health.heartbeat_seen(namespace, True)
-            patient.health.canary_seen(namespace)
+            patient.health.on_renewal(namespace, True)
+            patient.health.on_heartbeat(namespace)
         patient.time.advance(15)
         assert patient.health.problems() == []
     for _ in range(8):
         for namespace in ("shop", "bank"):
-            patient.health.heartbeat_seen(namespace, True)
-        patient.health.canary_seen("shop")
+            patient.health.on_renewal(namespace, True)
+        patient.health.on_heartbeat("shop")
         patient.time.advance(15)
     assert patient.health.problems() == []
     patient.time.advance(1)
     (problem,) = patient.health.problems()
     assert "namespace bank" in problem
-    assert patient.health.canary_age == DEAF_AFTER + 1
+    assert patient.health.heartbeat_age == DEAF_AFTER + 1
 
 
-def test_a_canary_that_cannot_be_written_is_not_waited_for(patient: Patient) -> None:
+def test_a_heartbeat_that_cannot_be_written_is_not_waited_for(patient: Patient) -> None:
     """A watched namespace may not exist yet."""
-    patient.health.heartbeat_seen("not-yet", True)
-    patient.health.heartbeat_seen("not-yet", False)
+    patient.health.on_renewal("not-yet", True)
+    patient.health.on_renewal("not-yet", False)
     patient.time.advance(DEAF_AFTER + 1)
     assert patient.health.problems() == []
 
 
-def test_a_canary_of_a_namespace_that_is_not_ours_is_no_news(patient: Patient) -> None:
-    patient.health.heartbeat_seen("shop", True)
+def test_a_heartbeat_of_a_namespace_that_is_not_ours_is_no_news(patient: Patient) -> None:
+    patient.health.on_renewal("shop", True)
     patient.time.advance(DEAF_AFTER + 1)
-    patient.health.canary_seen("elsewhere")
+    patient.health.on_heartbeat("elsewhere")
     assert len(patient.health.problems()) == 1
 
 
@@ -82,8 +82,8 @@ def test_only_a_queue_without_progress_is_a_reason(patient: Patient, backlog: tu
 def test_the_metrics_can_be_read_by_prometheus_and_name_no_table() -> None:
     metrics = Metrics(version="1.2.3")
     metrics.queue(depth=lambda: 7, oldest_age=lambda: 1.5)
-    metrics.watches(canary_age=lambda: 3)
-    metrics.canary_seen()
+    metrics.watches(heartbeat_age=lambda: 3)
+    metrics.count_heartbeat()
     metrics.leading(True)
     metrics.reconciled("PaimonTable", "ok", 0.2)
     metrics.requested("apply", "PaimonTable", 409, 0.01)

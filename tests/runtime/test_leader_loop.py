@@ -32,12 +32,12 @@ class Life:
             workers=self.operator.workers,
             queue=self.operator.queue,
             health=self.health,
-            canary=self._canary,
+            heartbeat=self._heartbeat,
             watch=self._watch,
         )
 
-    async def _canary(self) -> None:
-        self.told.append("canary sings")
+    async def _heartbeat(self) -> None:
+        self.told.append("heartbeat runs")
         await asyncio.Event().wait()
 
     async def _watch(self, stop: asyncio.Event) -> None:
@@ -71,7 +71,7 @@ async def test_it_lists_before_it_works_and_works_before_it_watches() -> None:
     assert kinds == [("list", Kind.CATALOG), ("list", Kind.TABLE), ("list", Kind.RUN)]
     life.stop.set()
     await working
-    assert life.told == ["canary sings", "watching", "watch closed, 0 busy"]
+    assert life.told == ["heartbeat runs", "watching", "watch closed, 0 busy"]
 
 
 async def test_a_first_look_that_fails_is_repeated_and_nothing_is_worked_on_before(

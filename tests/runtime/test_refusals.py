@@ -48,11 +48,11 @@ def kept_from(refusals: Refusals, *actions: Action) -> None:
         refusals.record(ORDERS, UID, refused(action))
 
 
-def carried_out(refusals: Refusals, *actions: Action) -> tuple[Action, ...]:
+def record_done(refusals: Refusals, *actions: Action) -> tuple[Action, ...]:
     decision = asked(*actions)
-    allowed = refusals.without_refused(ORDERS, UID, decision)
-    refusals.carried_out(ORDERS, decision, allowed)
-    return (allowed or decision).actions
+    reduced = refusals.without_refused(ORDERS, UID, decision)
+    refusals.record_done(ORDERS, decision, reduced)
+    return (reduced or decision).actions
 
 
 def told_of(refusals: Refusals, name: str) -> str | None:
@@ -67,21 +67,21 @@ def test_a_refusal_is_told_of_the_run_that_was_refused_only(refusals: Refusals) 
 
 def test_a_refusal_delays_the_run_that_was_refused_only(refusals: Refusals) -> None:
     kept_from(refusals, create("compact"))
-    assert carried_out(refusals, create("compact")) == ()
-    assert carried_out(refusals, create("drop")) == (create("drop"),)
+    assert record_done(refusals, create("compact")) == ()
+    assert record_done(refusals, create("drop")) == (create("drop"),)
     assert told_of(refusals, "compact") is None, "nobody asks for it any more"
 
 
 def test_a_deletion_that_was_refused_holds_nothing_else_back(refusals: Refusals) -> None:
     kept_from(refusals, delete("old"))
-    assert carried_out(refusals, delete("old"), delete("older"), create("old")) == (delete("older"), create("old"))
+    assert record_done(refusals, delete("old"), delete("older"), create("old")) == (delete("older"), create("old"))
     assert told_of(refusals, "old") == "no old"
 
 
 def test_with_a_refused_config_map_its_pod_waits_too(refusals: Refusals) -> None:
     config_map, pod = create("r", Kind.CONFIG_MAP), create("r-1", Kind.POD)
     kept_from(refusals, config_map)
-    assert carried_out(refusals, config_map, pod) == ()
+    assert record_done(refusals, config_map, pod) == ()
 
 
 def test_each_of_two_refused_deletions_is_tried_ever_more_rarely(refusals: Refusals, time: VirtualTime) -> None:
@@ -102,7 +102,7 @@ def test_the_next_look_is_when_the_first_of_them_may_be_tried_again(refusals: Re
     kept_from(refusals, delete("old"))
     time.advance(2)
     kept_from(refusals, delete("older"))
-    allowed = refusals.without_refused(ORDERS, UID, asked(delete("old"), delete("older")))
-    assert allowed is not None
-    assert allowed.requeue_after is not None
-    assert timedelta(0) < allowed.requeue_after <= timedelta(seconds=3)
+    reduced = refusals.without_refused(ORDERS, UID, asked(delete("old"), delete("older")))
+    assert reduced is not None
+    assert reduced.requeue_after is not None
+    assert timedelta(0) < reduced.requeue_after <= timedelta(seconds=3)

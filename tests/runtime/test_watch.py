@@ -17,11 +17,11 @@ class Listener:
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
 
-    def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
+    def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         self.told.append((kind, event, body["metadata"]["name"]))
 
-    def canary_seen(self, namespace: str) -> None:
-        self.told.append(("canary", namespace))
+    def on_heartbeat(self, namespace: str) -> None:
+        self.told.append(("heartbeat", namespace))
 
 
 async def never() -> tuple[str, aiohttp.ClientSession]:
@@ -29,7 +29,7 @@ async def never() -> tuple[str, aiohttp.ClientSession]:
 
 
 def test_pods_and_leases_are_selected_by_the_server_and_nothing_else_is_scanned() -> None:
-    settings = build_settings(canary="paimon-operator-canary", request_timeout=30)
+    settings = build_settings(heartbeat="paimon-operator-canary", request_timeout=30)
     assert settings.watching.label_selectors["", "pods"] == "app.kubernetes.io/managed-by=paimon-operator"
     leases = settings.watching.field_selectors["coordination.k8s.io", "leases"]
     assert leases == "metadata.name=paimon-operator-canary"
@@ -46,7 +46,7 @@ async def test_each_event_is_passed_on_as_it_is_and_no_handler_answers() -> None
         answers.append(await handler.fn(type="MODIFIED", body=kopf.Body(body)))  # type: ignore[call-arg]
     assert answers == [None] * 5, "an answer would be patched into the object's status"
     kinds = [Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD]
-    assert listener.told == [*((kind, "MODIFIED", "x") for kind in kinds), ("canary", "shop")]
+    assert listener.told == [*((kind, "MODIFIED", "x") for kind in kinds), ("heartbeat", "shop")]
 
 
 def test_no_handler_of_a_kind_that_writes_to_objects_is_registered() -> None:

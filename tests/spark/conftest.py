@@ -89,7 +89,7 @@ def home(engine: Engine, jars: Path) -> SparkHome:
 def worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     """One JVM per engine for the whole run of the tests."""
     directory = tmp_path_factory.mktemp("worker")
-    environment = with_metastore.environment(directory) | {"HIVE_LOCK_SILENT_S": "10"}
+    environment = with_metastore.environment(directory) | {"HIVE_LOCK_STALE_AFTER_S": "10"}
     started = Worker(home, directory / f"{engine_id}.log", **environment)
     yield started
     started.stop()

@@ -185,7 +185,7 @@ COMMIT_USERS = [
 
 @pytest.mark.parametrize(("commit_user", "ours", "who"), COMMIT_USERS, ids=[case[2] for case in COMMIT_USERS])
 def test_whose_commit_it_is_is_told_by_the_form_of_its_commit_user(commit_user: str, ours: bool, who: str) -> None:
-    assert foreign_commits.is_ours(commit_user, "this-run") is ours, who
+    assert foreign_commits.is_run_commit(commit_user, "this-run") is ours, who
 
 
 class ManySnapshots:
@@ -221,7 +221,7 @@ def test_of_very_many_snapshots_the_oldest_and_the_newest_are_read(foreign: int,
     table = ManySnapshots(5000, foreign)
     job = SimpleNamespace(operation="Compact", since_snapshot=0, owner=OWNER, commit_user="this-run")
 
-    seen = foreign_commits.look(cast(Any, job), cast(Any, table))
+    seen = foreign_commits.inspect_commits(cast(Any, job), cast(Any, table))
 
     assert (seen.outside_commit is not None, seen.seen_snapshot) == (found, 5000)
     assert len(table.read) <= 1000

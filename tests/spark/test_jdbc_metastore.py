@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from paimon_engines.engine import Engine
-from spark_apps.failures.classify import RunError
+from spark_apps.failures.errors import RunError
 from spark_apps.operations import drop
 from tests.cluster import postgres
 from tests.cluster.ports import free_ports

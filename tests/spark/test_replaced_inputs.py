@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spark_apps.failures.classify import RunError
+from spark_apps.failures.errors import RunError
 from spark_apps.loading.ambiguous_loads import CLOCKS_APART, replaced_files
 from spark_apps.loading.input_files import InputFile, read_unchanged
 from tests.spark.lake import Ended, Lake

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from spark_apps.catalog.metastores.metastore import DIRECTORY_VARIABLE
+from spark_apps.catalog.metastores.jdbc import DIRECTORY_VARIABLE
 from tests.cluster import postgres
 from tests.spark.lake import Ended, Lake
 from tests.support import lake_reader

@@ -98,6 +98,8 @@ def result(reports: Sequence[Path], *, commit: str, began: float, now: float) ->
 def page(lines: Iterable[Line]) -> str:
     """The page of all lines, with what the last one ran."""
     every = list(lines)
+    if not every:
+        return f"{_PAGE}\nNo call has been recorded.\n"
     rows = [_row(line) for line in every]
     last = every[-1]
     files = [[file, str(tests), f"{seconds:.0f}"] for file, (tests, seconds) in last["files"].items()]

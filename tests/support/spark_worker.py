@@ -137,7 +137,7 @@ def main() -> None:
     _session()  # first, lest the options of the first job become everybody's
     _forget_session()
     Session.close = _close  # type: ignore[method-assign]
-    hive_locks.SILENT_S = int(os.environ.get("HIVE_LOCK_SILENT_S", hive_locks.SILENT_S))  # type: ignore[misc]
+    hive_locks.STALE_AFTER_S = int(os.environ.get("HIVE_LOCK_STALE_AFTER_S", hive_locks.STALE_AFTER_S))  # type: ignore[misc]
     serve(answer)
 
 

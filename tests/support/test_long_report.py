@@ -79,6 +79,17 @@ def test_the_page_has_every_call_and_the_tests_of_the_last(tmp_path: Path, files
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_the_page_before_the_first_call_says_that_there_was_none() -> None:
+    assert "No call has been recorded." in long_report.page([])
+
+
+def test_the_committed_page_is_that_of_the_committed_lines() -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    file = docs / "test-long.jsonl"
+    every = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    assert (docs / "test-long.md").read_text() == long_report.page(every)
+
+
 def test_only_the_slowest_are_listed(tmp_path: Path, files: tuple[str, str]) -> None:
     many = [f'<testcase classname="tests.e2e.test_m" name="t{n}" time="{n}"/>' for n in range(40)]
     long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", *many))

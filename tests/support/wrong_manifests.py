@@ -1,7 +1,8 @@
 """Wrong manifests: each is refused at apply, or Stalled with field, reason and remedy; nothing is created.
 
-What the API server can know it refuses (`caught_by="apiserver"`: `tests/apiserver/test_crds_refuse.py`); what only types,
-engine or catalog tell is refused in reconcile (`caught_by="reconcile"`: the tests of `core/rules`).
+`caught_by="apiserver"`: the CRDs refuse it (`tests/apiserver/test_crds_refuse.py`), and so do the operator's own rules
+(`tests/core/validation/test_wrong_manifests.py`). `caught_by="reconcile"`: only types, engine or catalog show the
+mistake, so only the operator refuses it (`tests/core/validation/test_table.py`).
 """
 
 # ruff: noqa: E501  (one mistake per line: it is read as a table)
@@ -111,7 +112,7 @@ _MERGING = [
     WrongManifest("a merge engine without keys", append_table(spec__mergeEngine={"type": "Deduplicate"}), "spec.mergeEngine", "without primaryKeys"),
     WrongManifest("a changelog without keys", append_table(spec__changelogProducer={"type": "Input"}), "spec.changelogProducer.type", "without primaryKeys"),
     WrongManifest("a sequence without keys", append_table(spec__sequence={"fields": ["at"]}), "spec.sequence", "without primaryKeys"),
-    WrongManifest("an aggregate that Paimon would ignore", keyed_table(spec__schema__columns__3__aggregate={"function": "sum"}), "spec.schema.columns", "ignore it without a word"),
+    WrongManifest("an aggregate that Paimon would ignore", keyed_table(spec__schema__columns__3__aggregate={"function": "sum"}), "spec.schema.columns", "ignores it silently"),
     WrongManifest("an aggregate on a key", _aggregation(0, function="max"), "spec.schema.columns", "primary key"),
     WrongManifest("an unknown aggregate function", _aggregation(3, function="average"), "spec.schema.columns[3].aggregate.function", "Unsupported value"),
     WrongManifest("a delimiter between numbers", _aggregation(3, function="sum", delimiter=";"), "spec.schema.columns[3].aggregate.delimiter", "listagg"),
@@ -125,6 +126,7 @@ _MERGING = [
     WrongManifest("a primary key in a sequence group", _partial_update({"sequenceFields": ["updated_at"], "columns": ["order_id"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "primary key"),
     WrongManifest("partial update settings under Aggregation", keyed_table(spec__mergeEngine={"type": "Aggregation", "partialUpdate": {"sequenceGroups": [_GROUP]}}), "spec.mergeEngine.partialUpdate", "must not be set"),
     WrongManifest("a changelog interval under Lookup", keyed_table(spec__changelogProducer={"type": "Lookup", "fullCompaction": {"deltaCommits": 3}}), "spec.changelogProducer.fullCompaction", "must not be set"),
+    WrongManifest("a changelog without repetitions under Input", keyed_table(spec__changelogProducer={"type": "Input", "rowDeduplicate": True}), "spec.changelogProducer.rowDeduplicate", "must not be set"),
     _later("sum on STRING", _aggregation(2, function="sum"), "spec.schema.columns[2].aggregate.function", "STRING", "InvalidSpec"),
     _later("listagg on a number", _aggregation(3, function="listagg"), "spec.schema.columns[3].aggregate.function", "DECIMAL", "InvalidSpec"),
     _later("an aggregate outside the sequence groups", _partial_update(_GROUP, spec__schema__columns__4__aggregate={"function": "collect"}), "spec.schema.columns[4].aggregate", "sequence group", "InvalidSpec"),
@@ -155,6 +157,7 @@ _UPKEEP = [
     WrongManifest("a credential as an option", keyed_table(spec__options={"s3.secret-key": "x"}), "spec.options", "s3.secret-key must not be set"),
     WrongManifest("a path as an option", keyed_table(spec__options={"path": "s3://elsewhere/x"}), "spec.options", "option path must not be set"),
     WrongManifest("an option of 10,000 characters", keyed_table(spec__options={"file.compression": _LONG}), "spec.options.file.compression", "Too long"),
+    WrongManifest("a default compaction by the writers on a schedule", catalog(spec__tableDefaults={"compaction": {"mode": "Inline", "full": {"schedule": "0 3 * * *"}}}), "spec.tableDefaults.compaction.full", "Dedicated"),
     WrongManifest("a driver too small for a JVM", keyed_table(spec__spark={"driver": {"memory": "512Mi"}}), "spec.spark.driver.memory", "1Gi"),
     WrongManifest("a size without a number", keyed_table(spec__spark={"driver": {"memory": "lots"}}), "spec.spark.driver.memory", "should match"),
     WrongManifest("more retries than there are days", keyed_table(spec__runPolicy={"backoffLimit": 1000}), "spec.runPolicy.backoffLimit", "less than or equal to 20"),
@@ -216,7 +219,7 @@ _OTHER_KINDS = [
     WrongManifest("credentials in the endpoint", catalog(spec__storage__s3__endpoint="http://me:secret@s3.example"), "spec.storage.s3.endpoint", "should match"),
     WrongManifest("two kinds of credentials", catalog(spec__storage__s3__credentialsFileSecretRef={"name": "x"}), "spec.storage.s3.credentialsFileSecretRef", "must not both be set"),
     WrongManifest("an authority without TLS", catalog(spec__storage__s3__caConfigMapRef={"name": "ca"}), "spec.storage.s3.caConfigMapRef", "http://"),
-    WrongManifest("a key among the options", catalog(spec__storage__s3__options={"fs.s3a.secret.key": "abc"}), "spec.storage.s3.options", "fs.s3a.secret.key must not be set: credentials belong into the Secret"),
+    WrongManifest("a key among the options", catalog(spec__storage__s3__options={"fs.s3a.secret.key": "abc"}), "spec.storage.s3.options", "fs.s3a.secret.key must not be set: credentials belong in the Secret"),
     WrongManifest("an option that names code", catalog(spec__storage__s3__options={"s3.threads.max": "9", "fs.s3a.impl": "x"}), "spec.storage.s3.options", "option fs.s3a.impl is not one that may be set"),
     WrongManifest("an encryption key in the catalog", catalog(spec__storage__s3__options={"s3.encryption.algorithm": "SSE-C"}), "spec.storage.s3.options", "use SSE-S3 or SSE-KMS"),
     WrongManifest("a storage of no kind", catalog(spec__storage={}), "spec.storage", "exactly one of"),

@@ -13,11 +13,12 @@ from typing import Any
 
 from spark_apps.catalog.session import Session
 from spark_apps.driver.dispatch import read_job
+from spark_apps.driver.main import new_session
 from tests.support.worker_channel import serve
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    session = Session(read_job(Path(request["job"]).read_text(encoding="utf-8")))
+    session = new_session(read_job(Path(request["job"]).read_text(encoding="utf-8")))
     try:
         return _commit(session, request) if "commits" in request else _make(session)
     finally:

@@ -1,6 +1,7 @@
-"""What every API model is made of: the base model, bounded field types, and the notation for CEL rules.
+"""Base of the API models: the base model, bounded field types, and helpers that write CEL rules.
 
-Bounds are not decoration: the API server estimates the cost of a CEL rule from them and refuses a CRD without them.
+Every list, map and text has a bound: the API server estimates the cost of a CEL rule from the bounds and rejects a CRD
+without them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ApiModel(BaseModel):
     )
 
     def to_json(self) -> Json:
-        """The object as the API server takes it: camelCase; null and empty lists are absent."""
+        """The object as sent to the API server: camelCase, without null values and empty lists."""
         document: Json = _without_empty_lists(self.model_dump(mode="json", by_alias=True, exclude_none=True))
         return document
 
@@ -51,9 +52,9 @@ def _without_empty_lists(node: Any) -> Any:
 def rule(
     expression: str, message: str, *, path: str = "", reason: str = "FieldValueInvalid", message_expression: str = ""
 ) -> Json:
-    """One CEL rule. `path` names the field to blame, relative to the model that carries the rule (`.primaryKeys`).
+    """A CEL rule. `path` names the wrong field, relative to the model that has the rule (`.primaryKeys`).
 
-    `told_by` is a CEL expression for a message that names what was found; `message` stands in where it fails.
+    `message_expression` is a CEL expression for a message that quotes the value; `message` is used if it fails.
     `reason` must not be FieldValueDuplicate: the API server then leaves the message out.
     """
     validation = {"rule": expression, "message": message, "reason": reason}
@@ -62,12 +63,12 @@ def rule(
 
 
 def validated(*rules: Json) -> ConfigDict:
-    """Model configuration that carries CEL rules into the CRD."""
+    """Model configuration with CEL rules for the CRD."""
     return ConfigDict(json_schema_extra={"x-kubernetes-validations": list(rules)})
 
 
 def keyed_by(key: str) -> Json:
-    """A list whose entries have a key: the API server refuses duplicates, server-side apply merges by it."""
+    """Schema of a list whose entries have a key: the API server rejects duplicates, server-side apply merges by key."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
 
 
@@ -83,7 +84,7 @@ def truncated_to_bytes(text: str, limit: int) -> str:
 
 
 def to_the_second(moment: datetime) -> datetime:
-    """UTC without fractions, so that a time read back from the API server equals the one that was written."""
+    """The time in UTC without fractions, so that a time read back from the API server equals the time written."""
     return moment.astimezone(UTC).replace(microsecond=0)
 
 
@@ -106,26 +107,26 @@ _CRON_FIELD = "[0-9A-Za-z*,/#-]+"
 Cron = Annotated[str, Field(pattern=f"^{_CRON_FIELD}( {_CRON_FIELD}){{4}}$", min_length=9, max_length=100)]
 """Five fields, one space between them: minute, hour, day of month, month, day of week."""
 TimeZone = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$", max_length=64)]
-"""An IANA name; whether it exists is known to the time zone database only, so reconcile checks it."""
+"""An IANA name. Reconcile checks that it exists in the time zone database."""
 ResourceName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", min_length=1, max_length=253)]
 ShortName = Annotated[str, Field(pattern=LABEL, min_length=1, max_length=48)]
-"""Names of tables and catalogs: short enough to stand in the names of their runs and Pods."""
+"""Name of a table or catalog. Names of runs and Pods contain it, so it is short."""
 MemberName = Annotated[str, Field(pattern=LABEL, min_length=1, max_length=40)]
 RunName = Annotated[str, Field(pattern=LABEL, min_length=1, max_length=60)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", min_length=1, max_length=128)]
-"""A database or table in Paimon. It becomes a directory: neither `/` nor `.`; `$` marks system tables."""
+"""A database or table in Paimon. It becomes a directory, so `/` and `.` are excluded; `$` marks system tables."""
 ColumnName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_length=1, max_length=128)]
 EngineName = Annotated[str, Field(pattern=r"^paimon-[0-9]+\.[0-9]+$", max_length=32)]
 OptionValue = Annotated[str, Field(pattern="^[^$]*$", max_length=256)]
-"""An option's value. Hadoop fills in `${env.NAME}`, and the Pod's environment has the values of Secrets."""
+"""An option's value, without `$`: Hadoop expands `${env.NAME}`, and the Pod's environment holds Secret values."""
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$", max_length=64)]
 Message = Annotated[str, Field(max_length=2048)]
 ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, max_length=64)]
-"""A member of `conditions.Reason`. Text here, so that an older operator can still read a newer one's status."""
+"""A member of `reasons.Reason`. It is text, so that an older operator can read the status of a newer one."""
 Int32 = Annotated[int, Field(ge=0, le=2**31 - 1, json_schema_extra={"format": "int32"})]
 Positive = Annotated[int, Field(ge=1, le=2**31 - 1, json_schema_extra={"format": "int32"})]
 Int64 = Annotated[int, Field(ge=-1, json_schema_extra={"format": "int64"})]
-"""No maximum: the API server reads 2^63-1 as a float and then refuses every number."""
+"""Without a maximum: the API server reads 2^63-1 as a float and then rejects every number."""
 
 
 class LocalRef(ApiModel):
@@ -143,14 +144,14 @@ class CatalogRef(ApiModel):
 
 
 class OwnerReference(ApiModel):
-    """Another object that this one belongs to."""
+    """Owner of an object."""
 
     uid: str = ""
     controller: bool = False
 
 
 class ObjectMeta(ApiModel):
-    """What the operator reads of an object's metadata."""
+    """The metadata fields that the operator reads."""
 
     name: str
     namespace: str = ""
@@ -166,5 +167,5 @@ class ObjectMeta(ApiModel):
 
     @property
     def controller_uid(self) -> str | None:
-        """UID of the object that controls this one; None when nothing does."""
+        """UID of the controller, None without one."""
         return next((reference.uid for reference in self.owner_references if reference.controller), None)

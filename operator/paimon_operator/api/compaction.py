@@ -1,4 +1,4 @@
-"""Who compacts a table, and when."""
+"""Compaction of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_operator.api.base import ApiModel, Cron, Duration, rule, validated
 
 
 class CompactionMode(StrEnum):
-    """Who compacts."""
+    """Who compacts the table."""
 
     INLINE = "Inline"
     DEDICATED = "Dedicated"
@@ -19,7 +19,7 @@ class ScheduledCompaction(ApiModel):
     """A compaction that runs on a schedule."""
 
     schedule: Cron
-    """When it is due: five-field cron in the object's timeZone. A missed tick runs once."""
+    """Cron schedule: five fields, in the object's timeZone. Missed ticks start one run."""
 
 
 class Compaction(ApiModel):
@@ -47,11 +47,11 @@ class Compaction(ApiModel):
     )
 
     mode: CompactionMode
-    """Inline: writers compact as they write. Dedicated: writers skip it and the operator runs it on a schedule.
-    External: writers skip it and a job that is not the operator's does it."""
+    """Inline: writers compact as they write. Dedicated: writers do not compact; the operator does, on a schedule.
+    External: writers do not compact; a job outside the operator does."""
     minor: ScheduledCompaction | None = None
-    """Merges few sorted runs at little cost. Not in Paimon 0.9."""
+    """Minor compaction: merges a few sorted runs at low cost. Not available with Paimon 0.9."""
     full: ScheduledCompaction | None = None
-    """Rewrites each bucket into one sorted run."""
+    """Full compaction: rewrites each bucket into one sorted run."""
     partition_idle_time: Duration | None = None
-    """Only partitions without a new file for this long are compacted."""
+    """Compacts only partitions that received no file for this long."""

@@ -1,7 +1,4 @@
-"""Conditions (kstatus) and the closed list of their reasons, each with what it means and what to do.
-
-`docs/reasons.md` is generated from here: `python -m paimon_operator.generate.reasons_page docs/reasons.md`.
-"""
+"""Conditions of the three resources, in the form that kstatus reads."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ MAX_MESSAGE = 2048
 
 
 class ConditionType(StrEnum):
-    """What a condition speaks of."""
+    """Type of a condition."""
 
     READY = "Ready"
     SUCCEEDED = "Succeeded"
@@ -29,7 +26,7 @@ class ConditionType(StrEnum):
 
 
 class ConditionStatus(StrEnum):
-    """Whether it holds."""
+    """Status of a condition."""
 
     TRUE = "True"
     FALSE = "False"
@@ -37,20 +34,20 @@ class ConditionStatus(StrEnum):
 
 
 class Condition(ApiModel):
-    """One thing that holds, does not hold, or is not known."""
+    """One aspect of the object's state."""
 
     type: ConditionType
-    """What it speaks of."""
+    """Type of the condition."""
     status: ConditionStatus
     """True, False or Unknown."""
     reason: ReasonText
-    """Why, as one word from a closed list: see docs/reasons.md."""
+    """Reason for the status, one word of the list in docs/reasons.md."""
     message: Message
-    """Why, as a sentence, with what to do if something is to be done."""
+    """Explanation of the status, and what to do."""
     last_transition_time: Time
-    """When the status changed last."""
+    """Time of the last change of the status."""
     observed_generation: Int64 | None = None
-    """Generation of the spec that it speaks of."""
+    """Generation of the spec that the condition describes."""
 
     @classmethod
     def of(
@@ -64,7 +61,7 @@ class Condition(ApiModel):
         generation: int,
         before: Iterable[Condition] = (),
     ) -> Self:
-        """The condition as of `now`; its namesake in `before` lends its transition time if the status is the same."""
+        """The condition as of `now`. An unchanged status keeps the transition time of the same type in `before`."""
         same = (c for c in before if c.type == type_ and c.status == status)
         since = next((c.last_transition_time for c in same), now)
         return cls(
@@ -78,5 +75,5 @@ class Condition(ApiModel):
 
 
 def find(conditions: Iterable[Condition], type_: ConditionType) -> Condition | None:
-    """The condition of this type, None if there is none."""
+    """The condition of this type, None without one."""
     return next((condition for condition in conditions if condition.type == type_), None)

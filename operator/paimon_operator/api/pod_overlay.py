@@ -1,4 +1,4 @@
-"""What a catalog may add to its Spark pods: where they run and what they are labelled with, never what they may do."""
+"""Fields that a catalog may add to its Spark Pods: scheduling and labels, but no rights, volumes or users."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ RESERVED_WORDS: Final = (
     "container.apparmor.security.beta.kubernetes.io/",
     "iam.amazonaws.com/",
 )
-"""How keys begin by which operator and Spark find their Pods, and those that give a Pod a profile or a cloud's role."""
+"""Prefixes of keys by which the operator and Spark find their Pods, or that give a Pod a profile or a cloud role."""
 _RESERVED: Final = "[" + ", ".join(f"'{word}'" for word in RESERVED_WORDS) + "].exists(p, k.startsWith(p))"
 _KEYS: Final = rule("self.all(k, k.size() <= 316)", "a key must have at most 316 characters")
 _FREE_KEYS: Final = rule(
     f"self.all(k, !{_RESERVED})",
     "keys that begin with paimon-operator.dev/, app.kubernetes.io/managed-by or spark- are the operator's and Spark's, "
-    "and container.apparmor.security.beta.kubernetes.io/ or iam.amazonaws.com/ say what a Pod may do",
+    "and container.apparmor.security.beta.kubernetes.io/ or iam.amazonaws.com/ give a Pod rights",
     reason="FieldValueForbidden",
 )
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
-"""Kubernetes' own shapes, which the API server checks when the Pod is made; a mistake shows as NotPermitted."""
+"""Schema of a Kubernetes type. The API server checks it when the Pod is created; an error shows as NotPermitted."""
 
 LabelValue = Annotated[str, Field(pattern=_LABEL_VALUE, max_length=63)]
 Labels = Annotated[
@@ -44,14 +44,14 @@ Open = Annotated[dict[str, Any], Field(json_schema_extra=_OPEN)]
 
 
 class TolerationOperator(StrEnum):
-    """How a toleration is compared with a taint."""
+    """How a toleration matches a taint."""
 
     EXISTS = "Exists"
     EQUAL = "Equal"
 
 
 class TaintEffect(StrEnum):
-    """What a taint does to pods that do not tolerate it."""
+    """Effect of a taint on Pods that do not tolerate it."""
 
     NO_SCHEDULE = "NoSchedule"
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
@@ -59,38 +59,38 @@ class TaintEffect(StrEnum):
 
 
 class Toleration(ApiModel):
-    """A taint that the pods tolerate, as in Kubernetes."""
+    """A toleration, as in Kubernetes."""
 
     key: Annotated[str, Field(max_length=316)] | None = None
-    """Key of the taint; absent: every taint."""
+    """Key of the taint. Absent: every taint."""
     operator: TolerationOperator | None = None
-    """Exists or Equal (the default)."""
+    """Exists or Equal. Absent: Equal."""
     value: LabelValue | None = None
     """Value of the taint."""
     effect: TaintEffect | None = None
-    """Absent: all effects."""
+    """Effect of the taint. Absent: all effects."""
     toleration_seconds: Annotated[int, Field(ge=0, json_schema_extra={"format": "int64"})] | None = None
-    """How long a NoExecute taint is tolerated."""
+    """Seconds for which a NoExecute taint is tolerated."""
 
 
 class PodOverlay(ApiModel):
-    """Fields of Kubernetes' Pod, for driver and executors alike. An edit applies to the next run."""
+    """Fields of the driver Pod and of the executor Pods. An edit applies to the next run."""
 
     labels: Labels = Field(default_factory=dict)
-    """Labels besides the operator's: for queues, costs, network policies."""
+    """Labels in addition to the operator's, for example for queues, costs or network policies."""
     annotations: Annotations = Field(default_factory=dict)
-    """Annotations besides the operator's."""
+    """Annotations in addition to the operator's."""
     node_selector: NodeSelector = Field(default_factory=dict)
     """Labels that a node must have."""
     tolerations: Annotated[tuple[Toleration, ...], Field(max_length=20)] = ()
-    """Taints that the pods tolerate."""
+    """Tolerations of the Pods."""
     affinity: Open = Field(default_factory=dict)
     """Affinity as in Kubernetes: nodeAffinity, podAffinity, podAntiAffinity."""
     topology_spread_constraints: Annotated[tuple[Open, ...], Field(max_length=10)] = ()
-    """Spread over zones and nodes, as in Kubernetes."""
+    """Topology spread constraints, as in Kubernetes."""
     priority_class_name: ResourceName | None = None
-    """PriorityClass of the pods."""
+    """PriorityClass of the Pods."""
     scheduler_name: ResourceName | None = None
-    """Scheduler that places the pods."""
+    """Scheduler of the Pods."""
     runtime_class_name: ResourceName | None = None
-    """RuntimeClass of the pods: a sandbox, for instance."""
+    """RuntimeClass of the Pods, for example a sandbox."""

@@ -1,4 +1,4 @@
-"""What users allow the operator to do."""
+"""Policies: what users permit the operator to do, and limits of its runs."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pydantic import Field
 from paimon_operator.api.base import ApiModel, Duration
 
 MAX_BACKOFF_LIMIT: Final = 20
-"""A run has at most one attempt more."""
+"""A run has at most one attempt more than this."""
 BackoffLimit = Annotated[int, Field(ge=0, le=MAX_BACKOFF_LIMIT, json_schema_extra={"format": "int32"})]
 _Kept = Annotated[int, Field(ge=0, le=100, json_schema_extra={"format": "int32"})]
 
 
 class DeletionPolicy(StrEnum):
-    """What becomes of the data when the object is deleted."""
+    """Fate of the data when the object is deleted."""
 
     RETAIN = "Retain"
     DELETE = "Delete"
 
 
 class AdoptionPolicy(StrEnum):
-    """What to do when the table exists already."""
+    """What the operator does when the table already exists."""
 
     FAIL = "Fail"
     ADOPT_IF_IDENTICAL = "AdoptIfIdentical"
 
 
 class ExternalWriters(StrEnum):
-    """Does anyone but the operator commit to the table."""
+    """Whether writers other than the operator commit to the table."""
 
     NONE = "None"
     ACTIVE = "Active"
@@ -38,20 +38,20 @@ class ExternalWriters(StrEnum):
 
 
 class CommitPolicy(StrEnum):
-    """What to do where two committers could lose each other's work."""
+    """Whether runs commit where concurrent commits can be lost."""
 
     REQUIRE_SAFE = "RequireSafe"
     ALLOW_UNSAFE = "AllowUnsafe"
 
 
 class RunPolicy(ApiModel):
-    """How long runs may take, how often they are tried, how many are kept."""
+    """Deadline, retries and history of runs."""
 
     active_deadline: Duration | None = None
-    """A run is stopped when its container has been running for this long."""
+    """Longest time that the container of a run may run. Then the run is stopped."""
     backoff_limit: BackoffLimit | None = None
-    """How often a failed run is tried again."""
+    """Number of retries of a failed run."""
     successful_runs_history_limit: _Kept | None = None
-    """How many succeeded runs are kept. Older ones are deleted; runs made by users never are."""
+    """Number of succeeded runs to keep. Older ones are deleted, except runs that users created."""
     failed_runs_history_limit: _Kept | None = None
-    """How many failed runs are kept. Older ones are deleted; runs made by users never are."""
+    """Number of failed runs to keep. Older ones are deleted, except runs that users created."""

@@ -1,4 +1,4 @@
-"""How long old states of a table are kept."""
+"""Retention of old snapshots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from paimon_operator.api.base import ApiModel, Cron, Duration, Positive, rule, v
 
 
 class SnapshotRetention(ApiModel):
-    """Which snapshots are kept for time travel and slow readers."""
+    """Snapshots to keep for time travel and slow readers."""
 
     model_config = validated(
         rule(
@@ -16,23 +16,25 @@ class SnapshotRetention(ApiModel):
         ),
         rule(
             "has(self.numRetainedMin) || !has(self.numRetainedMax) || self.numRetainedMax >= 10",
-            "numRetainedMax below 10 needs numRetainedMin, which Paimon takes to be 10",
+            "numRetainedMax below 10 needs numRetainedMin: its default in Paimon is 10",
             path=".numRetainedMax",
         ),
     )
 
     time_retained: Duration | None = None
-    """Snapshots younger than this are kept. Paimon's default is 1h."""
+    """Age up to which snapshots are kept. Paimon's default is 1h."""
     num_retained_min: Positive | None = None
-    """At least so many snapshots are kept, however old. Paimon's default is 10."""
+    """Smallest number of snapshots to keep, whatever their age. Paimon's default is 10."""
     num_retained_max: Positive | None = None
-    """At most so many are kept, however young: it wins over timeRetained and breaks readers of older snapshots."""
+    """Largest number of snapshots to keep, whatever their age. It overrides timeRetained and breaks readers of older
+    snapshots."""
     schedule: Cron | None = None
-    """When the operator expires snapshots: five-field cron in the object's timeZone. Absent: only writers do."""
+    """Cron schedule of snapshot expiry, with five fields, in the object's timeZone. Absent: only writers expire
+    snapshots."""
 
 
 class Retention(ApiModel):
-    """How long old states of the table are kept. Each member replaces the catalog's default of that member."""
+    """Retention of old snapshots. Each member replaces the catalog's default of that member."""
 
     snapshots: SnapshotRetention | None = None
-    """Which snapshots are kept."""
+    """Snapshots to keep."""

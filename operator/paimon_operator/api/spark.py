@@ -1,9 +1,9 @@
-"""Sizes and accounts of the Spark pods, and what else a catalog may say about them."""
+"""Sizes, accounts and settings of the Spark Pods."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -11,10 +11,12 @@ from paimon_operator.api.base import ApiModel, Memory, ResourceName, rule, valid
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.spark_conf import SparkConf
 
+MIN_MEMORY: Final = "1Gi"
+MAX_MEMORY: Final = "512Gi"
 _ENOUGH_MEMORY = rule(
-    "!has(self.memory) || (quantity(self.memory).compareTo(quantity('1Gi')) >= 0"
-    " && quantity(self.memory).compareTo(quantity('512Gi')) <= 0)",
-    "memory must be from 1Gi to 512Gi: Spark needs 384Mi to 512Mi beside its heap",
+    f"!has(self.memory) || (quantity(self.memory).compareTo(quantity('{MIN_MEMORY}')) >= 0"
+    f" && quantity(self.memory).compareTo(quantity('{MAX_MEMORY}')) <= 0)",
+    f"memory must be from {MIN_MEMORY} to {MAX_MEMORY}: Spark needs 384Mi to 512Mi besides its heap",
     path=".memory",
 )
 Cores = Annotated[int, Field(ge=1, le=64, json_schema_extra={"format": "int32"})]
@@ -22,7 +24,7 @@ Instances = Annotated[int, Field(ge=1, le=100, json_schema_extra={"format": "int
 
 
 class SparkMode(StrEnum):
-    """Where the work is done."""
+    """Where a run does its work."""
 
     LOCAL = "Local"
     CLUSTER = "Cluster"
@@ -30,53 +32,56 @@ class SparkMode(StrEnum):
 
 
 class Driver(ApiModel):
-    """The pod that does the work."""
+    """Size of the driver Pod."""
 
     model_config = validated(_ENOUGH_MEMORY)
 
     cores: Cores | None = None
-    """CPUs requested, and in mode Local how many tasks run side by side."""
+    """CPUs requested. In mode Local also the number of parallel tasks."""
     memory: Memory | None = None
-    """Memory of the container, request and limit; the JVM's heap is what is left after 35 % of it, at least 512Mi."""
+    """Memory request and limit of the container. 35 % of it, at least 512Mi, is kept free for non-heap
+    memory."""
 
 
 class Executor(ApiModel):
-    """The pods that do the work in mode Cluster."""
+    """Number and size of the executor Pods, for mode Cluster."""
 
     model_config = validated(_ENOUGH_MEMORY)
 
     instances: Instances | None = None
-    """How many executor pods."""
+    """Number of executor Pods."""
     cores: Cores | None = None
-    """CPUs requested by each, and how many tasks run side by side in it."""
+    """CPUs requested by each executor Pod, and its number of parallel tasks."""
     memory: Memory | None = None
-    """Memory of each container, request and limit; the JVM's heap is what is left after 20 % of it, at least 384Mi."""
+    """Memory request and limit of each container. 20 % of it, at least 384Mi, is kept free for
+    non-heap memory."""
 
 
 class Spark(ApiModel):
-    """Mode and sizes of a table's Spark pods. An edit applies to the next run and never starts one."""
+    """Mode and sizes of a table's Spark Pods. An edit applies to the next run and starts none."""
 
     mode: SparkMode | None = None
-    """Local: one pod does everything, without any token. Cluster: the driver pod makes executor pods, for which its
-    account needs rights on pods. Auto: Local or Cluster by the size of the work. Absent: Local."""
+    """Local: one Pod does everything, without a token. Cluster: the driver Pod creates executor Pods, and its service
+    account needs rights on Pods. Auto: the operator chooses by the size of the work. Absent: Local."""
     driver: Driver | None = None
-    """Size of the driver pod."""
+    """Size of the driver Pod."""
     executor: Executor | None = None
-    """Number and size of the executor pods; used in mode Cluster only."""
+    """Number and size of the executor Pods. Used in mode Cluster only."""
 
 
 class CatalogSpark(Spark):
-    """Defaults for the Spark pods of all tables, and what tables may not choose."""
+    """Defaults for the Spark Pods of all tables, and settings that only a catalog has."""
 
     service_account_name: ResourceName | None = None
-    """Service account of the driver pods in mode Local and of executors; it needs no right, and its token is not
-    mounted. Absent: the namespace's default account, for executors the operator's setting. Drivers of mode Cluster have
-    an account of their own."""
+    """Service account of Local-mode drivers and of executors. It needs no rights, and its token is not mounted. Absent:
+    the default account of the namespace; for executors the account in the operator's settings. Cluster-mode drivers
+    use driverServiceAccountName."""
     driver_service_account_name: ResourceName | None = None
-    """Service account of drivers of mode Cluster, where the storage knows pods by their account: it has the identity
-    that the storage knows, and rights on pods. Its name is that of the operator's setting, a dash and more
-    (paimon-driver-lake): by that the admission policy knows its pods. Absent: the account of the operator's setting."""
+    """Service account of Cluster-mode drivers when the storage uses workload identity. It needs that identity and
+    rights on Pods. Its name must be `<driver account>-<suffix>`, for example paimon-driver-lake: the admission policy
+    matches it. Absent: the driver account in the operator's settings."""
     spark_conf: SparkConf = Field(default_factory=dict)
-    """Settings of Spark, from a list of what is about speed and patience. An edit applies to the next run."""
+    """Spark settings for performance and timeouts; docs/spark.md lists the permitted ones. An edit applies to the next
+    run."""
     pod_overlay: PodOverlay | None = None
-    """Where the driver and executor pods run, and what they are labelled with."""
+    """Scheduling and labels of the driver and executor Pods."""

@@ -1,4 +1,4 @@
-"""What a catalog may set of Spark's own settings: speed and patience, nothing about places, code, rights or meaning."""
+"""Spark settings that a catalog may set: performance and timeouts, not locations, code, rights or SQL semantics."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ALLOWED_CONF: Final = (
     "spark.sql.files.minPartitionNum", "spark.sql.files.openCostInBytes", "spark.sql.shuffle.partitions",
     "spark.stage.maxConsecutiveAttempts", "spark.task.maxFailures",
 )  # fmt: skip
-"""A list of what is allowed: any other setting can name a class, a place, an account, or change what a value means."""
+"""The permitted settings. Any other setting can name a class, a path or an account, or change SQL semantics."""
 
 CREDENTIAL: Final = re.compile(r"(?i)(access|secret|account)[.-]?key|password|secret|token|credential")
-"""Keys that look like a credential's, which would stand in a ConfigMap for everybody to read."""
+"""Keys that look like credentials. Their values would be readable in a ConfigMap."""
 VALUE: Final = re.compile(r"[A-Za-z0-9.+-]{1,64}")
-"""Numbers, sizes, times, words: no `${...}`, no path, no class with a `$`."""
+"""Permitted values: numbers, sizes, durations, words; no `${...}` and no path."""
 
 _LISTED: Final = "[" + ", ".join(f"'{key}'" for key in ALLOWED_CONF) + "]"
 _CREDENTIAL: Final = f"k.matches('{CREDENTIAL.pattern}')"
@@ -43,15 +43,15 @@ SparkConf = Annotated[
             "x-kubernetes-validations": [
                 rule(
                     f"self.all(k, !{_CREDENTIAL})",
-                    "sparkConf must hold no credentials: everybody could read them. Name a Secret in spec.storage",
+                    "sparkConf must hold no credentials, which a ConfigMap would expose: name a Secret in spec.storage",
                     reason="FieldValueForbidden",
                 ),
                 rule(
                     f"self.all(k, {_CREDENTIAL} || k in {_LISTED})",
-                    "a setting of Spark that may not be set here; docs/spark.md lists those that may",
+                    "a Spark setting that is not permitted here; docs/spark.md lists the permitted ones",
                     reason="FieldValueForbidden",
                     message_expression=f"'setting ' + self.filter(k, !(k in {_LISTED}))[0]"
-                    " + ' may not be set here; docs/spark.md lists those that may'",
+                    " + ' may not be set here; docs/spark.md lists the permitted ones'",
                 ),
                 rule("self.all(k, k.size() <= 128)", "the key of a setting must have at most 128 characters"),
             ]

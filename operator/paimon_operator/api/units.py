@@ -1,4 +1,4 @@
-"""Durations and sizes of the API: read into numbers, written as Paimon and the JVM want them. Pure."""
+"""Durations and sizes of the API as numbers, and in the notation of Paimon and the JVM."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _PAIMON_UNIT = {"s": "s", "m": "min", "h": "h", "d": "d"}
 
 
 def seconds(duration: str, *, field: str = "duration") -> int:
-    """Seconds in `90s`, `15m`, `12h` or `7d`. Raises SpecError that blames `field`."""
+    """Seconds in `90s`, `15m`, `12h` or `7d`. Raises SpecError with `field`."""
     number, unit = _split(_DURATION, duration, field, "Write a number and one of s, m, h, d, like 15m.")
     return number * _SECONDS[unit]
 
 
 def delta(duration: str, *, field: str = "duration") -> timedelta:
-    """The duration as a timedelta. Raises SpecError that blames `field`."""
+    """The duration as a timedelta. Raises SpecError with `field`."""
     return timedelta(seconds=seconds(duration, field=field))
 
 
 def paimon_duration(duration: str, *, field: str = "duration") -> str:
-    """The duration in Paimon's notation: `15 min`. Raises SpecError that blames `field`."""
+    """The duration in Paimon's notation: `15 min`. Raises SpecError with `field`."""
     number, unit = _split(_DURATION, duration, field, "Write a number and one of s, m, h, d, like 15m.")
     return f"{number} {_PAIMON_UNIT[unit]}"
 
 
 def mebibytes(size: str, *, field: str = "memory") -> int:
-    """MiB in `512Mi` or `2Gi`. Raises SpecError that blames `field`."""
+    """MiB in `512Mi` or `2Gi`. Raises SpecError with `field`."""
     number, unit = _split(_SIZE, size, field, "Write a number and Mi or Gi, like 2Gi.")
     return number * (1024 if unit == "Gi" else 1)
 
@@ -41,7 +41,7 @@ _STEP = 1024
 
 
 def readable_size(size_bytes: int) -> str:
-    """Bytes for people, in binary units rounded to a whole number below 1024: `70Mi`."""
+    """Bytes in the largest binary unit that gives a whole number, rounded: `70Mi`."""
     value, unit = float(size_bytes), 0
     while round(value) >= _STEP and unit < len(_UNITS) - 1:
         value, unit = value / _STEP, unit + 1

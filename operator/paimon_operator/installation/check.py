@@ -26,7 +26,7 @@ Json = dict[str, Any]
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _AT_ONCE: Final = 8
 _TIMEOUT: Final = 10.0
-_PATIENCE: Final = 40
+_RENEWAL_TIMEOUT: Final = 40
 """Seconds in which a leader must renew its Lease, a new one included."""
 
 
@@ -71,14 +71,14 @@ class Installation:
         """Whether somebody holds the Lease and renews it. Seen by its change: the clocks of two machines may differ."""
         path = LEASES.path(self._options.namespace, self._options.lease)
         first: Json = {}
-        for _ in range(self._options.patience):
+        for _ in range(self._options.timeout):
             try:
                 spec = (await self._server.request("get", path, kind="Lease"))["spec"]
             except KubernetesError as error:
                 spec, problem = {}, str(error)
             else:
                 holder = spec.get("holderIdentity") or "nobody"
-                problem = f"held by {holder}, not renewed for {self._options.patience} s"
+                problem = f"held by {holder}, not renewed for {self._options.timeout} s"
             if first and spec.get("holderIdentity") and spec["renewTime"] != first["renewTime"]:
                 return []
             first = first or spec
@@ -163,7 +163,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--watched", action="append", default=[], help="a watched namespace; none: all of them")
     parser.add_argument("--health-host", required=True)
     parser.add_argument("--health-port", required=True, type=int)
-    parser.add_argument("--patience", type=int, default=_PATIENCE, help="seconds to see the Lease renewed")
+    parser.add_argument("--timeout", type=int, default=_RENEWAL_TIMEOUT, help="seconds to see the Lease renewed")
     return parser.parse_args(arguments)
 
 

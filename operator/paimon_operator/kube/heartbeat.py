@@ -1,4 +1,4 @@
-"""A Lease that is renewed only to be seen: when its change no longer comes back through the watches, they are deaf."""
+"""Heartbeat of the watches: a Lease whose renewals must come back through each watch. If not, the watch is stuck."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Renews one Lease in each of `namespaces`, by server-side apply: so its name limits the right to create it too."""
+    """Renews one Lease in each of `namespaces`. By server-side apply, so that RBAC can limit creation by name."""
 
     def __init__(
         self,
@@ -32,20 +32,20 @@ class Heartbeat:
         on_beat: Callable[[str, bool], None],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`on_song(namespace, True)` is called before each renewal, with False when it could not be written."""
+        """`on_beat(namespace, True)` is called before each renewal, and with False if the renewal failed."""
         self._server, self._namespaces, self._name, self._identity = server, tuple(namespaces), name, identity
-        self._clock, self._on_song, self._sleep = clock, on_beat, sleep
+        self._clock, self._on_beat, self._sleep = clock, on_beat, sleep
 
     async def run(self) -> None:
-        """Renews for ever; a failure is logged."""
+        """Renews until cancelled. Failures are logged."""
         while True:
             for namespace in self._namespaces:
-                self._on_song(namespace, True)
+                self._on_beat(namespace, True)
                 try:
                     await self._renew(namespace)
                 except KubernetesError as error:
-                    self._on_song(namespace, False)
-                    _log.warning("canary Lease %s/%s not renewed: %s", namespace, self._name, error)
+                    self._on_beat(namespace, False)
+                    _log.warning("heartbeat Lease %s/%s not renewed: %s", namespace, self._name, error)
             await self._sleep(PERIOD)
 
     async def _renew(self, namespace: str) -> None:

@@ -1,9 +1,11 @@
-"""Who leads: one Lease of coordination.k8s.io, taken before anything is watched and renewed while the process lives.
+"""Leader election: one Lease of coordination.k8s.io, taken before anything is watched and renewed until the end.
 
-The times are client-go's (15, 10 and 2 seconds). A holder's expiry is measured by the follower's own clock from when it
-saw the Lease change, never by comparing clocks of two machines. A leader that could not renew ends its process; its
-guard refuses every mutation from the moment the time is up and gives up those on their way before a follower's wait is
-over: nothing it had in hand acts beside the next leader. A leader that dies is replaced after at most WORST_CASE.
+The times are client-go's (15, 10 and 2 seconds). A follower measures the holder's expiry by its own monotonic clock,
+from when it saw the Lease change. After RENEW_DEADLINE every mutation is rejected, and in-flight ones are aborted
+before a follower can take over. A leader that dies is replaced after at most WORST_CASE.
+
+This is own code because `kubernetes.aio.leaderelection` measures with the wall clock, has no release of the Lease, and
+has no fencing: it does not stop the mutations of a leader that lost the Lease.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """The Lease as last read, and when by our own clock it was first seen like that."""
+class _ObservedLease:
+    """The version of the Lease last read, and the monotonic time when it was first read."""
 
     version: str
     since: float
@@ -61,7 +63,7 @@ class Lease:
         self._server, self._namespace, self._name, self._identity = server, namespace, name, identity
         self._clock, self._monotonic, self._sleep = clock, monotonic, sleep
         self._path = LEASES.path(namespace, name)
-        self._seen: _Seen | None = None
+        self._seen: _ObservedLease | None = None
         self._held: Json | None = None
         self._renewed_at = 0.0
 
@@ -76,7 +78,7 @@ class Lease:
         return DURATION - held_for
 
     async def acquire(self) -> None:
-        """Returns when this process leads. Errors of the API server are logged and tried again."""
+        """Returns when this process leads. Errors of the API server are logged and retried."""
         spread = 1 + hashlib.sha256(self._identity.encode()).digest()[0] / 1280  # at most a fifth
         while True:
             try:
@@ -100,7 +102,7 @@ class Lease:
             self.check()
 
     async def release(self) -> None:
-        """Lets the next leader in at once. Call it only after everything else has stopped."""
+        """Releases the Lease, so that a follower takes over at once. Call it after everything else has stopped."""
         if self._held is None:
             return
         held, self._held = self._held, None
@@ -133,10 +135,10 @@ class Lease:
         return True
 
     def _may_be_alive(self, lease: Json) -> bool:
-        """Whether somebody holds the Lease and, by our clock, has not let its duration pass without a renewal."""
+        """Whether another process holds the Lease and has renewed it within its duration, by our monotonic clock."""
         spec, version = lease["spec"], lease["metadata"]["resourceVersion"]
         if self._seen is None or self._seen.version != version:
-            self._seen = _Seen(version, self._monotonic())
+            self._seen = _ObservedLease(version, self._monotonic())
         others = spec.get("holderIdentity", "") not in ("", self._identity)  # ours after a create without an answer
         return others and self._monotonic() - self._seen.since < spec.get("leaseDurationSeconds", DURATION)
 

@@ -1,5 +1,6 @@
-"""What the watches last said, trimmed. For finding keys and for the tables of other owners; a decision about one object
-itself reads that object live.
+"""The objects as last delivered by the watches, trimmed. Used to find keys and other objects.
+
+A decision about an object reads that object live.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The catalog controller's hands: no Spark, only what is known of a catalog without touching its storage."""
+"""The catalog controller: reads a catalog and its tables, calls `plan_catalog`, applies the decision. No Spark."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from paimon_operator.runtime.unreadable import problem_of
 class CatalogReconciler:
     """Reconciles PaimonCatalogs."""
 
-    def __init__(self, world: Dependencies) -> None:
-        self._world, self._executor = world, world.executor
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies, self._applier = dependencies, dependencies.applier
 
     async def reconcile(self, key: Key) -> timedelta | None:
-        """One look at one catalog. Raises the KubernetesError tree; the look is then repeated."""
-        body = await self._world.store.get(Kind.CATALOG, key.namespace, key.name)
+        """Reconciles one catalog. Raises KubernetesError; the worker then retries."""
+        body = await self._dependencies.store.get(Kind.CATALOG, key.namespace, key.name)
         if body is None:
             return None
-        self._world.notices.stored(Kind.CATALOG, body)
+        self._dependencies.router.on_stored(Kind.CATALOG, body)
         try:
             catalog = PaimonCatalog.model_validate(body)
         except ValidationError as error:
-            await self._executor.stall(Kind.CATALOG, body, problem_of(error), self._world.clock.now())
+            await self._applier.record_unreadable(Kind.CATALOG, body, problem_of(error), self._dependencies.clock.now())
             return None
-        cache = self._world.cache
+        cache = self._dependencies.cache
         tables = (cache.get(*table) for table in cache.tables_of(key))
         observed = CatalogObserved.of(table for table in tables if table is not None)
-        decision = plan_catalog(catalog, observed, self._world.operator, self._world.clock.now())
-        return await self._executor.carry_out(Kind.CATALOG, body, catalog.status, decision)
+        decision = plan_catalog(catalog, observed, self._dependencies.operator, self._dependencies.clock.now())
+        return await self._applier.apply(Kind.CATALOG, body, catalog.status, decision)

@@ -1,7 +1,7 @@
-"""What a change means: which objects have to be looked at again. Fed by the watches and by the resync's lists.
+"""Routes changes: which objects must be reconciled after a change. Input: watch events and the lists of the resync.
 
-Nothing here reads from the API server or can fail; an object that cannot be read as its model is looked at all the
-same, and its reconciler tells the user.
+Nothing here calls the API server or raises. An object that does not fit its model is reconciled too, and its reconciler
+reports the error.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from paimon_operator.runtime.queue import WorkQueue
 
 _DELETED: Final = "DELETED"
 _TOGETHER: Final = 5.0
-"""Seconds in which failures of the tables of one catalog are gathered."""
+"""Seconds in which failures of the tables of one catalog are collected."""
 _OVER: Final = (Phase.SUCCEEDED, Phase.FAILED)
 ModelT = TypeVar("ModelT", bound=ApiModel)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """What a catalog's status tells of its tables; a change of it wakes the catalog."""
+    """The facts of a table that its catalog's status shows. A change of them enqueues the catalog."""
 
     catalog: str
     reached: bool
@@ -56,24 +56,24 @@ class TableSummary:
         )
 
     @property
-    def but_for_failures(self) -> tuple[str, bool, ForeignWriters]:
-        """What its catalog hears of at once."""
+    def without_failures(self) -> tuple[str, bool, ForeignWriters]:
+        """Facts whose change enqueues the catalog at once."""
         return self.catalog, self.reached, self.foreign_writers
 
 
 class ChangeRouter:
-    """Keeps cache and claims up to date and puts keys in line. `on_canary` is told of each canary that was seen."""
+    """Updates cache and table claims, and enqueues keys. Calls `on_heartbeat` for each heartbeat."""
 
     def __init__(
         self, cache: Cache, claims: TableClaimIndex, queue: WorkQueue[Key], *, on_heartbeat: Callable[[str], None]
     ) -> None:
         self._cache, self._claims, self._queue = cache, claims, queue
-        self._on_canary = on_heartbeat
+        self._on_heartbeat = on_heartbeat
 
-    def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
+    def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
         if kind is Kind.POD:
-            return self._wake(self._concerned_by_pod(event, body))
+            return self._enqueue(self._affected_by_pod(event, body))
         key = key_of(kind, body)
         known = self._cache.get(*key)
         if event != _DELETED and known is not None and _version(known) == _version(body):
@@ -83,58 +83,58 @@ class ChangeRouter:
             self._cache.drop(kind, body)
         else:
             self._cache.put(kind, body)
-        self._wake(self._concerned(key, known))
+        self._enqueue(self._affected(key, known))
         return None
 
-    def canary_seen(self, namespace: str) -> None:
-        self._on_canary(namespace)
+    def on_heartbeat(self, namespace: str) -> None:
+        self._on_heartbeat(namespace)
 
-    def stored(self, kind: Kind, body: Manifest) -> None:
-        """What a look at the object read or wrote; the cache must not trail behind. Wakes the others it concerns."""
+    def on_stored(self, kind: Kind, body: Manifest) -> None:
+        """Records what a reconcile read or stored, and enqueues the other affected objects."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
         if kind is Kind.TABLE:  # only a look at the object itself knows what became of its start
             self._claims.confirm(key.namespace, key.name)
         if known is not None and _version(known) == _version(body):
             if kind is Kind.TABLE:  # a start that could not be stored has left a claim that says busy
-                self._wake(self._claim(key, known))
+                self._enqueue(self._claim(key, known))
             return
         self._cache.put(kind, body)
-        self._wake(other for other in self._concerned(key, known) if other != key)
+        self._enqueue(other for other in self._affected(key, known) if other != key)
 
-    def created(self, kind: Kind, body: Manifest) -> None:
-        """An object that we just made: as good as a watch event, which would come later and be known then."""
+    def on_created(self, kind: Kind, body: Manifest) -> None:
+        """Records an object that the operator created, without waiting for its watch event."""
         self._cache.put(kind, body)
-        self._wake(self._concerned(key_of(kind, body), None))
+        self._enqueue(self._affected(key_of(kind, body), None))
 
     def versions(self, kind: Kind) -> Mapping[Key, int]:
-        """What is known before a LIST begins, for `listed`."""
+        """Cached versions before a LIST begins, for `on_listed`."""
         return self._cache.versions(kind)
 
-    def listed(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> Sequence[Key]:
-        """A full LIST: ghosts go, and what is new or changed is looked at. Returns the rest, for `later`.
+    def on_listed(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> Sequence[Key]:
+        """Records a full LIST: removes missing objects, enqueues new and changed ones. Returns the unchanged ones.
 
-        Runs that go on are looked at in any case: what became of a Pod is in no list.
+        Unfinished runs are always enqueued, because no list shows what happened to a Pod.
         """
         known = {key: self._cache.get(*key) for key in self._cache.keys(kind)}
         for ghost in self._cache.replace(kind, bodies, before):
-            self._wake(self._concerned(ghost, known[ghost]))
+            self._enqueue(self._affected(ghost, known[ghost]))
         unchanged = []
         for body in bodies:
             key = key_of(kind, body)
-            if self._is_news(key, known.get(key)):
-                self._wake(self._concerned(key, known.get(key)))
+            if self._has_changed(key, known.get(key)):
+                self._enqueue(self._affected(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
-            elif not _at_rest(body):
-                self._wake({key})
+            elif not _is_at_rest(body):
+                self._enqueue({key})
         return unchanged
 
-    def later(self, key: Key, delay: float) -> None:
-        """A look at `key` within `delay` seconds, though nothing is known to have changed."""
+    def enqueue_after(self, key: Key, delay: float) -> None:
+        """Enqueues `key` within `delay` seconds, although no change is known."""
         self._queue.add_after(key, delay)
 
-    def _is_news(self, key: Key, known: Manifest | None) -> bool:
+    def _has_changed(self, key: Key, known: Manifest | None) -> bool:
         body = self._cache.get(*key)
         return known is None or body is None or _version(known) != _version(body)
 
@@ -143,67 +143,67 @@ class ChangeRouter:
         body = self._cache.get(Kind.CATALOG, table.metadata.namespace, table.spec.catalog_ref.name)
         return read(PaimonCatalog, body) if body is not None else None
 
-    def _concerned(self, key: Key, known: Manifest | None) -> set[Key]:
-        """Everything whose decision may depend on the object `key`, which `known` was until now."""
+    def _affected(self, key: Key, known: Manifest | None) -> set[Key]:
+        """Keys whose decision may depend on the object `key`. `known` is its previous version."""
         match key.kind:
             case Kind.TABLE:
-                return self._concerned_by_table(key, known)
+                return self._affected_by_table(key, known)
             case Kind.CATALOG:
-                return self._concerned_by_catalog(key, known)
+                return self._affected_by_catalog(key, known)
             case _:
-                return self._concerned_by_run(key, known)
+                return self._affected_by_run(key, known)
 
-    def _concerned_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
-        """The table, other claimants of its place, its catalog, and the runs that gained or lost their right to run."""
+    def _affected_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
+        """The table, other claimants of its place, its catalog, and runs that gained or lost the right to run."""
         body = self._cache.get(*key)
         claimants = self._claim(key, body)
-        return {key} | claimants | self._catalogs_concerned(key, known, body) | _runs_concerned(key, known, body)
+        return {key} | claimants | self._affected_catalogs(key, known, body) | _affected_runs(key, known, body)
 
-    def _catalogs_concerned(self, key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
-        """Catalogs to reconcile at once; those for which only the table's failures changed are delayed and gathered."""
+    def _affected_catalogs(self, key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
+        """Catalogs to enqueue at once. If only the table's failures changed, they are enqueued soon instead."""
         before = None if known is None else TableSummary.of(known)
         after = None if body is None else TableSummary.of(body)
         # a successor of the same name may name another catalog
         catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
-        if before is None or after is None or before.but_for_failures != after.but_for_failures:
+        if before is None or after is None or before.without_failures != after.without_failures:
             return catalogs
         if before != after:
-            self._soon(catalogs)
+            self._enqueue_soon(catalogs)
         return set()
 
-    def _concerned_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
+    def _affected_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
         """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
         body = self._cache.get(*key)
-        concerned = {key}
-        if _for_tables(known) == _for_tables(body):
-            return concerned
+        affected = {key}
+        if _part_for_tables(known) == _part_for_tables(body):
+            return affected
         for table in self._cache.tables_of(key):
-            concerned |= {table} | self._claim(table, self._cache.get(*table))
-        return concerned
+            affected |= {table} | self._claim(table, self._cache.get(*table))
+        return affected
 
-    def _concerned_by_run(self, key: Key, known: Manifest | None) -> set[Key]:
+    def _affected_by_run(self, key: Key, known: Manifest | None) -> set[Key]:
         body = self._cache.get(*key)
         tables = {table_of(each) for each in (known, body) if each is not None} - {""}
-        concerned = {Key(Kind.TABLE, key.namespace, table) for table in tables}
+        affected = {Key(Kind.TABLE, key.namespace, table) for table in tables}
         if known is not None and (body is None or _uid(body) != _uid(known)):
             # Its Pods may be held, with nobody left to let them go; the events that would tell may have come before.
-            concerned |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
-        return concerned if _at_rest(body or known or {}) else concerned | {key}
+            affected |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
+        return affected if _is_at_rest(body or known or {}) else affected | {key}
 
-    def _concerned_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
-        """Its run, and the Pod itself if it is held and its run is not known: nobody else would let it go."""
+    def _affected_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
+        """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it."""
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
-            return _waiting_for_executor(event, body)
+            return _run_awaiting_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
 
-    def _soon(self, catalogs: Iterable[Key]) -> None:
-        """When a storage goes, or comes back, all its tables say so within seconds: one look counts many of them."""
+    def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
+        """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""
         for catalog in sorted(catalogs):
-            self.later(catalog, _TOGETHER)
+            self.enqueue_after(catalog, _TOGETHER)
 
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
         affected: frozenset[ObjectKey] = frozenset()
@@ -214,7 +214,7 @@ class ChangeRouter:
         # an object that cannot be read keeps its claim: its run may be at work
         return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
 
-    def _wake(self, keys: Iterable[Key]) -> None:
+    def _enqueue(self, keys: Iterable[Key]) -> None:
         for key in sorted(keys):
             self._queue.add(key)
 
@@ -227,7 +227,7 @@ def read(model: type[ModelT], body: Manifest) -> ModelT | None:
         return None
 
 
-def _waiting_for_executor(event: str | None, body: Manifest) -> set[Key]:
+def _run_awaiting_executor(event: str | None, body: Manifest) -> set[Key]:
     """The run whose next step may wait for the end of this executor; its starts and its work concern nobody."""
     over_ = event == _DELETED or (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     run = (body["metadata"].get("labels") or {}).get(RUN_LABEL)
@@ -236,15 +236,15 @@ def _waiting_for_executor(event: str | None, body: Manifest) -> set[Key]:
     return {Key(Kind.RUN, body["metadata"]["namespace"], run)}
 
 
-def _for_tables(catalog: Manifest | None) -> tuple[object, ...]:
-    """All that a table's decision takes from its catalog, or from there being none that can be read."""
+def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
+    """The part of a catalog that decisions about tables use; empty without a readable catalog."""
     if catalog is None or read(PaimonCatalog, catalog) is None:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
     return meta.get("uid"), meta.get("deletionTimestamp"), catalog["spec"]
 
 
-def _runs_concerned(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
+def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
     """The runs that status.activeRun named and names, if it changed: one may start, the other must stop."""
     before, after = _active_run(known), _active_run(body)
     if before == after:
@@ -267,14 +267,14 @@ def _pods_of(run: Manifest) -> set[str]:
     return {str(attempt["pod"]) for attempt in attempts if attempt.get("pod")}
 
 
-def over(run: Manifest) -> bool:
-    """Whether nothing is left to do for a run itself: it has ended, and its finalizer is gone."""
+def is_over(run: Manifest) -> bool:
+    """Whether a run has ended and its finalizer is removed."""
     return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
 
 
-def _at_rest(run: Manifest) -> bool:
-    """Whether nobody has to look at a run any more: it is over, and not to be deleted after a while."""
-    return over(run) and "ttlAfterFinished" not in run["spec"]
+def _is_at_rest(run: Manifest) -> bool:
+    """Whether a run needs no reconcile any more: it is over and has no ttlAfterFinished."""
+    return is_over(run) and "ttlAfterFinished" not in run["spec"]
 
 
 def _uid(body: Manifest) -> str | None:

@@ -10,19 +10,21 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.catalogs import CatalogReconciler
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.orphans import Orphans
+from paimon_operator.runtime.orphaned_pods import OrphanedPodReconciler
 from paimon_operator.runtime.runs import RunReconciler
 from paimon_operator.runtime.tables import TableReconciler
 from paimon_operator.runtime.workers import Reconcile
 
 
-def controllers(world: Dependencies, launches: LaunchBuilder, *, on_finished: Callable[[str, str], None]) -> Reconcile:
-    """One look at the object of a key. `on_finished(type, phase)` is called once for each run that ends."""
+def controllers(
+    dependencies: Dependencies, launches: LaunchBuilder, *, on_finished: Callable[[str, str], None]
+) -> Reconcile:
+    """Reconciles the object of a key. `on_finished(type, phase)` is called once for each run that ends."""
     by_kind: dict[Kind, Reconcile] = {
-        Kind.CATALOG: CatalogReconciler(world).reconcile,
-        Kind.TABLE: TableReconciler(world).reconcile,
-        Kind.RUN: RunReconciler(world, launches, on_finished=on_finished).reconcile,
-        Kind.POD: Orphans(world).reconcile,
+        Kind.CATALOG: CatalogReconciler(dependencies).reconcile,
+        Kind.TABLE: TableReconciler(dependencies).reconcile,
+        Kind.RUN: RunReconciler(dependencies, launches, on_finished=on_finished).reconcile,
+        Kind.POD: OrphanedPodReconciler(dependencies).reconcile,
     }
 
     async def reconcile(key: Key) -> timedelta | None:

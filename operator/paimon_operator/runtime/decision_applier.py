@@ -1,7 +1,7 @@
-"""Carries a decision out, in one fixed order: finalizer, status, actions, events.
+"""Applies a decision in a fixed order: finalizer, status, actions, events.
 
-The status that names an action is stored before the action is taken. A process killed anywhere in between does the same
-again under the same names, and a name that is taken by our own object counts as done.
+The status that names an action is stored before the action. A process that is killed in between repeats the same
+actions with the same names, and a name that our own object has counts as done.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _log = logging.getLogger(__name__)
 
 
 class RefusedError(KubernetesError):
-    """The API server did not let us do `action`: rights, a quota, an admission rule, or a stranger has the name.
+    """The API server rejected `action`: missing rights, a quota, an admission policy, or the name is taken.
 
-    Trying again may help, but only after somebody did something; the message says what. In a namespace that is
-    `terminating` nothing will be made any more.
+    A retry helps only after somebody has fixed the cause, which the message names. In a `terminating` namespace nothing
+    can be created any more.
     """
 
     def __init__(self, message: str, *, status: int, action: Action, terminating: bool = False) -> None:
@@ -47,17 +47,17 @@ class RefusedError(KubernetesError):
 
     @property
     def reason(self) -> Reason:
-        """Whether it was the name or the right."""
+        """NameTaken for a name conflict, otherwise NotPermitted."""
         return Reason.NAME_TAKEN if self.status == HTTPStatus.CONFLICT else Reason.NOT_PERMITTED
 
 
 class DecisionApplier:
     """Turns decisions into requests."""
 
-    def __init__(self, store: ObjectStore, events: EventSink, notices: ChangeRouter) -> None:
-        self._store, self._events, self._notices = store, events, notices
+    def __init__(self, store: ObjectStore, events: EventSink, router: ChangeRouter) -> None:
+        self._store, self._events, self._router = store, events, router
 
-    async def carry_out(
+    async def apply(
         self,
         kind: Kind,
         body: Manifest,
@@ -66,7 +66,7 @@ class DecisionApplier:
         *,
         on_stored: Callable[[], None] = lambda: None,
     ) -> timedelta | None:
-        """Returns when to look again. `body` is the object as just read, `stored` its status as a model.
+        """Returns when to requeue. `body` is the object as just read, `stored` its status as a model.
 
         `on_stored` is called once the decision's status is stored, whatever becomes of its actions.
 
@@ -81,17 +81,17 @@ class DecisionApplier:
         on_stored()
         try:
             for action in decision.actions:
-                await self._act(current, action)
-        finally:  # the status has changed by now, so a later look would not tell of it again
-            await self._tell(current, decision.events)
+                await self._perform(current, action)
+        finally:  # the status has changed, so a later reconcile would not post the Events again
+            await self._post_events(current, decision.events)
         return AT_ONCE if decision.finalizer == "add" else decision.requeue_after
 
-    async def stall(self, kind: Kind, body: Manifest, problem: str, now: datetime) -> None:
-        """Tells on the object itself that it cannot be read, or that nothing is done about it for that reason."""
+    async def record_unreadable(self, kind: Kind, body: Manifest, problem: str, now: datetime) -> None:
+        """Records in the status that the object, or one that it depends on, does not fit its model."""
         found = unreadable(kind, body, problem, now)
         if found.changed:
-            self._notices.stored(kind, await self._store.apply_status(kind, body, found.status))
-            await self._tell(body, found.events)
+            self._router.on_stored(kind, await self._store.apply_status(kind, body, found.status))
+            await self._post_events(body, found.events)
 
     async def _finalizer(self, kind: Kind, body: Manifest, decision: Decision[Any]) -> Manifest | None:
         """The object after the finalizer's step; None when it is gone."""
@@ -103,7 +103,7 @@ class DecisionApplier:
         changed = await self._store.set_finalizers(kind, body, wanted)
         if changed is None or (changed["metadata"].get("deletionTimestamp") and not wanted):
             return None
-        self._notices.stored(kind, changed)
+        self._router.on_stored(kind, changed)
         return changed
 
     async def _status(self, kind: Kind, body: Manifest, stored: StatusT, decision: Decision[StatusT]) -> Manifest:
@@ -111,17 +111,17 @@ class DecisionApplier:
         if decision.status is None or decision.status == stored:
             return body
         changed = await self._store.apply_status(kind, body, decision.status.to_json())
-        self._notices.stored(kind, changed)
+        self._router.on_stored(kind, changed)
         return changed
 
-    async def _act(self, owner: Manifest, action: Action) -> None:
+    async def _perform(self, owner: Manifest, action: Action) -> None:
         try:
-            await self._ask(owner["metadata"]["namespace"], action)
+            await self._request(owner["metadata"]["namespace"], action)
         except (ForbiddenError, InvalidObjectError) as error:
             terminating = isinstance(error, NamespaceTerminatingError)
             raise RefusedError(str(error), status=error.status, action=action, terminating=terminating) from error
 
-    async def _ask(self, namespace: str, action: Action) -> None:
+    async def _request(self, namespace: str, action: Action) -> None:
         match action:
             case Create():
                 await self._create(namespace, action)
@@ -136,7 +136,7 @@ class DecisionApplier:
         except AlreadyExistsError:
             created = await self._ours(namespace, action.name, action)
         if action.kind in KEPT:
-            self._notices.created(action.kind, created)
+            self._router.on_created(action.kind, created)
 
     async def _ours(self, namespace: str, name: str, action: Create) -> Manifest:
         """The object that has the name already, if it is what an earlier try of ours made."""
@@ -151,6 +151,6 @@ class DecisionApplier:
             )
         return found
 
-    async def _tell(self, body: Manifest, notes: tuple[EventNote, ...]) -> None:
+    async def _post_events(self, body: Manifest, notes: tuple[EventNote, ...]) -> None:
         for note in notes:
             await self._events.post(body, type_=note.type_, reason=note.reason, note=note.note)

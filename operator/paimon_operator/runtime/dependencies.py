@@ -1,4 +1,4 @@
-"""What all reconcilers work with, joined once."""
+"""The dependencies of the reconcilers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from paimon_operator.runtime.decision_applier import DecisionApplier
 
 @dataclass(frozen=True, kw_only=True)
 class Dependencies:
-    """The API server, what is known of it, and what holds for every object."""
+    """API server, cache, table claims, router, and the settings that apply to every object."""
 
     store: ObjectStore
     events: EventSink
     cache: Cache
     claims: TableClaimIndex
-    notices: ChangeRouter
+    router: ChangeRouter
     operator: OperatorFacts
     clock: Clock
 
     @property
-    def executor(self) -> DecisionApplier:
-        """Carries decisions out."""
-        return DecisionApplier(self.store, self.events, self.notices)
+    def applier(self) -> DecisionApplier:
+        """Applies decisions."""
+        return DecisionApplier(self.store, self.events, self.router)

@@ -1,6 +1,6 @@
-"""What the kubelet asks: is this process alive (`/livez`), has it begun its work (`/readyz`). And `/metrics`.
+"""The endpoints `/livez`, `/readyz` and `/metrics`.
 
-Liveness looks at progress, never at backlog: after an outage of the API server a long queue is no reason to start over.
+Liveness depends on progress, not on backlog: a long queue after an outage of the API server is no reason to restart.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from aiohttp import web
 from paimon_operator.runtime.metrics import Metrics
 
 STUCK_AFTER: Final = 300.0
-"""Seconds with keys in line and no key finished. Longer than any one reconcile: a few requests with their time-outs."""
+"""Seconds with queued keys but no finished key. Longer than any single reconcile, timeouts of its requests included."""
 DEAF_AFTER: Final = 120.0
-"""Seconds in which a renewal of the canary that was written has not come through the watch."""
+"""Seconds in which a written renewal of the heartbeat was not delivered by the watch."""
 
 
 class ProcessHealth:
@@ -33,32 +33,32 @@ class ProcessHealth:
         self._phase, self._ready = "waiting for the Lease", True
 
     def listing(self) -> None:
-        """Leading, but the first look at everything is not done."""
+        """Leading, but the first list of all objects is not complete."""
         self._phase, self._ready = "leading, listing everything", False
 
     def working(self, *, backlog: Callable[[], tuple[int, float]]) -> None:
-        """Working. `backlog` tells how many keys are in line, and when one was last done."""
+        """Working. `backlog` returns the number of queued keys and the time when a key was last finished."""
         self._phase, self._ready = "leading", True
         self._backlog = backlog
 
-    def heartbeat_seen(self, namespace: str, written: bool) -> None:
-        """The canary of `namespace` is being renewed, or could not be: then there is nothing to wait for."""
+    def on_renewal(self, namespace: str, written: bool) -> None:
+        """The heartbeat of `namespace` is being renewed. Not `written`: the renewal failed, and none is awaited."""
         if written:
             self._awaited.setdefault(namespace, self._clock())
         else:
             self._awaited.pop(namespace, None)
 
-    def canary_seen(self, namespace: str) -> None:
-        """The canary of `namespace` came through the watch."""
+    def on_heartbeat(self, namespace: str) -> None:
+        """The watch delivered the heartbeat of `namespace`."""
         self._awaited.pop(namespace, None)
 
     @property
-    def canary_age(self) -> float:
-        """Seconds since the canary was renewed that has been awaited longest; 0 when none is."""
+    def heartbeat_age(self) -> float:
+        """Seconds since the oldest renewal that is still awaited; 0 if none is."""
         return self._clock() - min(self._awaited.values()) if self._awaited else 0.0
 
     def problems(self) -> list[str]:
-        """Why this process should be replaced; empty when it should not."""
+        """Reasons to replace this process; empty if it is healthy."""
         now = self._clock()
         deaf = [name for name, since in self._awaited.items() if now - since > DEAF_AFTER]
         found = [f"watches in namespace {name} delivered nothing for {DEAF_AFTER:.0f} s" for name in sorted(deaf)]

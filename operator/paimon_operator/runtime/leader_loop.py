@@ -1,4 +1,4 @@
-"""What a leader does from taking the Lease to its end, and in which order it starts and stops."""
+"""The life of a leader: the order in which its parts start and stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.workers import Workers
 
 _PAUSE: Final = 2.0
-"""Seconds between two tries of the first look; losing the Lease ends them when the API server stays away."""
+"""Seconds between two attempts at the first list. Losing the Lease ends them if the API server stays unreachable."""
 _WATCH_END: Final = 10.0
 """Seconds that kopf gets to close its streams."""
 _log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ Watch = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
 
 
 class LeaderLoop:
-    """Listing, then working, until it is told to stop or a part of it dies."""
+    """Lists all objects, then works until it is stopped or a part of it fails."""
 
     def __init__(
         self,
@@ -34,19 +34,19 @@ class LeaderLoop:
         workers: Workers,
         queue: WorkQueue[Any],
         health: ProcessHealth,
-        canary: Forever,
+        heartbeat: Forever,
         watch: Watch,
     ) -> None:
         self._resync, self._workers, self._queue, self._health = resync, workers, queue, health
-        self._canary, self._watch = canary, watch
+        self._heartbeat, self._watch = heartbeat, watch
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set, then in order: take no key, let busy ones end, close the watches.
 
-        Raises what ended it otherwise: a watch that died, a bug. Cancelled, it drops everything at once.
+        Raises the error of the part that failed: a watch, or a bug. A cancellation drops everything at once.
         """
         self._health.listing()
-        await self._first_look()
+        await self._first_list()
         self._workers.start()
         self._health.working(backlog=lambda: (self._queue.depth, self._workers.last_done))
         quit_watch = asyncio.Event()
@@ -57,7 +57,7 @@ class LeaderLoop:
                 ("stop", _returns(stop.wait())),
                 ("workers", self._workers.watch_over()),
                 ("resync", self._resync.repeat()),
-                ("canary", self._canary()),
+                ("heartbeat", self._heartbeat()),
             )
         ]
         watch = asyncio.create_task(self._watch(quit_watch), name="watch")
@@ -71,12 +71,12 @@ class LeaderLoop:
         for task in done:
             task.result()
 
-    async def _first_look(self) -> None:
+    async def _first_list(self) -> None:
         while True:
             try:
                 return await self._resync.list_all()
             except RetryableError as error:
-                _log.warning("the first look at everything failed, trying again: %s", error)
+                _log.warning("the first list of all objects failed and is retried: %s", error)
                 await asyncio.sleep(_PAUSE)
 
 

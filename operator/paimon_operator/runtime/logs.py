@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from pythonjsonlogger.json import JsonFormatter
 
 _QUIET: Final = ("kopf.objects", "kopf.activities", "asyncio", "aiohttp", "kubernetes")
-"""kopf tells of every handler call at INFO; at DEBUG the clients would log bodies and headers, the token among them."""
+"""kopf logs every handler call at INFO; at DEBUG the clients would log bodies and headers, the token among them."""
 
 
 def set_up(level: str, stream: TextIO = sys.stderr) -> None:

@@ -20,18 +20,20 @@ class Metrics:
         Info(f"{_PREFIX}_build", "Version of the operator.", registry=registry).info({"version": version})
         self._leader = Gauge(f"{_PREFIX}_leader", "1 while this process leads.", registry=registry)
         self._depth = Gauge(f"{_PREFIX}_queue_depth", "Objects that wait for a worker.", registry=registry)
-        self._canary = Gauge(
-            f"{_PREFIX}_watch_canary_awaited_seconds", "How long a watch has owed us the canary.", registry=registry
+        self._awaited = Gauge(
+            f"{_PREFIX}_watch_canary_awaited_seconds",
+            "Seconds since the oldest heartbeat that no watch has delivered yet.",
+            registry=registry,
         )
-        self._canaries = Counter(
-            f"{_PREFIX}_watch_canaries_seen", "Canaries that watches delivered, one per 15 s.", registry=registry
+        self._heartbeats = Counter(
+            f"{_PREFIX}_watch_canaries_seen", "Heartbeats that watches delivered, one per 15 s.", registry=registry
         )
         self._age = Gauge(
-            f"{_PREFIX}_queue_oldest_seconds", "How long the first of them has waited.", registry=registry
+            f"{_PREFIX}_queue_oldest_seconds", "Seconds that the longest waiting object has waited.", registry=registry
         )
         self._reconciles = Histogram(
             f"{_PREFIX}_reconcile_seconds",
-            "Looks at one object, by kind and result (ok, retry, error).",
+            "Reconciles of one object, by kind and result (ok, retry, error).",
             ["kind", "result"],
             buckets=_SECONDS,
             registry=registry,
@@ -48,16 +50,16 @@ class Metrics:
         )
 
     def queue(self, *, depth: Callable[[], float], oldest_age: Callable[[], float]) -> None:
-        """Where the queue's figures come from when they are asked for."""
+        """Sets the sources of the figures of the queue."""
         self._depth.set_function(depth)
         self._age.set_function(oldest_age)
 
-    def watches(self, *, canary_age: Callable[[], float]) -> None:
-        """Where the canary's age comes from when it is asked for."""
-        self._canary.set_function(canary_age)
+    def watches(self, *, heartbeat_age: Callable[[], float]) -> None:
+        """Sets the source of the age of the heartbeat."""
+        self._awaited.set_function(heartbeat_age)
 
-    def canary_seen(self) -> None:
-        self._canaries.inc()
+    def count_heartbeat(self) -> None:
+        self._heartbeats.inc()
 
     def leading(self, leads: bool) -> None:
         self._leader.set(1 if leads else 0)

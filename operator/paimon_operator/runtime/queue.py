@@ -1,7 +1,7 @@
-"""The keyed work queue: many notices about one object become one look at it, as in client-go's work queue.
+"""The keyed work queue: many changes of one object become one reconcile, as in client-go's work queue.
 
 A key is *waiting* (in line), *busy* (with a worker), or neither; a key that is added while busy is in line again as
-soon as its worker is done. So two workers never have the same key, and no notice is lost.
+soon as its worker is done. So two workers never have the same key, and no change is lost.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class WorkQueue(Generic[K]):
         self._closed = False
 
     def add(self, key: K) -> None:
-        """In line now, once. A later date set for the key is dropped: whoever looks at it now sets a new one."""
+        """In line now, once. A later time set for the key is dropped: this reconcile sets a new one."""
         self._cancel_timer(key)
         if key in self._busy:
             self._again.setdefault(key, self._clock())
@@ -85,7 +85,7 @@ class WorkQueue(Generic[K]):
             self._ready.set()
 
     def close(self) -> None:
-        """No key is given out any more; waiting ones stay undone, which the next process's first look makes good."""
+        """No key is given out any more; waiting ones stay undone, which the next process's first list repeats."""
         self._closed = True
         for key in tuple(self._timers):
             self._cancel_timer(key)

@@ -1,4 +1,4 @@
-"""Actions that the API server refused: reported on the object that needs them, retried with a growing delay."""
+"""Requests that the API server rejected: reported on the object that needs them, and retried with backoff."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from paimon_operator.runtime.keys import Key
 StatusT = TypeVar("StatusT")
 
 PAUSES: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=5))
-"""Delay before a refused action is tried again: a quota may be raised, a right granted, a name become free."""
+"""A quota may be raised, a right may be given, a name may become free."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _What:
-    """Identity of one action. A refusal belongs to one action only: another run may well be created."""
+class _ActionKey:
+    """Identity of one action. A refusal of one run says nothing about the next run."""
 
     verb: type[Action]
     kind: Kind
     name: str
 
     @classmethod
-    def of_one(cls, action: Action) -> _What:
+    def of_one(cls, action: Action) -> _ActionKey:
         return cls(type(action), action.kind, action.name)
 
     @classmethod
-    def of(cls, actions: Iterable[Action]) -> set[_What]:
+    def of(cls, actions: Iterable[Action]) -> set[_ActionKey]:
         return {cls.of_one(action) for action in actions}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Known:
-    """The last refusal of one action, how often in a row it was refused, and when it may be tried again."""
+class _KnownRefusal:
+    """Last refusal of an action, the number of consecutive refusals, and the time of the next attempt."""
 
     refusal: Refusal
     uid: str
@@ -49,54 +49,54 @@ class _Known:
 
 
 class Refusals:
-    """Refused actions for the objects of one kind. Kept in memory: a restart costs one more try each."""
+    """Refusals for the objects of one kind. They are in memory only: a restart costs one more attempt."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._known: dict[Key, dict[_What, _Known]] = {}
+        self._known: dict[Key, dict[_ActionKey, _KnownRefusal]] = {}
 
     def of(self, key: Key, uid: str, names: Collection[str | None]) -> Refusal | None:
-        """The last refusal about a child of this object with one of these names, unless the action succeeded since."""
+        """Last refusal for this object that concerns a child of one of these names and is not resolved."""
         known = [each.refusal for what, each in self._of(key, uid).items() if what.name in names]
         return known[-1] if known else None
 
     def without_refused(self, key: Key, uid: str, decision: Decision[StatusT]) -> Decision[StatusT] | None:
-        """The decision without the actions that must wait after a refusal; None when none has to wait.
+        """The decision without recently refused actions; None if no action has to wait.
 
-        A timer alone would not delay them: the status that reports a refusal is a change, and wakes the object.
+        A timer alone is not enough: the status that reports a refusal is a change and enqueues the object.
         """
-        now, asked = self._clock.now(), _What.of(decision.actions)
+        now, asked = self._clock.now(), _ActionKey.of(decision.actions)
         refused = self._waiting(key, uid, asked, now)
         if not refused:
             return None
-        waiting = refused.keys() | _creates_behind(refused, asked)
-        allowed = tuple(action for action in decision.actions if _What.of_one(action) not in waiting)
+        postponed = refused.keys() | _creates_behind(refused, asked)
+        allowed = tuple(action for action in decision.actions if _ActionKey.of_one(action) not in postponed)
         return replace(decision, actions=allowed, requeue_after=min(refused.values()) - now)
 
-    def _waiting(self, key: Key, uid: str, asked: set[_What], now: datetime) -> dict[_What, datetime]:
-        """What of `asked` was refused and is not due yet, with the time of its next try."""
+    def _waiting(self, key: Key, uid: str, asked: set[_ActionKey], now: datetime) -> dict[_ActionKey, datetime]:
+        """The actions of `asked` that were refused and must wait, each with the time of its next attempt."""
         refused = self._of(key, uid)
         return {what: each.not_before for what, each in refused.items() if what in asked and now < each.not_before}
 
     def record(self, key: Key, uid: str, error: RefusedError) -> timedelta:
-        """Records the refusal and returns the time until the next try: at once for the first, then growing.
+        """Records the refusal and returns when to reconcile again: at once to report it, then with backoff.
 
-        The next reconcile reports it. Messages are not compared: they contain quota counters and request ids.
+        The message does not matter: quotas put counters into it, and admission webhooks put request ids into it.
         """
-        what = _What.of_one(error.action)
+        what = _ActionKey.of_one(error.action)
         known = dict(self._of(key, uid))
         before = known.pop(what, None)  # the last one goes to the end
         count = before.count if before is not None else 0
         wait = PAUSES.delay(count, uid) if count else AT_ONCE
         refusal = Refusal(reason=error.reason, message=str(error))
-        known[what] = _Known(refusal=refusal, uid=uid, count=count + 1, not_before=self._clock.now() + wait)
+        known[what] = _KnownRefusal(refusal=refusal, uid=uid, count=count + 1, not_before=self._clock.now() + wait)
         self._known[key] = known
         _log.warning("%s %s/%s: %s", key.kind, key.namespace, key.name, error)
         return wait
 
-    def carried_out(self, key: Key, decision: Decision[StatusT], allowed: Decision[StatusT] | None) -> None:
-        """Forgets all refusals except those of actions that still wait; nothing else was refused."""
-        left = _What.of(decision.actions) - _What.of(allowed.actions) if allowed is not None else set()
+    def record_done(self, key: Key, decision: Decision[StatusT], reduced: Decision[StatusT] | None) -> None:
+        """Records that nothing was rejected: only the postponed actions remain."""
+        left = _ActionKey.of(decision.actions) - _ActionKey.of(reduced.actions) if reduced is not None else set()
         known = {what: each for what, each in self._known.get(key, {}).items() if what in left}
         self.forget(key)
         if known:
@@ -106,12 +106,12 @@ class Refusals:
         """The object is gone."""
         self._known.pop(key, None)
 
-    def _of(self, key: Key, uid: str) -> Mapping[_What, _Known]:
+    def _of(self, key: Key, uid: str) -> Mapping[_ActionKey, _KnownRefusal]:
         return {what: each for what, each in self._known.get(key, {}).items() if each.uid == uid}
 
 
-def _creates_behind(refused: Collection[_What], asked: set[_What]) -> set[_What]:
-    """All creates of a decision wait if one of them was refused: a Pod cannot start without its ConfigMap."""
+def _creates_behind(refused: Collection[_ActionKey], asked: set[_ActionKey]) -> set[_ActionKey]:
+    """The creates of `asked`, if one of them was refused: a Pod cannot start without its ConfigMap."""
     if not any(what.verb is Create for what in refused):
         return set()
     return {what for what in asked if what.verb is Create}

@@ -1,7 +1,7 @@
-"""The periodic look at everything finds what the watches missed: kopf loses deletions between two lists.
+"""The periodic list of all objects finds changes that the watches missed: kopf loses deletions between two lists.
 
-What a list shows unchanged is looked at too, since a decision may rest on more than its object; but in turn and at a
-steady pace, so that the requests for it never crowd out those for objects on which something happens.
+Unchanged objects are reconciled too, because a decision may depend on more than its object. They take turns at a steady
+pace, so that their requests never delay those for changed objects.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from paimon_operator.runtime.keys import Key
 # catalogs first: a table's claim is worked out from its catalog
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)
 PACE: Final = 2.0
-"""Unchanged objects that are looked at per second, at most. A look costs two or three requests: a quarter of the
-default request rate. With 1200 objects and the default period each has its turn in each period, with 10,000 in 83 min.
+"""Most unchanged objects to reconcile per second. A reconcile costs two or three requests: a quarter of the default
+request rate. With 1200 objects and the default period each has its turn in each period, with 10,000 in 83 min.
 """
 _log = logging.getLogger(__name__)
 
 
 class Resync:
-    """Lists everything, now and then."""
+    """Lists all objects periodically."""
 
     def __init__(
         self,
         store: ObjectStore,
-        notices: ChangeRouter,
+        router: ChangeRouter,
         *,
         period: timedelta,
         identity: str,
@@ -43,18 +43,18 @@ class Resync:
         spread = hashlib.sha256(identity.encode()).digest()[0] / 1024  # at most a quarter
         self._period = period.total_seconds()
         self._pause = self._period * (1 + spread)
-        self._store, self._notices, self._sleep = store, notices, sleep
+        self._store, self._router, self._sleep = store, router, sleep
         self._last_turn: Key | None = None
 
     async def list_all(self) -> None:
-        """One full look. All lists come before the first key: a claim needs the whole picture.
+        """Lists all objects. All lists are complete before the first key is enqueued: a claim depends on all tables.
 
         Raises KubernetesError when a list fails; nothing is known to be gone then.
         """
-        lists = [(kind, self._notices.versions(kind), await self._store.list(kind, None)) for kind in _ORDER]
-        unchanged = [key for kind, before, bodies in lists for key in self._notices.listed(kind, bodies, before)]
+        lists = [(kind, self._router.versions(kind), await self._store.list(kind, None)) for kind in _ORDER]
+        unchanged = [key for kind, before, bodies in lists for key in self._router.on_listed(kind, bodies, before)]
         for key, delay in self._turns(sorted(unchanged)):
-            self._notices.later(key, delay)
+            self._router.enqueue_after(key, delay)
 
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
         """Whose turn it is in this period and after how many seconds: those that follow the last one of the last."""
@@ -64,10 +64,10 @@ class Resync:
         return [(key, number * self._period / len(round_robin)) for number, key in enumerate(round_robin, start=1)]
 
     async def repeat(self) -> None:
-        """For ever. A list that fails is left to the next time."""
+        """Repeats the list until cancelled. A failed list is logged."""
         while True:
             await self._sleep(self._pause)
             try:
                 await self.list_all()
             except KubernetesError as error:
-                _log.warning("resync failed, the next one makes it good: %s", error)
+                _log.warning("resync failed, the next one repeats it: %s", error)

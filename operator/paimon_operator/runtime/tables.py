@@ -1,4 +1,4 @@
-"""The table controller's hands: read a table and its runs, let `plan` decide, carry the decision out."""
+"""The table controller: reads a table and its runs, calls `plan`, applies the decision."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
 from paimon_operator.errors import StaleError
-from paimon_operator.runtime.change_router import over, table_of
+from paimon_operator.runtime.change_router import is_over, table_of
 from paimon_operator.runtime.decision_applier import AT_ONCE, RefusedError
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.refusals import Refusals
-from paimon_operator.runtime.unreadable import may_go, problem_of
+from paimon_operator.runtime.unreadable import may_release, problem_of
 
 
 class TableReconciler:
     """Reconciles PaimonTables."""
 
-    def __init__(self, world: Dependencies) -> None:
-        self._world, self._executor = world, world.executor
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies, self._applier = dependencies, dependencies.applier
         self._terminating: set[str] = set()
-        """UIDs of tables in namespaces that go away. Not the namespaces: one of the same name may come again."""
-        self._refusals = Refusals(world.clock)
+        """UIDs of tables in terminating namespaces. Not names of namespaces: they can be created again."""
+        self._refusals = Refusals(dependencies.clock)
 
     async def reconcile(self, key: Key) -> timedelta | None:
-        """One look at one table. Raises the KubernetesError tree; the look is then repeated."""
-        body = await self._world.store.get(Kind.TABLE, key.namespace, key.name)
+        """Reconciles one table. Raises KubernetesError; the worker then retries."""
+        body = await self._dependencies.store.get(Kind.TABLE, key.namespace, key.name)
         if body is None:
             self._refusals.forget(key)
             return None
-        self._world.notices.stored(Kind.TABLE, body)
+        self._dependencies.router.on_stored(Kind.TABLE, body)
         try:
             table = PaimonTable.model_validate(body)
         except ValidationError as error:
@@ -49,76 +49,76 @@ class TableReconciler:
         except ValidationError as error:
             # never guess about runs: the one that cannot be read may be the one that is changing the table
             problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"
-            await self._executor.stall(Kind.TABLE, body, problem, self._world.clock.now())
+            await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
             return None
         decision = self._decide(key, table, runs)
         self._claim(table, decision)
-        return await self._carry_out(key, body, table.status, decision)
+        return await self._apply(key, body, table.status, decision)
 
     async def _unreadable(self, body: Manifest, problem: str) -> timedelta | None:
-        if may_go(body):
-            log = (f"the object is let go without being read, its data stays: {problem}",)
+        if may_release(body):
+            log = (f"the object is released without being read, its data stays: {problem}",)
             released = Decision[TableStatus](status=None, finalizer="remove", log=log)
-            return await self._executor.carry_out(Kind.TABLE, body, TableStatus(), released)
-        await self._executor.stall(Kind.TABLE, body, problem, self._world.clock.now())
+            return await self._applier.apply(Kind.TABLE, body, TableStatus(), released)
+        await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
         return None
 
     def _decide(self, key: Key, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
-        catalog, named = self._world.notices.catalog_of(table), table.status.active_run
+        catalog, named = self._dependencies.router.catalog_of(table), table.status.active_run
         observed = TableObserved(
             catalog=catalog,
-            claimant=self._world.claims.holder(table, catalog),
+            claimant=self._dependencies.claims.holder(table, catalog),
             runs=runs,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
             namespace_terminating=table.metadata.uid in self._terminating,
         )
-        return plan(Wanted(table=table, operator=self._world.operator), observed, self._world.clock.now())
+        return plan(Wanted(table=table, operator=self._dependencies.operator), observed, self._dependencies.clock.now())
 
     async def _runs_of(self, table: PaimonTable) -> Sequence[Manifest]:
-        """All runs of the table: a live list of the labelled ones, and a live look at each that has no label.
+        """All runs of the table: a live list of the labelled ones, and a live read of each one without the label.
 
-        The active run is asked for by its name in any case: that a run is gone never comes from the cache.
+        The active run is always read by its name: the cache never proves that a run is gone.
         """
         namespace, name = table.metadata.namespace, table.metadata.name
         labels = {naming.TABLE_LABEL: naming.label_value(name)}
-        listed = await self._world.store.list(Kind.RUN, namespace, labels)
+        listed = await self._dependencies.store.list(Kind.RUN, namespace, labels)
         found = {run["metadata"]["name"]: run for run in listed}
-        for unlabelled in sorted(self._others(table) - found.keys()):
-            run = await self._world.store.get(Kind.RUN, namespace, unlabelled)
+        for unlabelled in sorted(self._names_to_read(table) - found.keys()):
+            run = await self._dependencies.store.get(Kind.RUN, namespace, unlabelled)
             found |= {unlabelled: run} if run is not None else {}
         return [found[run] for run in sorted(found) if table_of(found[run]) == name]
 
-    def _others(self, table: PaimonTable) -> set[str]:
-        """Runs that users made without the label, but those that have ended and were noted; and the active run."""
-        cache, key = self._world.cache, Key(Kind.TABLE, table.metadata.namespace, table.metadata.name)
+    def _names_to_read(self, table: PaimonTable) -> set[str]:
+        """Names of unfinished runs in the cache, which may lack the label, and of the active run."""
+        cache, key = self._dependencies.cache, Key(Kind.TABLE, table.metadata.namespace, table.metadata.name)
         known = {run.name: cache.get(*run) for run in cache.runs_of(key)}
-        going_on = {name for name, body in known.items() if body is not None and not over(body)}
+        going_on = {name for name, body in known.items() if body is not None and not is_over(body)}
         return going_on | ({table.status.active_run.name} if table.status.active_run else set())
 
     def _claim(self, table: PaimonTable, decision: Decision[TableStatus]) -> None:
-        """Enters a newly decided run into the book before anything is awaited, so that no other table can slip in.
+        """Reserves the table claim for a newly decided run before anything is awaited.
 
-        Raises StaleError when another table did between the look and the decision.
+        Raises StaleError if another table took the claim since it was read.
         """
         starts = decision.status is not None and decision.status.active_run is not None
         if not starts or table.status.active_run is not None:
             return
-        catalog = self._world.notices.catalog_of(table)
-        if (holder := self._world.claims.holder(table, catalog)) is not None:
+        catalog = self._dependencies.router.catalog_of(table)
+        if (holder := self._dependencies.claims.holder(table, catalog)) is not None:
             raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
-        self._world.claims.reserve(table.model_copy(update={"status": decision.status}), catalog)
+        self._dependencies.claims.reserve(table.model_copy(update={"status": decision.status}), catalog)
 
-    async def _carry_out(
+    async def _apply(
         self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]
     ) -> timedelta | None:
         uid = body["metadata"]["uid"]
-        allowed = self._refusals.without_refused(key, uid, decision)
+        reduced = self._refusals.without_refused(key, uid, decision)
         try:
-            again = await self._executor.carry_out(Kind.TABLE, body, stored, allowed or decision)
+            again = await self._applier.apply(Kind.TABLE, body, stored, reduced or decision)
         except RefusedError as error:
             if not error.terminating:
                 return self._refusals.record(key, uid, error)
             self._terminating.add(uid)
             return AT_ONCE
-        self._refusals.carried_out(key, decision, allowed)
+        self._refusals.record_done(key, decision, reduced)
         return again

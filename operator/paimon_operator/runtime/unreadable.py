@@ -1,7 +1,7 @@
-"""An object that does not fit its model: possible only for one that another version of the CRDs let in.
+"""Objects that do not fit their model, because another version of the CRDs accepted them.
 
-It becomes Stalled with the field to blame, and nothing else is done about it. Works on plain JSON, since nothing says
-which part of the object, status included, is the one that cannot be read.
+Such an object becomes Stalled with the wrong field, and nothing else is done. This module works on plain JSON, because
+any part of the object, its status included, may be the unreadable one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REMEDY: Final = "Bring CRDs and operator to the same version, then correct the 
 
 @dataclass(frozen=True, kw_only=True)
 class Unreadable:
-    """What there is to say about an object that cannot be read."""
+    """Status and Events for an object that cannot be read."""
 
     status: Mapping[str, Any]
     """The stored status with other conditions; everything else that was observed stays."""
@@ -56,8 +56,8 @@ def unreadable(kind: Kind, body: Manifest, problem: str, now: datetime) -> Unrea
     return Unreadable(status=status, changed=status != stored, events=reported.events)
 
 
-def may_go(table: Manifest) -> bool:
-    """Whether a deleted table that cannot be read may be let go all the same: its data stays, nothing is at work."""
+def may_release(table: Manifest) -> bool:
+    """Whether a deleted table that cannot be read may be released: its data stays and no run is active."""
     spec: Mapping[str, Any] = table.get("spec") or {}
     keeps_data = spec.get("deletionPolicy") != DeletionPolicy.DELETE
     at_rest = not (table.get("status") or {}).get("activeRun")

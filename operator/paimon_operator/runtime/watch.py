@@ -1,4 +1,4 @@
-"""kopf's part: log in, watch, report. The handlers pass on what they see and do nothing else.
+"""The watches, through kopf: login, watch, report. The handlers pass events on and do nothing else.
 
 Only `on.event` is used. Every other kind of kopf handler stores its progress in annotations of users' objects or
 keeps a task per object; a handler of this kind costs neither. Nothing here is global.
@@ -33,16 +33,16 @@ class WatchEndedError(OperatorError):
 
 
 class WatchHandlers(Protocol):
-    """Who is told. Nothing in here may block, call the API server or fail: what a handler drops is lost."""
+    """Receiver of watch events. It must not block, call the API server or raise: a dropped event is lost."""
 
-    def seen(self, kind: Kind, event: str | None, body: Manifest) -> None:
+    def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """`event` is ADDED, MODIFIED, DELETED, or None for an object of a list."""
 
-    def canary_seen(self, namespace: str) -> None:
-        """The canary's Lease came through the watch."""
+    def on_heartbeat(self, namespace: str) -> None:
+        """A renewal of the heartbeat Lease was delivered by the watch."""
 
 
-def build_registry(notices: WatchHandlers, login: Login) -> kopf.OperatorRegistry:
+def build_registry(handlers: WatchHandlers, login: Login) -> kopf.OperatorRegistry:
     """The handlers of one operator."""
     registry = kopf.OperatorRegistry()
 
@@ -53,7 +53,7 @@ def build_registry(notices: WatchHandlers, login: Login) -> kopf.OperatorRegistr
 
     def watch(kind: Kind, *resource: str) -> None:
         async def changed(type: str | None, body: kopf.Body, **_: Any) -> None:
-            notices.seen(kind, type, dict(body))
+            handlers.on_event(kind, type, dict(body))
 
         kopf.on.event(*resource, registry=registry, id=f"{kind}-changed")(changed)
 
@@ -62,19 +62,19 @@ def build_registry(notices: WatchHandlers, login: Login) -> kopf.OperatorRegistr
     watch(Kind.POD, *_PODS)
 
     @kopf.on.event(*_LEASES, registry=registry)
-    async def canary_changed(body: kopf.Body, **_: Any) -> None:
-        notices.canary_seen(body["metadata"]["namespace"])
+    async def heartbeat_changed(body: kopf.Body, **_: Any) -> None:
+        handlers.on_heartbeat(body["metadata"]["namespace"])
 
     return registry
 
 
-def build_settings(*, canary: str, request_timeout: float) -> kopf.OperatorSettings:
-    """kopf's settings. `canary` names the only Lease that is watched; the selectors hold on the server's side."""
+def build_settings(*, heartbeat: str, request_timeout: float) -> kopf.OperatorSettings:
+    """kopf's settings. `heartbeat` is the name of the only Lease to watch; the API server applies the selectors."""
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False  # it posts one Event per call, without counting up; ours come from kube.events
     settings.scanning.disabled = True  # else it lists and watches all CRDs and namespaces, and needs the right to
     settings.watching.label_selectors[_PODS] = f"{MANAGED_BY_LABEL}={FIELD_MANAGER}"
-    settings.watching.field_selectors[_LEASES] = f"metadata.name={canary}"
+    settings.watching.field_selectors[_LEASES] = f"metadata.name={heartbeat}"
     settings.watching.chunk_size = 500
     settings.watching.server_timeout = 300
     settings.queueing.idle_timeout = 0.5

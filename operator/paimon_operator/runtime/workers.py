@@ -1,4 +1,4 @@
-"""Workers: take a key, reconcile it, decide when to look again. Nothing a reconciler raises ends a worker."""
+"""Workers: take a key, reconcile it, requeue it. No error of a reconciler ends a worker."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
 
 RETRY: Final = Backoff(first=timedelta(seconds=1), last=timedelta(minutes=5))
-"""After the API server failed, or we did. Times from a Retry-After come on top."""
+"""Pauses after an error of the API server or of the operator. A Retry-After is added."""
 _DRAIN: Final = 20.0
 """Seconds that busy keys get to end by themselves when the process stops."""
 _log = logging.getLogger(__name__)
 
 Reconcile = Callable[[Key], Awaitable[timedelta | None]]
-"""One look at one object. Returns when to look again without being told; None: only when something changes."""
+"""Reconciles one object. Returns when to requeue it; None: only after a change."""
 
 
 class ReconcileObserver(Protocol):
-    """Told of every look: kind, result (`ok`, `retry`, `error`) and seconds."""
+    """Called after every reconcile with kind, result (`ok`, `retry`, `error`) and seconds."""
 
     def __call__(self, kind: str, result: str, seconds: float, /) -> None: ...
 
@@ -77,25 +77,25 @@ class Workers:
             except QueueClosedError:
                 return
             try:
-                await self._look(key)
+                await self._reconcile_key(key)
             finally:
                 self._queue.done(key)
                 self.last_done = self._clock()
 
-    async def _look(self, key: Key) -> None:
+    async def _reconcile_key(self, key: Key) -> None:
         started = self._clock()
         result = "ok"
         try:
             again = await self._reconcile(key)
         except (RetryableError, StaleError, NotFoundError, LeaseLostError) as error:
             result = "retry"
-            _log.info("%s: looked at again later: %s", key, error)
+            _log.info("%s: retried later: %s", key, error)
             self._retry(key, error)
         except KubernetesError as error:
             result = "error"
             _log.error("%s: the API server refused: %s", key, error)
             self._retry(key, error)
-        except Exception as error:  # noqa: BLE001  the one place where a bug in a reconciler ends: logged, counted, retried
+        except Exception as error:  # noqa: BLE001  bugs of reconcilers are logged, counted and retried here
             result = "error"
             _log.exception("%s: a bug in the operator", key)
             self._retry(key, error)

@@ -1,52 +1,51 @@
-"""Locks with the Hive metastore that dead drivers of the job's table have left behind.
+"""Locks of a Hive metastore that dead drivers of the job's table have left behind.
 
-Paimon takes away no lock but its own, and a server only where its cleaner runs; so a driver that is killed while it
-commits would end the table's commits. All drivers of one table have the same host name (paimon_operator.core.naming),
-which Paimon's HiveCatalogLock writes beside the lock, and no two of them live at once.
+Paimon releases no lock but its own, and a server only where its cleaner runs. So a driver that is killed while it
+commits would block the table's commits for ever. All drivers of one table have the same host name
+(paimon_operator.core.naming), which Paimon's HiveCatalogLock records with the lock, and no two of them live at once.
 """
 
 from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from paimon_contract.job import JobTable
+from spark_apps.catalog.metastores.base import OpenCatalog
 from spark_apps.progress import log_step
 
-if TYPE_CHECKING:
-    from paimon_contract.job import Job
-    from spark_apps.catalog.session import Session
-
-SILENT_S: Final = 300
-"""Seconds without a sign of life after which a lock counts as left behind: Hive's own metastore.txn.timeout, by which
-its cleaner goes. It leaves a driver that nobody could stop (its node is cut off) the time to end its commit. Counted
-from when this process has seen the lock: the times in it are of another clock, in a zone that nobody tells."""
-LOOK_S: Final = 5
+STALE_AFTER_S: Final = 300
+"""Seconds without a heartbeat after which a lock counts as stale: Hive's own metastore.txn.timeout, which its cleaner
+uses. It leaves a driver that cannot be stopped (its node is cut off) the time to end its commit. Counted from when this
+process has first seen the heartbeat: the times in a lock are of another clock, in an unknown zone."""
+POLL_S: Final = 5
 
 
-def take_away_own(job: Job, session: Session) -> None:
-    """Unlocks the table where this host locked it, as soon as the lock counts as left behind. Waits for that."""
-    client, request = session.catalog.getHmsClient(), _of_table(job, session)
+def release_own_locks(catalog: OpenCatalog) -> None:
+    """Releases the locks that this host holds on the table, each once it is stale. Waits until none is left."""
+    client, table = catalog.catalog.getHmsClient(), catalog.job.table
+    request = _locks_request(catalog)
     first_seen: dict[tuple[int, int], float] = {}
-    while own := [lock for lock in client.showLocks(request).getLocks() if _is_own(lock, job)]:
+    while own := [lock for lock in client.showLocks(request).getLocks() if _is_own(lock, table)]:
         for lock in own:
             key = lock.getLockid(), lock.getLastheartbeat()
             if key not in first_seen:
                 first_seen[key] = time.monotonic()
-                log_step(f"lock {key[0]} is of an earlier driver of the table: to be taken away in {SILENT_S} s")
-            elif time.monotonic() - first_seen[key] >= SILENT_S:
+                log_step(f"lock {key[0]} is of an earlier driver of the table: it is released in {STALE_AFTER_S} s")
+            elif time.monotonic() - first_seen[key] >= STALE_AFTER_S:
                 client.unlock(key[0])
-                log_step(f"took away lock {key[0]}, which an earlier driver of the table had left")
-        time.sleep(LOOK_S)  # polling: a metastore tells nobody when a lock goes or gives a sign of life
+                log_step(f"released lock {key[0]}, which an earlier driver of the table had left")
+        time.sleep(POLL_S)  # polling: a metastore does not report when a lock is released or gets a heartbeat
 
 
-def _of_table(job: Job, session: Session) -> Any:
-    request = session.jvm.org.apache.hadoop.hive.metastore.api.ShowLocksRequest()
-    request.setDbname(job.table.database)
-    request.setTablename(job.table.name)
+def _locks_request(catalog: OpenCatalog) -> Any:
+    request = catalog.jvm.org.apache.hadoop.hive.metastore.api.ShowLocksRequest()
+    request.setDbname(catalog.job.table.database)
+    request.setTablename(catalog.job.table.name)
     return request
 
 
-def _is_own(lock: Any, job: Job) -> bool:
-    on_table = (lock.getDbname(), lock.getTablename()) == (job.table.database, job.table.name)
-    return on_table and lock.getHostname() == socket.gethostname()
+def _is_own(lock: Any, table: JobTable) -> bool:
+    is_on_table = (lock.getDbname(), lock.getTablename()) == (table.database, table.name)
+    return bool(is_on_table and lock.getHostname() == socket.gethostname())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
-from paimon_operator.core.commits.commit_safety import Protection, commit_safe, protection, protection_of
+from paimon_operator.core.commits.commit_safety import commit_safe, protection_of
+from paimon_operator.core.storage.commit_protection import Protection
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -62,6 +64,26 @@ def found_status(stated: str) -> TableStatus:
     return TableStatus.model_validate({"outsideWriters": {"stated": stated, "seenSnapshot": 814, "commit": COMMIT}})
 
 
+STORAGES: dict[str, dict[str, Any]] = {
+    "s3": {},
+    "hdfs": {"warehouse": "hdfs://nn:8020/lake", "storage": {"hdfs": {}}, "locations": []},
+    "claim": {"warehouse": "file:///data/lake", "storage": {"claim": {"name": "disk"}}, "locations": []},
+}
+METASTORES: dict[str, dict[str, Any]] = {
+    "Filesystem": {},
+    "Jdbc": {
+        "metastore": {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/x", "credentialsSecretRef": {"name": "pg"}}}
+    },
+    "Hive": {"metastore": {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}},
+}
+
+
+def protection(storage: str, metastore: str, locks: frozenset[str]) -> Protection:
+    """That of a catalog of these kinds, with an engine that supports these locks."""
+    engine = dataclasses.replace(builders.engines()["paimon-1.4"], locks=locks)
+    return protection_of(builders.catalog(**STORAGES[storage], **METASTORES[metastore]), engine)
+
+
 def says(kept: Protection, writers: str, *, found: bool, **spec: Any) -> tuple[bool, str, str]:
     """Whether commits are safe, the reason and the message."""
     table = builders.table(**FIXED | {"externalWriters": writers} | spec)
@@ -82,7 +104,7 @@ def test_every_combination_has_its_verdict_and_its_sentence(
     row: tuple[str, str, frozenset[str], str, str, str],
 ) -> None:
     storage, metastore, locks, declared, found, sentence = row
-    kept = protection(storage, MetastoreType(metastore), locks)
+    kept = protection(storage, metastore, locks)
     would = "would be safe" if declared in SAFE else "would not be safe"
     lead = "Others commit to the table:" if declared in SAFE else "Others commit to the table, and"
 
@@ -99,7 +121,7 @@ def test_every_combination_has_its_verdict_and_its_sentence(
 
 
 def test_where_buckets_grow_with_the_keys_a_foreign_commit_is_unsafe_even_on_hdfs() -> None:
-    kept = protection("hdfs", MetastoreType.FILESYSTEM, NO_LOCK)
+    kept = protection("hdfs", "Filesystem", NO_LOCK)
     safe, reason, message = says(kept, "None", found=True, bucket=None)
     assert (safe, reason) == (False, "OutsideCommit")
     assert message.endswith("Stop that writer, then set externalWriters to Paused.")

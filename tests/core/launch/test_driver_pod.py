@@ -191,10 +191,9 @@ def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
     assert without_attempt(a_pod()) == without_attempt(a_pod(attempt=2, memory_mib=3072))
 
 
-def test_all_pods_of_a_table_have_one_host_name_where_a_hive_metastore_keeps_it_beside_locks() -> None:
+def test_all_pods_of_a_table_have_one_host_name_where_the_metastore_records_it_with_locks() -> None:
     def host(launch: Launch, of: PaimonRun, **attempt: int) -> str:
-        of_hive = replace(launch.job, catalog=JobCatalog(warehouse="s3://lake/w", metastore="hive"))
-        return str(a_pod(replace(launch, job=of_hive), of, **attempt)["spec"]["hostname"])
+        return str(a_pod(replace(launch, table_host_name=True), of, **attempt)["spec"]["hostname"])
 
     assert host(LAUNCH, COMPACT) == host(LAUNCH, COMPACT, attempt=2) == host(EVERYTHING, PROVISION)
     assert re.fullmatch("orders-[0-9a-f]{8}", host(LAUNCH, COMPACT))

@@ -110,7 +110,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("collect on a scalar", {"schema": aggregated("INT", function="collect"), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.function", "ARRAY"),
     ("nested_update on plain values", {"schema": aggregated("ARRAY<INT>", function="nested_update"), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.function", "ARRAY<ROW>"),
     ("a nested key that is no field", {"schema": aggregated("ARRAY<ROW<sku STRING>>", function="nested_update", nestedKey=["id"]), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.nestedKey[0]", "sku"),
-    ("a nested key for sum", {"schema": aggregated("INT", function="sum", nestedKey=["id"]), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.function", "nestedKey"),
+    ("a nested key for sum", {"schema": aggregated("INT", function="sum", nestedKey=["id"]), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.nestedKey", "nestedKey"),
     ("a delimiter for sum", {"schema": aggregated("INT", function="sum", delimiter=","), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.delimiter", "no delimiter"),
     ("distinct for max", {"schema": aggregated("INT", function="max", distinct=True), "mergeEngine": AGGREGATION}, "spec.schema.columns[1].aggregate.distinct", "no distinct"),
     ("an aggregate outside the groups", {"schema": aggregated("INT", function="sum"), "mergeEngine": {"type": "PartialUpdate"}}, "spec.schema.columns[1].aggregate", "sequence group"),
@@ -143,7 +143,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("an option of a write", {"writes": [builders.write() | {"options": {"write-bufer-size": "1 mb"}}]}, "spec.writes[0].options[write-bufer-size]", "write-buffer-size"),
     ("idle partitions of none", {"compaction": {"mode": "Dedicated", "partitionIdleTime": "10m"}}, "spec.compaction.partitionIdleTime", "no partitions"),
     ("min over max", {"retention": {"snapshots": {"numRetainedMin": 20, "numRetainedMax": 15}}}, "spec.retention.snapshots.numRetainedMin", "larger"),
-    ("max under Paimon's default min", {"retention": {"snapshots": {"numRetainedMax": 3}}}, "spec.retention.snapshots.numRetainedMin", "Paimon's default"),
+    ("max under Paimon's default min", {"retention": {"snapshots": {"numRetainedMax": 3}}}, "spec.retention.snapshots.numRetainedMax", "Paimon's default"),
     ("an unknown location", {"writes": [builders.write(location="attic")]}, "spec.writes[0].from.files.location", "landing"),
     ("an upsert without keys", {"schema": APPEND, "writes": [builders.write()]}, "spec.writes[0].mode", "needs a primary key"),
     ("an append with keys", {"writes": [builders.write(mode="Append")]}, "spec.writes[0].mode", "Use Upsert"),
@@ -180,6 +180,16 @@ def test_wrong_manifests_are_blamed_on_the_field_with_a_remedy(
             "a descending sequence",
             {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}},
             "spec.sequence.sortOrder",
+        ),
+        (
+            "nested_partial_update",
+            {
+                "schema": aggregated(
+                    "ARRAY<ROW<sku STRING, n INT>>", function="nested_partial_update", nestedKey=["sku"]
+                ),
+                "mergeEngine": AGGREGATION,
+            },
+            "spec.schema.columns[1].aggregate.function",
         ),
     ],
 )

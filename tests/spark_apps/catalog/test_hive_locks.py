@@ -10,7 +10,7 @@ import pytest
 
 from paimon_engines.loader import supported_engines
 from spark_apps.catalog.metastores import hive_locks
-from spark_apps.catalog.metastores.hive_locks import LOOK_S, SILENT_S, take_away_own
+from spark_apps.catalog.metastores.hive_locks import POLL_S, STALE_AFTER_S, release_own_locks
 
 JOB: Any = SimpleNamespace(table=SimpleNamespace(database="shop", name="orders"))
 
@@ -74,9 +74,11 @@ def met(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
     api = SimpleNamespace(ShowLocksRequest=lambda: request)
     hive = SimpleNamespace(hadoop=SimpleNamespace(hive=SimpleNamespace(metastore=SimpleNamespace(api=api))))
     session: Any = SimpleNamespace(
-        catalog=SimpleNamespace(getHmsClient=lambda: client), jvm=SimpleNamespace(org=SimpleNamespace(apache=hive))
+        job=JOB,
+        catalog=SimpleNamespace(getHmsClient=lambda: client),
+        jvm=SimpleNamespace(org=SimpleNamespace(apache=hive)),
     )
-    take_away_own(JOB, session)
+    release_own_locks(session)
     return metastore
 
 
@@ -95,18 +97,18 @@ def test_what_is_not_its_own_is_neither_waited_for_nor_taken(
 def test_a_silent_lock_is_taken_away_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ((number, when),) = met(monkeypatch, Lock(7)).unlocked
     assert number == 7
-    assert SILENT_S <= when <= SILENT_S + LOOK_S
+    assert STALE_AFTER_S <= when <= STALE_AFTER_S + POLL_S
 
 
 def test_a_sign_of_life_starts_the_time_again(monkeypatch: pytest.MonkeyPatch) -> None:
     ((_, when),) = met(monkeypatch, Lock(7, heartbeats=[100, 290])).unlocked
-    assert 290 + SILENT_S <= when <= 290 + SILENT_S + 2 * LOOK_S
+    assert 290 + STALE_AFTER_S <= when <= 290 + STALE_AFTER_S + 2 * POLL_S
 
 
 def test_a_lock_that_goes_by_itself_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     metastore = met(monkeypatch, Lock(7, freed=42))
     assert metastore.unlocked == []
-    assert metastore.now <= 42 + LOOK_S
+    assert metastore.now <= 42 + POLL_S
 
 
 def test_all_that_dead_drivers_have_left_goes_and_what_others_hold_stays(monkeypatch: pytest.MonkeyPatch) -> None:

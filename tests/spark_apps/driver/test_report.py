@@ -13,7 +13,7 @@ from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.result import MAX_RESULT_BYTES, Elapsed, ForeignCommit, Outcome, Seen
 from paimon_operator.api.run.result import read_result
 from spark_apps.driver.report import document_of
-from spark_apps.failures.classify import input_failure
+from spark_apps.failures.errors import input_failure
 
 JOB = Job(
     version=1,

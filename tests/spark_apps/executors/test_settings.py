@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
-from spark_apps.catalog.session import Session
-from spark_apps.executors.diagnostics import told_by
+from spark_apps.driver.main import new_session
+from spark_apps.executors.diagnostics import describe_pod
 from spark_apps.executors.settings import host
 from spark_apps.executors.shared_secret import as_spark_reads_it, shared_secret
 
@@ -48,7 +48,7 @@ def options(executors: JobExecutors | None = EXECUTORS, **conf: str) -> dict[str
         commit_user="u",
         spark=JobSpark(conf=conf, executors=executors),
     )
-    return Session(job)._spark_options()
+    return new_session(job)._spark_options()
 
 
 def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_catalog_says_otherwise() -> None:
@@ -148,4 +148,4 @@ def container(**state: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_an_executor_s_pod_says(status: dict[str, Any], told: str) -> None:
-    assert told_by({"metadata": {"name": "p"}, "status": status}) == told
+    assert describe_pod({"metadata": {"name": "p"}, "status": status}) == told

@@ -9,9 +9,13 @@ import pytest
 from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.parameters.write import WriteParameters
 from paimon_engines.loader import supported_engines
-from spark_apps.failures.classify import RunError, classify
+from spark_apps.catalog.metastores import metastore_of
+from spark_apps.catalog.metastores.base import Metastore
+from spark_apps.failures.classify import classify
+from spark_apps.failures.errors import RunError
+from spark_apps.storage import storage_of
 from spark_apps.storage.hdfs import Hdfs
-from spark_apps.storage.s3 import Storage, storage_of
+from spark_apps.storage.s3 import S3
 from spark_apps.storage.volume import Volume
 
 WRITE = WriteParameters(
@@ -49,7 +53,7 @@ def failing(
         hadoop=hadoop or {},
         parameters=WRITE,
     )
-    return classify(RuntimeError(said), Storage.of(job, supported_engines()[engine]))
+    return classify(RuntimeError(said), storage=S3.of(job, supported_engines()[engine]))
 
 
 @pytest.mark.parametrize("engine", supported_engines())
@@ -137,6 +141,10 @@ SECRET = "credentialsSecretRef"
 URI = "spec.metastore.hive.uri"
 
 
+def metastore(kind: str) -> Metastore:
+    return metastore_of(JobCatalog("s3://lake/warehouse", kind), supported_engines()["paimon-1.4"])
+
+
 class DriverError(Exception):
     """As py4j wraps the JDBC driver's: the class's name and the SQL state tell, the words may be in any language."""
 
@@ -169,7 +177,7 @@ class DriverError(Exception):
 def test_a_metastore_that_fails_is_told_by_its_sql_state(
     state: str, said: str, class_: str, reason: str, field: str
 ) -> None:
-    failure = classify(DriverError(state, said))
+    failure = classify(DriverError(state, said), metastore=metastore("jdbc"))
     assert (failure.kind, failure.reason, failure.field) == (class_, reason, f"spec.metastore.jdbc.{field}")
     assert said.split("\n", maxsplit=1)[0] in str(failure)
 
@@ -193,13 +201,15 @@ DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
     ],
 )
 def test_a_hive_metastore_that_fails_is_told_by_its_words(said: str, told: tuple[str, str, str]) -> None:
-    failure = classify(RuntimeError(said))
+    failure = classify(RuntimeError(said), metastore=metastore("hive"))
     assert (failure.kind, failure.reason, failure.field) == told
 
 
-def test_a_lock_that_nobody_gives_back_is_told() -> None:
-    failure = classify(RuntimeError("Acquire lock failed with time: PT8M2S"))
-    assert (failure.kind, failure.reason) == ("Infrastructure", "CommitLockHeld")
+@pytest.mark.parametrize(("kind", "source"), [("jdbc", "paimon_distributed_locks"), ("hive", "SHOW LOCKS")])
+def test_a_commit_lock_that_is_held_too_long_names_where_its_holder_is_listed(kind: str, source: str) -> None:
+    failure = classify(RuntimeError("Acquire lock failed with time: PT8M2S"), metastore=metastore(kind))
+    assert (failure.kind, failure.reason, failure.field) == ("Infrastructure", "CommitLockHeld", "spec.metastore")
+    assert source in failure.remedy
 
 
 @pytest.mark.parametrize(
@@ -210,13 +220,13 @@ def test_a_lock_that_nobody_gives_back_is_told() -> None:
     ],
 )
 def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> None:
-    failure = classify(RuntimeError(said), Volume())
+    failure = classify(RuntimeError(said), storage=Volume())
     assert (failure.kind, failure.reason, failure.field) == ("Environment", "AccessDenied", "spec.storage.claim")
 
 
 @pytest.mark.parametrize(
     ("warehouse", "kind"),
-    [("s3://lake/warehouse", Storage), ("hdfs://nn:8020/lake", Hdfs), ("file:///data/warehouse", Volume)],
+    [("s3://lake/warehouse", S3), ("hdfs://nn:8020/lake", Hdfs), ("file:///data/warehouse", Volume)],
 )
 def test_what_is_said_of_a_storage_goes_by_the_warehouse(warehouse: str, kind: type) -> None:
     job = Job(
@@ -262,19 +272,19 @@ WITH_KERBEROS = Hdfs.of(
     ],
 )
 def test_an_hdfs_that_fails_is_named_with_its_field(said: str, reason: str, field: str | None) -> None:
-    failure = classify(RuntimeError(said), ON_HDFS)
+    failure = classify(RuntimeError(said), storage=ON_HDFS)
     assert (failure.reason, failure.field) == (reason, field)
     assert ("(HDFS lake): " in str(failure)) is (field is not None)
 
 
 def test_with_kerberos_it_is_told_who_asked() -> None:
-    refused = classify(RuntimeError("LoginException: Unable to obtain password from user"), WITH_KERBEROS)
+    refused = classify(RuntimeError("LoginException: Unable to obtain password from user"), storage=WITH_KERBEROS)
     assert (refused.kind, refused.reason) == ("Environment", "CredentialsRefused")
     assert "(NameNode nn:8020, as paimon@EXAMPLE.COM): " in str(refused)
-    denied = classify(RuntimeError("Permission denied: user=paimon"), WITH_KERBEROS)
+    denied = classify(RuntimeError("Permission denied: user=paimon"), storage=WITH_KERBEROS)
     assert denied.field == "spec.storage.hdfs.kerberos.principal"
 
 
 @pytest.mark.parametrize("said", ["MALFORMED_RECORD", "commit conflicts between multiple jobs"])
 def test_what_is_not_about_the_hdfs_names_no_field_of_it(said: str) -> None:
-    assert classify(RuntimeError(said), ON_HDFS).field is None
+    assert classify(RuntimeError(said), storage=ON_HDFS).field is None

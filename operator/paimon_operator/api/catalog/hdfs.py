@@ -15,12 +15,18 @@ ALLOWED: Final = (
     "dfs.blocksize", "dfs.bytes-per-checksum", "dfs.checksum.type", "dfs.data.transfer.protection",
     "dfs.datanode.socket.write.timeout", "dfs.replication", "hadoop.rpc.protection", "io.file.buffer.size",
 )  # fmt: skip
-"""What a catalog may set beside its configuration files. None of them holds a secret or names a local path."""
+"""Options that a catalog may set besides its configuration files. None holds a secret or names a local path."""
 
 _NAMES_CODE: Final = "dfs.client.failover.proxy.provider."
 _BY_PREFIX: Final = " || ".join(f"k.startsWith('{prefix}')" for prefix in ALLOWED_PREFIXES)
 _BY_NAME: Final = ", ".join(f"'{name}'" for name in ALLOWED)
 _PERMITTED: Final = f"((({_BY_PREFIX}) && !k.startsWith('{_NAMES_CODE}')) || k in [{_BY_NAME}])"
+
+
+def is_permitted(key: str) -> bool:
+    """Whether a catalog may set this option. The CRD's rule as a Python predicate."""
+    return key in ALLOWED or (key.startswith(ALLOWED_PREFIXES) and not key.startswith(_NAMES_CODE))
+
 
 HdfsOptions = Annotated[
     dict[str, OptionValue],
@@ -30,11 +36,11 @@ HdfsOptions = Annotated[
             "x-kubernetes-validations": [
                 rule(
                     f"self.all(k, {_PERMITTED})",
-                    "only options of the HDFS client may be set: dfs.client.*, ipc.client.* and a few more; where the"
-                    " servers are stands in the ConfigMap",
+                    "only options of the HDFS client may be set: dfs.client.*, ipc.client.* and a few more; the"
+                    " ConfigMap names the servers",
                     reason="FieldValueForbidden",
                     message_expression=f"'option ' + self.filter(k, !{_PERMITTED})[0] + ' is not one that may be set:"
-                    " the page of storage lists them; where the servers are stands in the ConfigMap'",
+                    " docs/storage.md lists them; the ConfigMap names the servers'",
                 )
             ]
         },
@@ -44,18 +50,18 @@ HdfsOptions = Annotated[
 
 
 class Kerberos(ApiModel):
-    """How the Spark pods log in."""
+    """Kerberos login of the Spark Pods."""
 
     principal: Annotated[str, Field(pattern=f"^{_PART}(/{_PART})?@{_PART}$", max_length=253)]
-    """Who the Spark pods are, with the realm: paimon@EXAMPLE.COM."""
+    """Principal of the Spark Pods with its realm: paimon@EXAMPLE.COM."""
     keytab_secret_ref: LocalRef
-    """Secret with the key `keytab`: the keys of the principal. Only the Spark pods get it."""
+    """Secret with the key `keytab`: the keys of the principal. Only the Spark Pods receive it."""
     krb5_config_map_ref: LocalRef
-    """ConfigMap with the key `krb5.conf`: where the realm's KDC is."""
+    """ConfigMap with the key `krb5.conf`, which names the KDC of the realm."""
 
 
 class Hdfs(ApiModel):
-    """An HDFS. Without Kerberos it believes whatever name a client gives."""
+    """An HDFS cluster. Without Kerberos it accepts any user name that a client sends."""
 
     model_config = validated(
         rule(
@@ -71,11 +77,11 @@ class Hdfs(ApiModel):
     )
 
     config_map_ref: LocalRef | None = None
-    """ConfigMap with the keys core-site.xml and hdfs-site.xml, as the cluster's own clients have them. It may be absent
-    for one NameNode without Kerberos, which the warehouse names with its port."""
+    """ConfigMap with the keys core-site.xml and hdfs-site.xml of the cluster. It may be absent if the cluster has one
+    NameNode and no Kerberos, and the warehouse names host and port."""
     user: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9._-]*$", min_length=1, max_length=64)] | None = None
-    """Who the Spark pods say they are, where there is no Kerberos. Absent: spark."""
+    """HDFS user of the Spark Pods without Kerberos. Absent: spark."""
     options: HdfsOptions | None = None
-    """Options of the HDFS client. They go before the ConfigMap's files."""
+    """Options of the HDFS client. They override the files of the ConfigMap."""
     kerberos: Kerberos | None = None
-    """Log in with Kerberos."""
+    """Kerberos login."""

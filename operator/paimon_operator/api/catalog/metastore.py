@@ -1,4 +1,4 @@
-"""Where a catalog keeps the list of its tables, and with it the lock for commits."""
+"""Metastore of a catalog: the list of its tables, and the commit lock."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ _PLAIN: Final = ("sslmode", "currentSchema", "targetServerType")
 _FACTORY: Final = "org.postgresql.ssl.DefaultJavaSSLFactory"
 _SECRETIVE: Final = ("user", "password", "passfile", "service", "sslkey", "sslpassword")
 _PAIR: Final = rf"(({'|'.join(_PLAIN)})=[A-Za-z0-9._,-]+|sslfactory={_FACTORY.replace('.', '[.]')})"
-"""A parameter and its value. The JDBC driver takes the last of several, so each has to be one of these."""
-
+"""A permitted parameter with its value. The JDBC driver takes the last of several, so each must be permitted."""
+CREDENTIAL_PARAMETERS: Final = f"[?&]({'|'.join(_SECRETIVE)})="
+"""Parameters of a JDBC uri that hold credentials."""
+PERMITTED_PARAMETERS: Final = f"^[^?]*([?]{_PAIR}(&{_PAIR})*)?$"
+"""JDBC uri whose parameters are all permitted."""
+MAX_PORT: Final = 65535
 
 NAMES_OF_HIVE: Final = "^[a-z0-9_]+$"
-"""Databases and tables that Hive keeps by the name that Paimon gives them (MetaStoreUtils.validateName, lower case)."""
+"""Names that Hive stores unchanged (MetaStoreUtils.validateName, lower case)."""
 
 
 class MetastoreType(StrEnum):
-    """Where the catalog keeps the list of its tables."""
+    """Metastore: the list of the catalog's tables, and the commit lock."""
 
     FILESYSTEM = "Filesystem"
     JDBC = "Jdbc"
     HIVE = "Hive"
+
+
+MEMBERS: Final = {MetastoreType.JDBC: "jdbc", MetastoreType.HIVE: "hive"}
+"""Type -> the member of `metastore` that belongs to it; Filesystem has none."""
 
 
 class Jdbc(ApiModel):
@@ -33,47 +41,47 @@ class Jdbc(ApiModel):
 
     model_config = validated(
         rule(
-            f"!self.uri.contains('@') && !self.uri.matches('[?&]({'|'.join(_SECRETIVE)})=')",
+            f"!self.uri.contains('@') && !self.uri.matches('{CREDENTIAL_PARAMETERS}')",
             "uri must not contain credentials: put them as username and password into the Secret that"
             " credentialsSecretRef names",
             path=".uri",
             reason="FieldValueForbidden",
         ),
         rule(
-            f"self.uri.matches('^[^?]*([?]{_PAIR}(&{_PAIR})*)?$')",
-            f"the parameters of uri may be: {', '.join(_PLAIN)}, and sslfactory={_FACTORY}, which trusts what Java"
-            " trusts",
+            f"self.uri.matches('{PERMITTED_PARAMETERS}')",
+            f"the parameters of uri may be: {', '.join(_PLAIN)}, and sslfactory={_FACTORY}, which trusts Java's"
+            " authorities",
             path=".uri",
         ),
     )
 
     uri: Annotated[str, Field(pattern=r"^jdbc:postgresql://[^/?\s]+/[A-Za-z0-9_.-]+([?][^\s]*)?$", max_length=512)]
-    """Address of the database: jdbc:postgresql://host:5432/name, perhaps with ?sslmode=verify-full. Never changes."""
+    """URI of the database: jdbc:postgresql://host:5432/name, optionally with ?sslmode=verify-full. Immutable."""
     credentials_secret_ref: LocalRef
-    """Secret with the keys username and password. Only the driver Pods get it, password as a file; the operator never
-    reads it."""
+    """Secret with the keys username and password. Only the driver Pods receive it, the password as a file. The operator
+    never reads it."""
 
 
 class Hive(ApiModel):
-    """A Hive metastore server that lets everybody in who reaches it: no SASL, no TLS."""
+    """A Hive metastore server without authentication: no SASL, no TLS."""
 
     model_config = validated(
-        rule("int(self.uri.find('[0-9]+$')) <= 65535", "a port is at most 65535", path=".uri"),
+        rule(f"int(self.uri.find('[0-9]+$')) <= {MAX_PORT}", f"a port is at most {MAX_PORT}", path=".uri"),
     )
 
     uri: Annotated[
         str, Field(pattern=r"^thrift://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9][0-9]{0,4}$", max_length=300)
     ]
-    """Address of the server: thrift://host:9083. Never changes."""
+    """URI of the server: thrift://host:9083. Immutable."""
 
 
 class Metastore(ApiModel):
-    """Where the catalog keeps the list of its tables."""
+    """Metastore: the list of the catalog's tables, and the commit lock."""
 
     model_config = validated(
         *(
             each
-            for kind, member in (("Jdbc", "jdbc"), ("Hive", "hive"))
+            for kind, member in MEMBERS.items()
             for each in (
                 rule(
                     f"self.type != '{kind}' || has(self.{member})",
@@ -92,8 +100,8 @@ class Metastore(ApiModel):
     )
 
     type: MetastoreType
-    """Filesystem: the directories of the warehouse are the list; it has no lock for commits. Jdbc: a PostgreSQL
-    database, whose lock holds commits apart. Hive: a Hive metastore server, which has such a lock too."""
+    """Filesystem: the directories of the warehouse are the list; there is no commit lock. Jdbc: a PostgreSQL database,
+    with a commit lock. Hive: a Hive metastore server, with a commit lock."""
     jdbc: Jdbc | None = None
     """Set when type is Jdbc."""
     hive: Hive | None = None

@@ -1,7 +1,8 @@
-"""Options of S3 that a catalog may set beside its typed fields: what runs at once, encryption, proxies, time-outs."""
+"""S3 options that a catalog may set besides its typed fields: concurrency, encryption, proxies, timeouts."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from pydantic import Field
 from paimon_operator.api.base import OptionValue, rule
 
 PREFIXES: Final = ("s3.", "fs.s3a.")
-"""Paimon's own way to S3, and the way that input files are read."""
+"""Prefix of the options of Paimon's S3 client, and of the client that reads input files."""
 
 ALLOWED: Final = (
     "acl.default", "attempts.maximum", "block.size", "connection.acquisition.timeout", "connection.establish.timeout",
@@ -23,36 +24,47 @@ ALLOWED: Final = (
 )  # fmt: skip
 """Names without their prefix, from Hadoop's S3A (org.apache.hadoop.fs.s3a.Constants), which Paimon's s3.* keys become.
 
-None of them holds a secret, names code or a local path, or leads to another bucket or server but a proxy.
+None holds a secret, or names code, a local path, another bucket or another server except a proxy.
 """
 CUSTOMER_KEY: Final = "SSE-C"
-"""With it the encryption key itself would stand in the catalog."""
+"""Encryption whose key would have to be in the catalog, so it is rejected."""
 
-_KEYS: Final = f"^({'|'.join(PREFIXES)})({'|'.join(ALLOWED)})$".replace(".", "[.]")
+_PERMITTED_KEYS: Final = f"^({'|'.join(PREFIXES)})({'|'.join(ALLOWED)})$".replace(".", "[.]")
 _CREDENTIALS: Final = r"(key|token|secret|password|credential)"
-_UNKNOWN: Final = f"!k.matches('{_KEYS}')"
+_UNKNOWN: Final = f"!k.matches('{_PERMITTED_KEYS}')"
 _SECRET: Final = f"({_UNKNOWN} && k.matches('{_CREDENTIALS}'))"
 
 _RULES: Final = [
     rule(
         f"self.all(k, !{_SECRET})",
-        "credentials belong into the Secret that credentialsSecretRef or credentialsFileSecretRef names",
+        "credentials belong in the Secret that credentialsSecretRef or credentialsFileSecretRef names",
         reason="FieldValueForbidden",
-        message_expression=f"'option ' + self.filter(k, {_SECRET})[0] + ' must not be set: credentials belong into the"
+        message_expression=f"'option ' + self.filter(k, {_SECRET})[0] + ' must not be set: credentials belong in the"
         " Secret that credentialsSecretRef or credentialsFileSecretRef names'",
     ),
     rule(
         f"self.all(k, !({_UNKNOWN}) || {_SECRET})",
-        "only the options of S3 that the page of storage lists may be set",
+        "only the S3 options that docs/storage.md lists may be set",
         reason="FieldValueForbidden",
         message_expression=f"'option ' + self.filter(k, {_UNKNOWN} && !{_SECRET})[0] + ' is not one that may be set:"
-        " the page of storage lists them; keys begin with s3. (the table) or fs.s3a. (input files)'",
+        " docs/storage.md lists them; keys begin with s3. (the table) or fs.s3a. (input files)'",
     ),
     rule(
         f"self.all(k, self[k] != '{CUSTOMER_KEY}')",
         f"{CUSTOMER_KEY} would put the encryption key into the catalog: use SSE-S3 or SSE-KMS",
     ),
 ]
+
+
+def is_permitted(key: str) -> bool:
+    """Whether a catalog may set this option. The CRD's rule as a Python predicate."""
+    return re.search(_PERMITTED_KEYS, key) is not None
+
+
+def is_credential(key: str) -> bool:
+    """Whether the key of an option that must not be set looks like a credential's."""
+    return not is_permitted(key) and re.search(_CREDENTIALS, key) is not None
+
 
 S3Options = Annotated[
     dict[str, OptionValue],

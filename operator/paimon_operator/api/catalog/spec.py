@@ -1,4 +1,4 @@
-"""PaimonCatalog: a warehouse, and what its tables may do."""
+"""PaimonCatalog: a warehouse, and the defaults and limits of its tables."""
 
 from __future__ import annotations
 
@@ -35,48 +35,48 @@ _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 
 
 class TableDefaults(ApiModel):
-    """What holds for tables that do not say otherwise."""
+    """Defaults for tables that do not set the field."""
 
     compaction: Compaction | None = None
-    """A table's compaction replaces this block whole."""
+    """Default compaction. A table's compaction replaces the whole block."""
     retention: Retention | None = None
-    """Each member of a table's retention replaces the same member here."""
+    """Default retention. Each member of a table's retention replaces the same member."""
     run_policy: RunPolicy | None = None
-    """A table's runPolicy replaces this block whole."""
+    """Default run policy. A table's runPolicy replaces the whole block."""
 
 
 class PaimonCatalogSpec(ApiModel):
-    """A warehouse, and what its tables may do."""
+    """A warehouse, and the defaults and limits of its tables."""
 
     model_config = validated(
         rule(
             "self.warehouse == oldSelf.warehouse",
-            "warehouse must not change: make a new PaimonCatalog",
+            "warehouse must not change: create another PaimonCatalog",
             path=".warehouse",
             reason="FieldValueForbidden",
         ),
         rule(
             f"{_METASTORE.format('self')} == {_METASTORE.format('oldSelf')}",
-            "metastore must not change: make a new PaimonCatalog",
+            "metastore must not change: create another PaimonCatalog",
             path=".metastore",
             reason="FieldValueForbidden",
         ),
         rule(
             f"{_METASTORE_URI.format('self')} == {_METASTORE_URI.format('oldSelf')}",
-            "the metastore's uri must not change: make a new PaimonCatalog",
+            "the metastore's uri must not change: create another PaimonCatalog",
             path=".metastore",
             reason="FieldValueForbidden",
         ),
         rule(
             f"{_METASTORE.format('self')} != 'Hive' || !has(self.allowedDatabases)"
             f" || self.allowedDatabases.all(d, d.matches('{NAMES_OF_HIVE}'))",
-            "the metastore Hive keeps names of lower-case letters, digits and underscores only",
+            "with the metastore Hive, names may have lower-case letters, digits and underscores only",
             path=".allowedDatabases",
         ),
         rule(
             "!has(self.storage.claim) || !has(oldSelf.storage.claim)"
             " || self.storage.claim.name == oldSelf.storage.claim.name",
-            "the claim must not change, for another one is another disk: make a new PaimonCatalog",
+            "the claim must not change, because another claim is another volume: create another PaimonCatalog",
             path=".storage.claim",
             reason="FieldValueForbidden",
         ),
@@ -100,39 +100,39 @@ class PaimonCatalogSpec(ApiModel):
         rule(
             "!has(self.locations) || self.locations.all(l, !l.uri.startsWith(self.warehouse + '/')"
             f" && l.uri != self.warehouse && !(self.warehouse + '/').startsWith({_SLASH}))",
-            "a location must neither lie inside the warehouse nor contain it",
+            "a location must neither be inside the warehouse nor contain it",
             path=".locations",
         ),
     )
 
     warehouse: Warehouse
     """Directory of all tables: s3://bucket/path, hdfs://namenode:port/path, hdfs://nameservice/path or
-    file:///data/path, without a slash at the end. Never changes."""
+    file:///data/path, without a slash at the end. Immutable."""
     metastore: Metastore | None = None
-    """Where the list of tables is kept. Absent: Filesystem. Never changes, but for its credentialsSecretRef."""
+    """Metastore that lists the tables. Absent: Filesystem. Immutable, except credentialsSecretRef."""
     storage: Storage
     """The file system under the warehouse."""
     allowed_databases: Annotated[tuple[Identifier, ...], Field(min_length=1, max_length=100)] = ()
-    """Databases that tables may use. Absent: one, named like the namespace."""
+    """Databases that tables may use. Absent: the database with the name of the namespace."""
     locations: Annotated[tuple[Location, ...], Field(max_length=50, json_schema_extra=keyed_by("name"))] = ()
-    """Places that tables may load files from."""
+    """Locations that tables may load files from."""
     engine: EngineName | None = None
-    """The pair of Paimon and Spark that does the work: paimon-1.4, paimon-0.9. Absent: the operator's default."""
+    """Engine of the Spark Pods: paimon-1.4 or paimon-0.9. Absent: the operator's default."""
     commit_policy: CommitPolicy = CommitPolicy.REQUIRE_SAFE
-    """RequireSafe: nothing changes a table that others commit to while nothing holds commits apart (condition
-    CommitSafe), because they can get lost. AllowUnsafe: do it all the same."""
+    """RequireSafe: runs that commit are blocked while the condition CommitSafe is False, because concurrent commits can
+    be lost. AllowUnsafe: runs commit even so."""
     spark: CatalogSpark | None = None
-    """Defaults for the Spark pods."""
+    """Defaults for the Spark Pods."""
     table_defaults: TableDefaults | None = None
-    """What holds for tables that do not say otherwise."""
+    """Defaults for tables that do not set the field."""
     time_zone: TimeZone | None = None
-    """Time zone of the tables' schedules, an IANA name like Europe/Berlin. Absent: UTC."""
+    """Default time zone of schedules, an IANA name like Europe/Berlin. Absent: UTC."""
     suspend: bool = False
-    """True: nothing new starts for any table of this catalog; running work ends; deletion works."""
+    """True: no new run starts for any table of this catalog. Active runs finish, and deletion works."""
 
 
 class EngineStatus(ApiModel):
-    """The engine in use."""
+    """Engine of the catalog."""
 
     name: EngineName
     """Name of the engine."""
@@ -143,25 +143,25 @@ class EngineStatus(ApiModel):
 
 
 class CatalogStatus(ApiModel):
-    """The catalog as the operator last saw it."""
+    """State of the catalog at the last reconcile."""
 
     observed_generation: Int64 = -1
-    """Generation of the spec that this status speaks of."""
+    """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Ready, Reconciling, Stalled, CommitSafe, Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, CommitSafe, Suspended."""
     engine: EngineStatus | None = None
-    """The engine in use."""
+    """Engine of the catalog."""
     tables: Int32 | None = None
-    """PaimonTables that refer to this catalog."""
+    """Number of PaimonTables that refer to this catalog."""
 
 
 class PaimonCatalog(ApiModel):
-    """A warehouse with its storage, credentials by reference, and defaults for its tables."""
+    """A warehouse with its storage, its credentials by reference, and defaults for its tables."""
 
     api_version: Literal["paimon-operator.dev/v1alpha1"] = "paimon-operator.dev/v1alpha1"
     kind: Literal["PaimonCatalog"] = "PaimonCatalog"
     metadata: ObjectMeta
     spec: PaimonCatalogSpec
-    """A warehouse, and what its tables may do."""
+    """A warehouse, and the defaults and limits of its tables."""
     status: CatalogStatus = CatalogStatus()
-    """The catalog as the operator last saw it."""
+    """State of the catalog at the last reconcile."""

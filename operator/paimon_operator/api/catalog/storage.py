@@ -1,4 +1,4 @@
-"""Where a catalog's data lives."""
+"""Storage of a catalog: the file system under its warehouse."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HDFS = r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?"
 _SEGMENT = r"[A-Za-z0-9_=@+-][A-Za-z0-9_=@+.-]*"
 
 CLAIM_PATH = "/data"
-"""Where the Spark Pods see a claim."""
+"""Mount path of a volume claim in the Spark Pods."""
 _ROOTS = {"s3": rf"s3://{_BUCKET}", "hdfs": rf"hdfs://{_HDFS}", "claim": rf"file://{CLAIM_PATH}"}
-"""Storage member -> what the URIs of its places begin with."""
+"""Storage member -> pattern of the beginning of its URIs."""
 _ROOT = f"({'|'.join(_ROOTS.values())})"
 SCHEMES = {member: root.partition("://")[0] for member, root in _ROOTS.items()}
 """Storage member -> scheme of its warehouse."""
@@ -25,13 +25,13 @@ SCHEMES = {member: root.partition("://")[0] for member, root in _ROOTS.items()}
 Warehouse = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})+$", max_length=512)]
 LocationUri = Annotated[str, Field(pattern=rf"^{_ROOT}(/{_SEGMENT})*/?$", max_length=512)]
 RelativePath = Annotated[str, Field(pattern=rf"^{_SEGMENT}(/{_SEGMENT})*/?$", min_length=1, max_length=512)]
-"""No segment begins with a dot, so `..` cannot be written; neither can a glob."""
+"""A path without `..` and without globs: no segment begins with a dot."""
 
 
 class S3(ApiModel):
-    """An S3 bucket, at AWS or any server that speaks its protocol.
+    """An S3 bucket, at AWS or a compatible server.
 
-    Credentials come from one of two kinds of Secret, or, with neither, from the identity of the Spark pods' account.
+    Credentials come from one of two kinds of Secret. Without a Secret, the Pods use their workload identity.
     """
 
     model_config = validated(
@@ -42,38 +42,39 @@ class S3(ApiModel):
         ),
         rule(
             "!has(self.caConfigMapRef) || !has(self.endpoint) || self.endpoint.startsWith('https://')",
-            "caConfigMapRef has no meaning with an endpoint of http://",
+            "caConfigMapRef must not be set with an endpoint of http://, which has no certificate",
             path=".caConfigMapRef",
         ),
     )
 
     endpoint: Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$", max_length=256)] | None = None
-    """URL of the server, as the Spark pods see it. Absent: AWS."""
+    """URL of the server, as reached from the Spark Pods. Absent: AWS."""
     region: Annotated[str, Field(pattern=r"^[a-z0-9-]+$", min_length=1, max_length=63)]
-    """Region of the bucket; servers other than AWS want one too, mostly us-east-1."""
+    """Region of the bucket. Servers other than AWS need one too, usually us-east-1."""
     path_style_access: bool | None = None
-    """True for servers that have the bucket in the URL's path and not in its host name: most that are not AWS."""
+    """True if the server expects the bucket in the path of the URL instead of the host name, as most servers except AWS
+    do."""
     credentials_secret_ref: LocalRef | None = None
-    """Secret with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where one is needed. Only
-    the Spark pods get it; the operator never reads it. A change of the Secret holds for the next run."""
+    """Secret with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if needed. Only the Spark
+    Pods receive it; the operator never reads it. A change of the Secret applies to the next run."""
     credentials_file_secret_ref: LocalRef | None = None
-    """Secret with the key `credentials`: a file of AWS's form, whose profile `default` is used. It is mounted, so a
-    change of the Secret reaches pods that are at work."""
+    """Secret with the key `credentials`: an AWS credentials file, whose profile `default` is used. It is mounted, so a
+    change of the Secret reaches running Pods."""
     ca_config_map_ref: LocalRef | None = None
-    """ConfigMap with the key `ca.crt`: certificates (PEM) of authorities to trust besides the usual ones."""
+    """ConfigMap with the key `ca.crt`: PEM certificates of authorities to trust in addition to Java's."""
     options: S3Options | None = None
-    """Hadoop's options for S3: s3.* for the table, fs.s3a.* for input files. The page of storage lists the allowed."""
+    """Hadoop's S3 options: s3.* for the table, fs.s3a.* for input files. docs/storage.md lists the permitted ones."""
 
 
 class VolumeClaim(ApiModel):
     """A PersistentVolumeClaim of the namespace."""
 
     name: ResourceName
-    """Name of the PersistentVolumeClaim. The Spark Pods see it as /data, as uid and group 185."""
+    """Name of the PersistentVolumeClaim. The Spark Pods mount it at /data and use it as uid and group 185."""
 
 
 class Storage(ApiModel):
-    """The file system under the warehouse: exactly one member."""
+    """The file system under the warehouse. Exactly one member must be set."""
 
     model_config = validated(
         rule(
@@ -87,14 +88,14 @@ class Storage(ApiModel):
     hdfs: Hdfs | None = None
     """Warehouse on HDFS: hdfs://namenode:port/path, or hdfs://nameservice/path."""
     claim: VolumeClaim | None = None
-    """Warehouse on a PersistentVolumeClaim: file:///data/path. For trying things out: the operator's settings have to
-    allow it, and it is as safe and as fast as the volume behind it."""
+    """Warehouse on a PersistentVolumeClaim: file:///data/path. For development only. The operator's settings must
+    allow it; safety and speed are those of the volume."""
 
 
 class Location(ApiModel):
-    """A place that files may be loaded from."""
+    """A location that tables may load files from."""
 
     name: MemberName
-    """What tables call this place."""
+    """Name by which tables refer to the location."""
     uri: LocationUri
-    """The bucket, HDFS or claim, or a directory in it; neither inside the warehouse nor around it."""
+    """A bucket, HDFS or volume, or a directory in it. It must neither be inside the warehouse nor contain it."""

@@ -23,11 +23,11 @@ from paimon_operator.api.policies import BackoffLimit
 from paimon_operator.api.run.status import RunStatus, RunTrigger, RunType
 
 ON_DEMAND: Final = frozenset({RunType.COMPACT, RunType.EXPIRE_SNAPSHOTS})
-"""What users may ask for by making a PaimonRun."""
+"""Types of runs that users may create."""
 
 
 class CompactStrategy(StrEnum):
-    """How thoroughly to compact."""
+    """Strategy of a compaction."""
 
     MINOR = "Minor"
     FULL = "Full"
@@ -38,40 +38,40 @@ Partition = Annotated[dict[str, Annotated[str, Field(max_length=256)]], Field(mi
 
 
 class TableRef(ApiModel):
-    """The table of a run."""
+    """Table of a run."""
 
     name: ShortName
     """Name of a PaimonTable in the same namespace."""
 
 
 class WriteRun(ApiModel):
-    """Which write to run."""
+    """The write to run."""
 
     name: MemberName
     """Name of one of the table's writes."""
 
 
 class CompactRun(ApiModel):
-    """How to compact."""
+    """Settings of a compaction."""
 
     strategy: CompactStrategy
-    """Minor: merge few sorted runs. Full: rewrite each bucket into one."""
+    """Minor: merges a few sorted runs. Full: rewrites each bucket into one sorted run."""
     partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
-    """Only these partitions, whatever partitionIdleTime says: for each of them the values of all its keys, or of some
-    and it stands for all that match. Absent: all partitions."""
+    """Partitions to compact, whatever partitionIdleTime is set to. Each entry has values for all partition keys, or for
+    some of them and then selects all that match. Absent: all partitions."""
 
 
 class TriggerInfo(ApiModel):
-    """Why the operator started the run. Absent on runs made by users."""
+    """What made the operator start the run. Absent on runs that users created."""
 
     type: RunTrigger
     """Spec, Schedule, Once, Deletion or User."""
     due_time: Time | None = None
-    """The tick of the schedule that the run answers."""
+    """Tick of the schedule that started the run."""
     spec_hash: Hash | None = None
-    """Hash of the part of the table's spec that the run realises."""
+    """Hash of the part of the table's spec that the run applies."""
     message: Message | None = None
-    """Why, as a sentence."""
+    """Explanation of the trigger."""
 
 
 def _member(field: str, run_type: str) -> dict[str, str]:
@@ -83,7 +83,7 @@ def _member(field: str, run_type: str) -> dict[str, str]:
 
 
 class PaimonRunSpec(ApiModel):
-    """What was asked for. Never changes."""
+    """Request of the run. Immutable."""
 
     model_config = validated(
         rule("self == oldSelf", "spec must not change: make a new PaimonRun", reason="FieldValueForbidden"),
@@ -97,30 +97,31 @@ class PaimonRunSpec(ApiModel):
     )
 
     table_ref: TableRef
-    """The table."""
+    """Table of the run."""
     type: RunType
-    """Users may make Compact and ExpireSnapshots; Provision, Write and Drop are the operator's."""
+    """Type of the run. Users may create Compact and ExpireSnapshots; only the operator creates Provision, Write and
+    Drop."""
     write: WriteRun | None = None
     """Set when type is Write."""
     compact: CompactRun | None = None
     """Set when type is Compact."""
     trigger: TriggerInfo | None = None
-    """Why the operator started the run."""
+    """What made the operator start the run."""
     active_deadline: Duration | None = None
-    """The run is stopped when its container has been running for this long. Absent: the table's runPolicy."""
+    """Longest time that the container may run. Then the run is stopped. Absent: the table's runPolicy."""
     backoff_limit: BackoffLimit | None = None
-    """How often it is tried again. Absent: the table's runPolicy."""
+    """Number of retries. Absent: the table's runPolicy."""
     ttl_after_finished: Duration | None = None
-    """The run is deleted this long after it succeeded or failed. Absent: runs of users stay until they are deleted."""
+    """Time after its end when the run is deleted. Absent: runs that users created stay until they are deleted."""
 
 
 class PaimonRun(ApiModel):
-    """One Spark application for one table: what was asked for, why, what happened, what it cost."""
+    """One Spark application for one table: its request, its trigger, its outcome and its cost."""
 
     api_version: Literal["paimon-operator.dev/v1alpha1"] = "paimon-operator.dev/v1alpha1"
     kind: Literal["PaimonRun"] = "PaimonRun"
     metadata: ObjectMeta
     spec: PaimonRunSpec
-    """What was asked for. Never changes."""
+    """Request of the run. Immutable."""
     status: RunStatus = RunStatus()
-    """What happened."""
+    """State and outcome of the run."""

@@ -1,4 +1,4 @@
-"""What the operator writes down about a run."""
+"""Status of a PaimonRun: attempts, outcome and cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from paimon_operator.api.spark import SparkMode
 
 
 class RunType(StrEnum):
-    """What a run does."""
+    """Type of a run."""
 
     PROVISION = "Provision"
     WRITE = "Write"
@@ -35,7 +35,7 @@ class RunType(StrEnum):
 
 
 class RunTrigger(StrEnum):
-    """Why a run was started."""
+    """What started a run."""
 
     SPEC = "Spec"
     SCHEDULE = "Schedule"
@@ -45,7 +45,7 @@ class RunTrigger(StrEnum):
 
 
 class FailureClass(StrEnum):
-    """What kind of failure it was; decides what happens next."""
+    """Class of a failure. It decides what the operator does next."""
 
     CONFLICT = "Conflict"
     SPEC = "Spec"
@@ -63,7 +63,7 @@ class FailureClass(StrEnum):
 
 
 class Phase(StrEnum):
-    """The state of a run, for people."""
+    """Phase of a run, a summary for `kubectl get`."""
 
     PENDING = "Pending"
     LAUNCHING = "Launching"
@@ -74,7 +74,7 @@ class Phase(StrEnum):
 
 
 class AttemptState(StrEnum):
-    """The state of one attempt; written before the step that it names."""
+    """State of an attempt. It is stored before the step that it names."""
 
     LAUNCHING = "Launching"
     RUNNING = "Running"
@@ -83,59 +83,59 @@ class AttemptState(StrEnum):
 
 
 class StartReason(ApiModel):
-    """Why the run was started."""
+    """What started the run."""
 
     trigger: RunTrigger
     """Spec, Schedule, Once, Deletion or User."""
     message: Message
-    """The same as a sentence: `due at 03:00`."""
+    """Explanation of the trigger, for example `due at 03:00`."""
 
 
 class Attempt(ApiModel):
-    """One driver pod."""
+    """One attempt: one driver Pod."""
 
     number: Positive
-    """1 for the first."""
+    """Number of the attempt, from 1."""
     state: AttemptState
-    """Launching (written before the pod is made), Running, Stopping (the pod is being deleted) or Ended."""
+    """Launching (stored before the Pod is created), Running, Stopping (the Pod is being deleted) or Ended."""
     pod: Annotated[str, Field(max_length=63)]
-    """Name of the pod."""
+    """Name of the Pod."""
     pod_uid: Annotated[str, Field(max_length=64)] | None = None
-    """UID of the pod, once it exists."""
+    """UID of the Pod. Absent until it exists."""
     cores: Positive | None = None
     """CPUs of the container."""
     memory: Memory | None = None
-    """Memory of the container; grows after an attempt that ran out of it."""
+    """Memory of the container. It grows after an attempt that ran out of memory."""
     launched: Time
-    """When the attempt was decided."""
+    """Time when the attempt was decided."""
     started: Time | None = None
-    """When the container started; deadlines count from here."""
+    """Time when the container started. Deadlines count from it."""
     finished: Time | None = None
-    """When the container ended."""
+    """Time when the container ended."""
     exit_code: Annotated[int, Field(ge=-1, le=255, json_schema_extra={"format": "int32"})] | None = None
     """Exit code of the container."""
     failure_class: FailureClass | None = None
-    """What kind of failure it was."""
+    """Class of the failure."""
     reason: ReasonText | None = None
-    """Why it failed or waits, as one word."""
+    """Reason for a failure or a wait, one word of the list in docs/reasons.md."""
     message: Message | None = None
-    """Why it failed or waits, as a sentence."""
+    """Explanation of the reason, and what to do."""
 
 
 class RunSpark(ApiModel):
-    """Where the work of all attempts is done; decided before the first."""
+    """Mode of all attempts. It is decided before the first attempt."""
 
     mode: SparkMode
     """Local or Cluster."""
     message: Message
-    """Why, as a sentence."""
+    """Why the mode was selected."""
     access_hash: Hash | None = None
-    """Cluster: hash of the account and of the way to the storage that the executors' Pod was written with. After an
-    edit of the catalog the run has no further attempt."""
+    """Hash of the account and storage access in the executor Pod template, in mode Cluster. If an edit of the catalog
+    changes it, the run gets no further attempt."""
 
 
 class Measure(ApiModel):
-    """The table at one moment."""
+    """Measurements of the table at one time."""
 
     files: Int64 | None = None
     """Data files of the latest snapshot."""
@@ -144,102 +144,102 @@ class Measure(ApiModel):
     rows: Int64 | None = None
     """Records in those files."""
     sorted_runs_max: Int64 | None = None
-    """Most sorted runs in one bucket."""
+    """Largest number of sorted runs in a bucket."""
     small_files: Int64 | None = None
-    """Files well below the target size."""
+    """Number of files well below the target size."""
     schema_id: Int64 | None = None
     """Version of the schema in Paimon."""
     snapshot_id: Int64 | None = None
     """Latest snapshot."""
     oldest_snapshot: Time | None = None
-    """When the oldest snapshot that is still there was made."""
+    """Time of the oldest snapshot that still exists."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
 
 
 class Cost(ApiModel):
-    """What the run's containers used, over all attempts."""
+    """Resources that the containers of all attempts used."""
 
     pod_seconds: Int64
-    """Seconds that containers ran."""
+    """Seconds that the containers ran."""
     core_seconds: Int64
-    """The same times the requested CPUs."""
+    """podSeconds times the requested CPUs."""
     gib_seconds: Int64
-    """The same times the memory limit in GiB."""
+    """podSeconds times the memory limit in GiB."""
 
 
 class OutsideCommit(ApiModel):
-    """A commit that no run of the operator made."""
+    """A foreign commit: one that no run of the operator made."""
 
     snapshot_id: Int64
-    """The snapshot that it made."""
+    """Snapshot of the commit."""
     commit_user: Annotated[str, Field(max_length=128)]
-    """Who committed, as Paimon has it; Paimon makes up a UUID for writers that give no name."""
+    """Commit user in Paimon. Paimon generates a UUID for writers without a name."""
     kind: Annotated[str, Field(max_length=32)]
     """APPEND, OVERWRITE, COMPACT or ANALYZE."""
     time: Time
-    """When it was committed."""
+    """Time of the commit."""
 
 
 class WriteResult(ApiModel):
-    """What a write did."""
+    """Result of a write."""
 
     files: Int64 | None = None
-    """Files loaded."""
+    """Number of files loaded."""
     rows: Int64 | None = None
-    """Rows in them."""
+    """Number of rows loaded."""
     committed_snapshot: Int64 | None = None
-    """Snapshot of the commit; absent if there was nothing to load."""
+    """Snapshot of the commit. Absent: there was nothing to load."""
     already_committed: bool | None = None
-    """True if an earlier attempt had committed and this one only found out."""
+    """True: an earlier attempt had already committed."""
     skipped: bool | None = None
-    """True if there was nothing to load."""
+    """True: there was nothing to load."""
 
 
 class RunStatus(ApiModel):
-    """What happened."""
+    """State and outcome of the run."""
 
     observed_generation: Int64 = -1
-    """Generation of the spec that this status speaks of."""
+    """Generation of the spec that this status describes."""
     phase: Phase | None = None
-    """Pending, Launching, Running, Succeeded, Failed or Unknown: for people."""
+    """Pending, Launching, Running, Succeeded, Failed or Unknown. Programs should use the conditions."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Succeeded, Reconciling, Stalled."""
+    """Conditions: Succeeded, Reconciling, Stalled."""
     reason: StartReason | None = None
-    """Why the run was started."""
+    """What started the run."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=32)] = ()
-    """The driver pods, one after the other."""
+    """The attempts in order, one driver Pod each."""
     start_time: Time | None = None
-    """When the run was first looked at."""
+    """Time of the first reconcile."""
     completion_time: Time | None = None
-    """When it ended."""
+    """Time when the run ended."""
     next_try: Time | None = None
-    """When the next attempt starts."""
+    """Time when the next attempt starts."""
     engine: EngineName | None = None
-    """Engine of all attempts: the one that the job was written for."""
+    """Engine of all attempts, for which the job was written."""
     spark: RunSpark | None = None
-    """Where the work is done, and why there."""
+    """Mode of the run, and why it was selected."""
     failure_class: FailureClass | None = None
-    """What kind of failure ended it."""
+    """Class of the failure that ended the run."""
     field: Annotated[str, Field(max_length=256)] | None = None
-    """Field to edit or to look at, of the table's manifest or of its catalog's."""
+    """Field to check or to edit, in the manifest of the table or of its catalog."""
     seen_snapshot: Int64 | None = None
-    """Latest snapshot when the driver began, 0 for none."""
+    """Latest snapshot when the driver started, 0 for none."""
     outside_commit: OutsideCommit | None = None
-    """First commit of somebody else since the table was looked at last."""
+    """First foreign commit since the last inspection."""
     before: Measure | None = None
-    """The table before the run."""
+    """Measurements before the run."""
     after: Measure | None = None
-    """The table after it."""
+    """Measurements after the run."""
     created: bool | None = None
-    """Provision: true if the table was made, false if it was there."""
+    """Provision. True: the run created the table. False: the table existed."""
     differences: Annotated[tuple[Annotated[str, Field(max_length=512)], ...], Field(max_length=32)] = ()
-    """Provision: how the existing table differs from the manifest."""
+    """Provision. Differences between the existing table and the manifest."""
     write: WriteResult | None = None
-    """Write: what was loaded."""
+    """Write. Result of the load."""
     expired: Int32 | None = None
-    """ExpireSnapshots: how many snapshots went."""
+    """ExpireSnapshots. Number of snapshots that were expired."""
     dropped: bool | None = None
-    """Drop: false if the table was gone already."""
+    """Drop. False: the table did not exist any more."""
     cost: Cost | None = None
-    """What the containers used."""
+    """Resources that the containers used."""

@@ -1,4 +1,4 @@
-"""The logical side of a table: columns, keys, and how columns aggregate."""
+"""Columns, keys and aggregates of a table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ TYPE_WORDS = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR", "STRING",
     "BINARY", "VARBINARY", "BYTES", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "ARRAY", "MAP", "ROW",
 )  # fmt: skip
-"""The first words of the types that Spark can make in a Paimon table. What stands in brackets, reconcile checks."""
+"""First words of the types that Spark can create in a Paimon table. Reconcile checks their parameters."""
 
 SYSTEM_FIELDS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID", "rowkind")
-"""Names that Paimon keeps for itself, in every table; so are all that begin with `_KEY_`."""
+"""Names that Paimon reserves in every table. It also reserves all names that begin with `_KEY_`."""
 
 TypeText = Annotated[
     str,
@@ -29,7 +29,7 @@ TypeText = Annotated[
 
 
 class AggregateFunction(StrEnum):
-    """Paimon's names of its aggregate functions. Which of them an engine has is in the engine's data."""
+    """Paimon's aggregate functions. The engine data lists the functions of each engine."""
 
     SUM = "sum"
     PRODUCT = "product"
@@ -53,7 +53,7 @@ class AggregateFunction(StrEnum):
 
 
 class Aggregate(ApiModel):
-    """How rows with the same key merge in one column."""
+    """Aggregate function of one column."""
 
     model_config = validated(
         rule(
@@ -84,18 +84,18 @@ class Aggregate(ApiModel):
     )
 
     function: AggregateFunction
-    """Paimon's name of the function: sum, max, last_non_null_value, ... Which column types it takes is checked before
-    the table is made."""
+    """Paimon's name of the function: sum, max, last_non_null_value, ... The operator checks the column type before it
+    creates the table."""
     ignore_retract: bool | None = None
-    """Ignore deletes and update-before records in this column, for functions that cannot take them back."""
+    """Ignores deletes and update-before records in this column, for functions that cannot retract."""
     delimiter: Annotated[str, Field(min_length=1, max_length=16)] | None = None
-    """Text between the values of listagg; a comma when absent."""
+    """Text between the values of listagg. Absent: a comma."""
     distinct: bool | None = None
-    """Keep each value once; listagg and collect only."""
+    """Keeps each value once. For listagg and collect only."""
     nested_key: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
-    """Fields of the nested row that identify it; nested_update and nested_partial_update only."""
+    """Fields that identify a nested row. For nested_update and nested_partial_update only."""
     count_limit: Positive | None = None
-    """How many nested rows are kept; nested_update only."""
+    """Largest number of nested rows. For nested_update only."""
 
 
 class Column(ApiModel):
@@ -110,7 +110,7 @@ class Column(ApiModel):
         rule(
             "!(self.type.upperAscii() in ['TIMESTAMP', 'TIMESTAMP NOT NULL',"
             " 'TIMESTAMP_LTZ', 'TIMESTAMP_LTZ NOT NULL'])",
-            "Spark and Paimon mean different things by a timestamp without precision: "
+            "Spark and Paimon read a timestamp without precision differently: "
             "write TIMESTAMP(6) (no time zone) or TIMESTAMP_LTZ(6) (an instant)",
             path=".type",
         ),
@@ -122,18 +122,18 @@ class Column(ApiModel):
     )
 
     name: ColumnName
-    """Name of the column. A rename is not possible yet."""
+    """Name of the column. The operator does not support renames."""
     type: TypeText
     """Type in Paimon's notation: BIGINT, DECIMAL(12,2), TIMESTAMP(6), ARRAY<ROW<sku STRING, n INT>>; add NOT NULL to
-    refuse nulls. Primary key columns are NOT NULL by themselves."""
+    reject nulls. Primary key columns are always NOT NULL."""
     comment: Annotated[str, Field(max_length=1024)] | None = None
-    """What the column means, stored in the table's schema."""
+    """Description of the column, stored in the table's schema."""
     aggregate: Aggregate | None = None
-    """How rows with the same key merge in this column; for the merge engines Aggregation and PartialUpdate."""
+    """Aggregate function of the column. For the merge engines Aggregation and PartialUpdate only."""
 
 
 class TableSchema(ApiModel):
-    """Columns and keys."""
+    """Columns and keys of the table."""
 
     model_config = validated(
         rule(
@@ -148,12 +148,12 @@ class TableSchema(ApiModel):
         ),
         rule(
             "!has(self.primaryKeys) || self.primaryKeys.all(k, self.primaryKeys.exists_one(o, o == k))",
-            "a primary key must not be named twice",
+            "a primary key must not be listed twice",
             path=".primaryKeys",
         ),
         rule(
             "!has(self.partitionKeys) || self.partitionKeys.all(k, self.partitionKeys.exists_one(o, o == k))",
-            "a partition key must not be named twice",
+            "a partition key must not be listed twice",
             path=".partitionKeys",
         ),
         rule(
@@ -165,20 +165,20 @@ class TableSchema(ApiModel):
         rule(
             "!has(self.partitionKeys) || !has(self.primaryKeys)"
             " || self.primaryKeys.exists(k, !(k in self.partitionKeys))",
-            "the primary key must have a column that is no partition key: each partition would hold a single row",
+            "the primary key must have a column that is not a partition key: each partition would hold a single row",
             path=".primaryKeys",
         ),
     )
 
     comment: Annotated[str, Field(max_length=1024)] | None = None
-    """What the table means, stored in the table's schema."""
+    """Description of the table, stored in the table's schema."""
     columns: Annotated[
         tuple[Column, ...], Field(min_length=1, max_length=MAX_COLUMNS, json_schema_extra=keyed_by("name"))
     ]
     """The columns, in order."""
     primary_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
-    """Columns that identify a row; rows with the same key merge. Absent: an append table. Fixed once the table
+    """Columns that identify a row. Rows with the same key merge. Absent: an append table. Immutable once the table
     exists."""
     partition_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)] = ()
-    """Columns whose values divide the table into directories; part of the primary key if there is one. Fixed once the
-    table exists."""
+    """Columns that partition the table into directories. They must be part of the primary key, if there is one.
+    Immutable once the table exists."""

@@ -1,4 +1,4 @@
-"""Paimon options that have no typed field, and the ones that users may not set that way."""
+"""Paimon options without a typed field, and the options that users must not set."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ RESERVED_OPTIONS: Final = (
     "write-mode", "commit.user-prefix", "deletion-vectors.enabled",
     "deletion-vectors.modifiable", "incremental-between", "lock.enabled", "consumer-id",
 )  # fmt: skip
-"""Options that the operator sets, that mean nothing in a table, or that wait for a typed field."""
+"""Options that the operator sets, that have no effect in a table, or that have no typed field yet."""
 
 RESERVED_PREFIXES: Final = (
     "paimon-operator.", "fields.", "scan.", "changelog.", "tag.", "partition.expiration", "partition.timestamp",
     "consumer.", "record-level.", "s3.", "fs.", "hadoop.", "spark.", "metastore.", "partition.mark-done",
     "snapshot.expire.", "global-index.", "blob-", "format-table.", "materialized-table.", "query-auth.",
 )  # fmt: skip
-"""Families of options that belong to columns, reads, the storage or the operator, or that delete data by the way."""
+"""Prefixes of options for columns, reads, the storage or the operator, or that delete data as a side effect."""
 
 RESERVED_WORDS: Final = r"(^|[.-])(paths?|url|uri|class|callbacks?|branch|external)([.-]|$)"
-"""An option with such a word in its key names a place, code or another table. Table authors name none of them: Paimon
-drops external paths together with the table."""
+"""Words in the key of an option that names a path, code or another table. Tables must not set them: Paimon drops
+external paths together with the table."""
 
 ALLOWED_OPTIONS: Final = frozenset({
     "aggregation.remove-record-on-delete", "async-file-write", "bucket-append-ordered", "cache-page-size",
@@ -64,23 +64,23 @@ ALLOWED_PREFIXES: Final = (
     "local-sort.", "lookup-", "lookup.", "manifest.", "metadata.stats-", "num-", "orc.", "parquet.", "read.",
     "sort-engine", "sort-spill-", "source.split.", "spill-", "write-", "write.", "zorder.",
 )  # fmt: skip
-"""What a manifest may set besides its typed fields: how files are written, read, sorted and compacted. A list of what
-is allowed, because the next Paimon brings options that nobody has looked at."""
+"""Prefixes of options that a manifest may set: how files are written, read, sorted and compacted. It is an allow-list,
+because the next Paimon adds options that are not reviewed yet."""
 
 ALLOWED_IN_WRITES: Final = (
     "async-file-write", "file.compression", "local-merge-buffer-size", "local-sort.", "page-size", "sort-spill-",
     "spill-", "target-file-size", "write-buffer-", "write-max-writers-to-spill", "write.batch-",
 )  # fmt: skip
-"""Prefixes of what a single write may set: its memory and its files, nothing about the table."""
+"""Prefixes of options that a single write may set: its memory and its files, nothing about the table."""
 
 
 def allowed_in_table(key: str) -> bool:
-    """Whether `spec.options` may set this option of Paimon's."""
+    """Whether `spec.options` may set this Paimon option."""
     return key in ALLOWED_OPTIONS or key.startswith(ALLOWED_PREFIXES)
 
 
 def allowed_in_write(key: str) -> bool:
-    """Whether the options of a write may set it."""
+    """Whether the options of a write may set this Paimon option."""
     return key.startswith(ALLOWED_IN_WRITES)
 
 
@@ -107,10 +107,10 @@ OPTION_RULES: Final = [
     ),
     rule(
         f"self.all(k, !({_RESERVED}))",
-        "options that the operator sets itself or that belong to no table must not be set",
+        "options that the operator sets, or that have no effect in a table, must not be set",
         reason="FieldValueForbidden",
         message_expression=f"'option ' + self.filter(k, {_RESERVED})[0]"
-        " + ' must not be set: the operator sets it itself, or it has no meaning here'",
+        " + ' must not be set: the operator sets it, or it has no effect in a table'",
     ),
     rule(
         f"self.all(k, !{_IN_A_FAMILY})",
@@ -121,10 +121,10 @@ OPTION_RULES: Final = [
     ),
     rule(
         f"self.all(k, !{_NAMES_A_PLACE})",
-        "options that name a place, code or another table must not be set",
+        "options that name a path, code or another table must not be set",
         reason="FieldValueForbidden",
         message_expression=f"'option ' + self.filter(k, {_NAMES_A_PLACE})[0]"
-        " + ' must not be set: it names a place, code or another table'",
+        " + ' must not be set: it names a path, code or another table'",
     ),
     rule("self.all(k, k.size() <= 128)", "the key of an option must have at most 128 characters"),
 ]
@@ -133,4 +133,4 @@ Options = Annotated[
     dict[str, Annotated[str, Field(max_length=1024)]],
     Field(max_length=100, json_schema_extra={"x-kubernetes-validations": OPTION_RULES}),
 ]
-"""Paimon's key -> value as text. Unknown keys are found by the engine's data, in reconcile."""
+"""Paimon's key -> value as text. Reconcile finds unknown keys with the engine data."""

@@ -1,4 +1,4 @@
-"""Rules over more than one field of a PaimonTable. What only Paimon's types or the engine tell is in `core/rules`."""
+"""CEL rules over more than one field of a PaimonTable. Rules about types and engines are in `core/validation`."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _FIXED_KEYS = "has(self.bucket) && has(self.bucket.fixed) && has(self.bucket.fix
 _IDENTITY: Final = [
     rule(
         "self.catalogRef == oldSelf.catalogRef",
-        "catalogRef must not change: make a new PaimonTable",
+        "catalogRef must not change: create another PaimonTable",
         path=".catalogRef",
         reason=_FORBIDDEN,
     ),
     rule(
         "self.database == oldSelf.database",
-        "database must not change: make a new PaimonTable",
+        "database must not change: create another PaimonTable",
         path=".database",
         reason=_FORBIDDEN,
     ),
     rule(
         "has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table)",
-        "table must not change: make a new PaimonTable",
+        "table must not change: create another PaimonTable",
         path=".table",
         reason=_FORBIDDEN,
     ),
@@ -97,7 +97,7 @@ _MERGING: Final = [
         "(has(self.mergeEngine) && self.mergeEngine.type in ['Aggregation', 'PartialUpdate'])"
         " || !self.schema.columns.exists(c, has(c.aggregate))",
         "aggregate must not be set on a column unless mergeEngine.type is Aggregation or PartialUpdate:"
-        " Paimon would ignore it without a word",
+        " Paimon ignores it silently",
         path=".schema.columns",
         reason=_FORBIDDEN,
     ),
@@ -180,7 +180,7 @@ SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *_WORK]
 
 
 def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:
-    """A field that must not change once the table exists; before that, users may still repair it."""
+    """Rule for a field that is immutable once the table exists; before that, users can correct it."""
     names = field.split(".")
     present = [".".join(names[: depth + 1]) for depth in range(len(names))]
     chain = {
@@ -201,16 +201,18 @@ _ENGINE = "(has({0}.spec.mergeEngine) ? {0}.spec.mergeEngine.type : 'Deduplicate
 
 ROOT_RULES: Final = [
     _frozen(
-        "schema.primaryKeys", "primaryKeys must not change once the table exists: make a new table", parent="schema"
+        "schema.primaryKeys", "primaryKeys must not change once the table exists: create another table", parent="schema"
     ),
     _frozen(
-        "schema.partitionKeys", "partitionKeys must not change once the table exists: make a new table", parent="schema"
+        "schema.partitionKeys",
+        "partitionKeys must not change once the table exists: create another table",
+        parent="schema",
     ),
     _frozen("sequence", "sequence must not change once the table exists: old files would merge by the new rule"),
     rule(
         "!has(oldSelf.status) || !has(oldSelf.status.table)"
         f" || {_ENGINE.format('self')} == {_ENGINE.format('oldSelf')}",
-        "mergeEngine.type must not change once the table exists: make a new table",
+        "mergeEngine.type must not change once the table exists: create another table",
         path=".spec.mergeEngine",
         reason=_FORBIDDEN,
     ),

@@ -1,4 +1,4 @@
-"""PaimonTable: the table as its owner wants it."""
+"""PaimonTable: the desired state of a table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from paimon_operator.api.table.writes import Write
 
 
 class BucketType(StrEnum):
-    """How rows are divided inside a partition."""
+    """Bucketing: how the rows of a partition are divided."""
 
     FIXED = "Fixed"
     DYNAMIC = "Dynamic"
@@ -42,13 +42,13 @@ class FixedBuckets(ApiModel):
     """A fixed number of buckets."""
 
     count: Annotated[int, Field(ge=1, le=65536, json_schema_extra={"format": "int32"})]
-    """Buckets per partition; a compaction works on so many at once."""
+    """Number of buckets per partition. A compaction processes up to this many in parallel."""
     keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
-    """Columns whose hash picks the bucket. Absent: the primary key. Without primary keys they must be named."""
+    """Columns whose hash selects the bucket. Absent: the primary key. Required without a primary key."""
 
 
 class Bucket(ApiModel):
-    """How rows are divided inside a partition."""
+    """Bucketing: how the rows of a partition are divided."""
 
     model_config = validated(
         rule(
@@ -66,13 +66,14 @@ class Bucket(ApiModel):
     )
 
     type: BucketType
-    """Fixed: a set number, by hash. Dynamic: grows with the keys; one writer only. Unaware: none, for append tables."""
+    """Fixed: a fixed number of buckets, by hash. Dynamic: the number grows with the keys, one writer only. Unaware: no
+    buckets, for append tables."""
     fixed: FixedBuckets | None = None
     """Set when type is Fixed."""
 
 
 class MergeEngineType(StrEnum):
-    """What becomes of rows with the same key."""
+    """How rows with the same key merge."""
 
     DEDUPLICATE = "Deduplicate"
     PARTIAL_UPDATE = "PartialUpdate"
@@ -81,23 +82,23 @@ class MergeEngineType(StrEnum):
 
 
 class SequenceGroup(ApiModel):
-    """Columns that are updated together, in the order of their own sequence fields."""
+    """Columns that are updated together, ordered by the sequence fields of the group."""
 
     sequence_fields: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)]
-    """Columns that say which row is newer."""
+    """Columns that determine which row is newer."""
     columns: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=128)]
-    """Columns that follow them; no primary key, and none in two groups."""
+    """Columns of the group. A primary key must not be in a group, and a column must not be in two groups."""
 
 
 class PartialUpdate(ApiModel):
     """Settings of PartialUpdate."""
 
     sequence_groups: Annotated[tuple[SequenceGroup, ...], Field(min_length=1, max_length=12)] = ()
-    """Groups of columns with an order of their own."""
+    """Groups of columns, each with its own sequence fields."""
 
 
 class MergeEngine(ApiModel):
-    """What becomes of rows with the same key."""
+    """How rows with the same key merge."""
 
     model_config = validated(
         rule(
@@ -109,32 +110,32 @@ class MergeEngine(ApiModel):
     )
 
     type: MergeEngineType
-    """Deduplicate: the last row stays. PartialUpdate: columns that are not null overwrite. Aggregation: each column by
-    its function. FirstRow: the first row stays. Fixed once the table exists."""
+    """Deduplicate: keeps the last row. PartialUpdate: columns that are not null overwrite. Aggregation: merges each
+    column by its function. FirstRow: keeps the first row. Immutable once the table exists."""
     ignore_delete: bool | None = None
-    """Ignore deletes; once true it cannot be turned back."""
+    """True: deletes are ignored. It cannot be set back to false."""
     partial_update: PartialUpdate | None = None
     """Settings of PartialUpdate."""
 
 
 class SortOrder(StrEnum):
-    """Which end of a sequence is the newest."""
+    """Order of a sequence."""
 
     ASCENDING = "Ascending"
     DESCENDING = "Descending"
 
 
 class Sequence(ApiModel):
-    """Which of two rows with the same key is the newer one. Fixed once the table exists."""
+    """Sequence fields: they determine which of two rows with the same key is newer. Immutable once the table exists."""
 
     fields: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)]
-    """Columns compared one after the other. Without a sequence, the row that was written last is the newer."""
+    """Columns that are compared in this order. Without a sequence, the row written last is newer."""
     sort_order: SortOrder | None = None
-    """Ascending (also when absent): the greater value is newer. Descending: the smaller one."""
+    """Ascending: the greater value is newer. Descending: the smaller value is newer. Absent: Ascending."""
 
 
 class ChangelogProducerType(StrEnum):
-    """How the changelog for streaming readers comes about."""
+    """How the changelog for streaming readers is produced."""
 
     NONE = "None"
     INPUT = "Input"
@@ -146,11 +147,11 @@ class FullCompactionProducer(ApiModel):
     """Settings of FullCompaction."""
 
     delta_commits: Positive | None = None
-    """A full compaction, and with it changelog, after so many commits."""
+    """Number of commits after which a full compaction produces the changelog."""
 
 
 class ChangelogProducer(ApiModel):
-    """How the changelog for streaming readers comes about."""
+    """How the changelog for streaming readers is produced."""
 
     model_config = validated(
         rule(
@@ -168,63 +169,67 @@ class ChangelogProducer(ApiModel):
     )
 
     type: ChangelogProducerType
-    """None. Input: what writers wrote, unchanged. Lookup: made before each commit. FullCompaction: made when the table
-    is compacted fully."""
+    """None: no changelog. Input: the rows as written. Lookup: produced before each commit. FullCompaction: produced by
+    full compactions."""
     row_deduplicate: bool | None = None
-    """Leave out changes that change nothing."""
+    """True: the changelog omits changes that leave the row equal."""
     full_compaction: FullCompactionProducer | None = None
     """Settings of FullCompaction."""
 
 
 class PaimonTableSpec(ApiModel):
-    """The table as its owner wants it."""
+    """Desired state of the table."""
 
     model_config = validated(*SPEC_RULES)
 
     catalog_ref: CatalogRef
-    """The catalog that holds the table. Never changes."""
+    """Catalog of the table. Immutable."""
     database: Identifier
-    """Database of the table, one of the catalog's allowedDatabases. Never changes."""
+    """Database of the table, one of the catalog's allowedDatabases. Immutable."""
     table: Identifier | None = None
-    """Name of the table in Paimon. Absent: the object's name with `-` as `_`. Never changes."""
+    """Name of the table in Paimon. Absent: the name of the object with `_` for `-`. Immutable."""
     table_schema: Annotated[TableSchema, Field(alias="schema")]
-    """Columns and keys."""
+    """Columns and keys of the table."""
     bucket: Bucket | None = None
-    """How rows are divided. Absent: Dynamic with a primary key, Unaware without."""
+    """Bucketing. Absent: Dynamic with a primary key, Unaware without."""
     merge_engine: MergeEngine | None = None
-    """What becomes of rows with the same key. Absent: Deduplicate. Only with primary keys."""
+    """How rows with the same key merge. Absent: Deduplicate. Requires primary keys."""
     sequence: Sequence | None = None
-    """Which of two rows with the same key is the newer one. Not with FirstRow, not with sequence groups."""
+    """Sequence fields: they determine which of two rows with the same key is newer. Excludes FirstRow and
+    sequence groups."""
     changelog_producer: ChangelogProducer | None = None
-    """How the changelog for streaming readers comes about. Absent: there is none. Only with primary keys."""
+    """How the changelog for streaming readers is produced. Absent: no changelog. Requires primary keys."""
     compaction: Compaction | None = None
-    """Who compacts, and when. Absent: the catalog's default, else Inline. Replaces the catalog's block whole."""
+    """Who compacts the table, and when. Absent: the catalog's default, else Inline. It replaces the catalog's whole
+    block."""
     retention: Retention | None = None
-    """How long old states are kept. Each member replaces the catalog's default of that member."""
+    """Retention of old snapshots. Each member replaces the catalog's default of that member."""
     writes: Annotated[tuple[Write, ...], Field(max_length=16, json_schema_extra=keyed_by("name"))] = ()
-    """Data that the operator loads into the table."""
+    """Writes: data that the operator loads into the table."""
     external_writers: ExternalWriters = ExternalWriters.NONE
-    """Does anyone but the operator commit to this table? None, Active, or Paused: they exist but are stopped now.
+    """Whether writers other than the operator commit to this table. None: there are none. Active: they commit. Paused:
+    they exist but are stopped.
 
-    A commit of others while it is not Active counts as Active until this field is edited."""
+    A foreign commit while the value is not Active counts as Active until this field is edited."""
     options: Options = Field(default_factory=dict)
-    """Other Paimon options, as text. A key with a typed field is refused."""
+    """Other Paimon options, as text. An option that has a typed field is rejected."""
     adoption_policy: AdoptionPolicy = AdoptionPolicy.ADOPT_IF_IDENTICAL
-    """What to do when the table exists already. Fail: touch nothing. AdoptIfIdentical: manage it if it is the same."""
+    """What the operator does when the table already exists. Fail: nothing. AdoptIfIdentical: it manages the table if it
+    matches the spec."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
-    """What becomes of the data when this object is deleted. Retain: it stays. Delete: the table is dropped."""
+    """Fate of the data when this object is deleted. Retain: the table stays. Delete: the table is dropped."""
     suspend: bool = False
-    """True: nothing new starts for this table; running work ends; deletion works."""
+    """True: no new run starts for this table. An active run finishes, and deletion works."""
     time_zone: TimeZone | None = None
     """Time zone of all schedules, an IANA name like Europe/Berlin. Absent: the catalog's, else UTC."""
     spark: Spark | None = None
-    """Sizes of the Spark pods. Absent: the catalog's. An edit never starts a run."""
+    """Mode and sizes of the Spark Pods. Absent: the catalog's. An edit starts no run."""
     run_policy: RunPolicy | None = None
-    """How long runs may take, how often they are tried, how many are kept. Absent: the catalog's."""
+    """Deadline, retries and history of runs. Absent: the catalog's."""
 
 
 class PaimonTable(ApiModel):
-    """A Paimon table that the operator makes, fills, compacts and expires."""
+    """A Paimon table that the operator creates, loads, compacts and expires."""
 
     model_config = validated(*ROOT_RULES)
 
@@ -232,6 +237,6 @@ class PaimonTable(ApiModel):
     kind: Literal["PaimonTable"] = "PaimonTable"
     metadata: ObjectMeta
     spec: PaimonTableSpec
-    """The table as its owner wants it."""
+    """Desired state of the table."""
     status: TableStatus = TableStatus()
-    """The table as the operator last saw it."""
+    """State of the table at the last reconcile."""

@@ -1,4 +1,4 @@
-"""What the operator writes down about a table: enough to go on after a restart, and to answer why."""
+"""Status of a PaimonTable: the state that a restarted operator needs, and the reasons of its decisions."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ Uid = Annotated[str, Field(max_length=64)]
 
 
 class ActiveRun(ApiModel):
-    """The one run that may change the table now. Written before the run is made, cleared after its result is here."""
+    """The one run that may change the table. Stored before the run is created, removed after its result is recorded."""
 
     name: RunName
-    """Name of the PaimonRun, known before it exists."""
+    """Name of the PaimonRun. It is stored before the run exists."""
     uid: Uid | None = None
     """UID of the PaimonRun, once it exists."""
     type: RunType
-    """What the run does."""
+    """Type of the run."""
     subject: Annotated[str, Field(max_length=40)] | None = None
-    """Name of the write, or strategy of the compaction."""
+    """Target of the run: the name of the write, or the strategy of the compaction."""
     partial: bool | None = None
-    """True for a compaction of some partitions only, which counts for no schedule."""
+    """True: the compaction covers some partitions only, so it does not count for a schedule."""
     trigger: RunTrigger
-    """Why it was started."""
+    """What started the run."""
     due_time: Time | None = None
-    """The tick of the schedule that it answers."""
+    """Tick of the schedule that started the run."""
     spec_hash: Hash | None = None
-    """The part of the spec that it realises."""
+    """Hash of the part of the spec that the run applies."""
 
 
 class TableFacts(ApiModel):
@@ -62,45 +62,45 @@ class TableFacts(ApiModel):
     schema_id: Int64 | None = None
     """Version of the schema in Paimon."""
     snapshot_id: Int64 | None = None
-    """Latest snapshot; absent as long as nothing was written."""
+    """Latest snapshot. Absent: the table has none."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
     files: Int64 | None = None
     """Data files of the latest snapshot."""
     rows: Int64 | None = None
-    """Records in those files; rows with the same key that have not merged yet count each."""
+    """Records in those files. Rows with the same key that have not merged yet count separately."""
     size_bytes: Int64 | None = None
     """Bytes in those files."""
     size: Annotated[str, Field(max_length=16)] | None = None
-    """The same for people: 70Mi."""
+    """sizeBytes in a readable unit, for example 70Mi."""
 
 
 class Health(ApiModel):
-    """What the last run measured."""
+    """Measurements of the last run."""
 
     sorted_runs_max: Int64 | None = None
-    """Most sorted runs in one bucket; each makes reading slower."""
+    """Largest number of sorted runs in a bucket. Each sorted run slows down reads."""
     small_files: Int64 | None = None
-    """Files well below the target size."""
+    """Number of files well below the target size."""
     oldest_snapshot: Time | None = None
-    """When the oldest snapshot that is still there was made."""
+    """Time of the oldest snapshot that still exists."""
     observed_at: Time | None = None
-    """When this was measured."""
+    """Time of the measurement."""
 
 
 class OutsideWriters(ApiModel):
-    """What is known of commits that no run of the operator made."""
+    """Foreign commits that the runs have found."""
 
     stated: ExternalWriters
-    """spec.externalWriters when this was found out; another value is a new start."""
+    """spec.externalWriters at the time of the check. Another value there starts the check afresh."""
     seen_snapshot: Int64 | None = None
-    """Commits after this snapshot have not been looked at; absent until a run has told which is the latest."""
+    """Last snapshot inspected for foreign commits. Absent until a run has reported a snapshot."""
     commit: OutsideCommit | None = None
-    """The first commit of somebody else, though the manifest says that nobody else commits now."""
+    """First foreign commit that the manifest does not declare."""
 
 
 class DecisionResult(StrEnum):
-    """What the operator decided about an operation."""
+    """Result of a decision about an operation."""
 
     STARTED = "Started"
     WAITING = "Waiting"
@@ -108,108 +108,108 @@ class DecisionResult(StrEnum):
 
 
 class LastDecision(ApiModel):
-    """What was decided about an operation the last time it was due, or why it is not being done now."""
+    """Last decision about an operation: at its last tick, or why it does not run now."""
 
     result: DecisionResult
-    """Started, Waiting (due, but something stands in its way) or Skipped."""
+    """Started, Waiting (due but blocked) or Skipped."""
     reason: ReasonText
-    """Why, as one word."""
+    """Reason, one word of the list in docs/reasons.md."""
     message: Message
-    """Why, as a sentence."""
+    """Explanation of the reason."""
 
 
 class LastFailure(ApiModel):
-    """The last run failed. Gone after the next success."""
+    """Failure of the last run. Removed after the next success."""
 
     run: RunName
-    """The run."""
+    """Name of the PaimonRun."""
     failure_class: FailureClass
-    """What kind of failure it was; decides whether it is tried again by itself."""
+    """Class of the failure. It decides whether the operator retries."""
     reason: ReasonText
-    """Why, as one word."""
+    """Reason, one word of the list in docs/reasons.md."""
     message: Message
-    """What is wrong and what to do."""
+    """What is wrong, and what to do."""
     field: Annotated[str, Field(max_length=256)] | None = None
-    """Field to edit or to look at, of this manifest or of the catalog's."""
+    """Field to check or to edit, in this manifest or in the catalog's."""
     time: Time
-    """When it failed."""
+    """Time of the failure."""
     count: Positive
-    """How many runs in a row have failed."""
+    """Number of consecutive failed runs."""
     next_try: Time | None = None
-    """When it is tried again by itself; absent if it waits for an edit."""
+    """Time of the next retry. Absent: the operator waits for an edit."""
     spec_hash: Hash | None = None
-    """The part of the spec that the run used; an edit of it is a new start."""
+    """Hash of the part of the spec that the run used. An edit of that part starts a new count."""
 
 
 class ScheduleState(ApiModel):
-    """Memory of one schedule; deleting old runs loses nothing."""
+    """State of one schedule. It does not depend on old runs, which may be deleted."""
 
     last_due: Time | None = None
-    """The newest tick that was answered: by a run, by a decision not to run, or before the manifest asked for it."""
+    """Newest tick that was handled: by a run, by a decision not to run, or because it precedes the schedule."""
     last_run: RunName | None = None
-    """The last run that ended."""
+    """Name of the last run that ended."""
     last_time: Time | None = None
-    """When it succeeded last."""
+    """Time of the last success."""
     next: Time | None = None
-    """The next tick."""
+    """Next tick of the schedule."""
     decision: LastDecision | None = None
-    """What was decided last."""
+    """Last decision."""
     failure: LastFailure | None = None
-    """Set while the last run is a failed one."""
+    """Failure of the last run. Absent if the last run succeeded."""
 
 
 class ProvisionState(ApiModel):
-    """Memory of making the table what the spec says."""
+    """State of Provision, the operation that makes the table match the spec."""
 
     hash: Hash | None = None
-    """Hash of the part of the spec that the table was verified against."""
+    """Hash of the part of the spec against which the table was verified."""
     last_run: RunName | None = None
-    """The last run that ended."""
+    """Name of the last run that ended."""
     last_time: Time | None = None
-    """When it succeeded last."""
+    """Time of the last success."""
     created: bool | None = None
-    """True if the operator made the table, false if it was there and was adopted."""
+    """True: the operator created the table. False: it adopted an existing table."""
     failure: LastFailure | None = None
-    """Set while the last run is a failed one."""
+    """Failure of the last run. Absent if the last run succeeded."""
 
 
 class CompactionState(ScheduleState):
-    """Memory of compaction: the latest of both strategies, then each."""
+    """State of compaction: the latest of both strategies, and each strategy."""
 
     minor: ScheduleState | None = None
-    """Memory of the minor schedule."""
+    """State of the minor schedule."""
     full: ScheduleState | None = None
-    """Memory of the full schedule."""
+    """State of the full schedule."""
 
 
 class WriteState(ScheduleState):
-    """Memory of one write."""
+    """State of one write."""
 
     name: MemberName
     """Name of the write."""
     once_hash: Hash | None = None
-    """Hash of from and mode that a write of type Once has loaded."""
+    """Hash of the from and mode that a write of type Once has loaded."""
     committed_snapshot: Int64 | None = None
-    """Snapshot of its last commit."""
+    """Snapshot of the last commit."""
     rows: Int64 | None = None
-    """Rows that it loaded last; mode Auto goes by it."""
+    """Number of rows of the last load. Mode Auto uses it."""
 
 
 class DropState(ApiModel):
-    """Memory of dropping the table."""
+    """State of dropping the table."""
 
     last_run: RunName | None = None
-    """The last run that ended."""
+    """Name of the last run that ended."""
     attempts: Int32 | None = None
-    """How many runs have failed."""
+    """Number of failed runs."""
     done: bool | None = None
-    """True once Paimon no longer has the table."""
+    """True: the table no longer exists in Paimon."""
     failure: LastFailure | None = None
-    """Why it could not be dropped yet."""
+    """Failure of the last attempt to drop the table."""
 
 
 class Origin(StrEnum):
-    """Where a value comes from."""
+    """Origin of an effective value."""
 
     TABLE = "Table"
     CATALOG = "Catalog"
@@ -217,113 +217,113 @@ class Origin(StrEnum):
 
 
 class EffectiveCompaction(Compaction):
-    """Compaction as it is done."""
+    """Effective compaction."""
 
     mode: CompactionMode
-    """Who compacts."""
+    """Who compacts the table."""
     source: Origin
-    """Where the block comes from."""
+    """Origin of the block: Table, Catalog or Default."""
 
 
 class EffectiveSnapshotRetention(SnapshotRetention):
-    """Snapshot retention as it is done."""
+    """Effective snapshot retention."""
 
     source: Origin
-    """Where the block comes from."""
+    """Origin of the block: Table, Catalog or Default."""
 
 
 class EffectiveRetention(ApiModel):
-    """Retention as it is done."""
+    """Effective retention."""
 
     snapshots: EffectiveSnapshotRetention | None = None
-    """Which snapshots are kept."""
+    """Snapshots to keep."""
 
 
 class EffectiveDriver(ApiModel):
-    """Size of the next driver pod."""
+    """Size of the next driver Pod."""
 
     cores: Positive | None = None
-    """CPUs."""
+    """CPUs of the container."""
     memory: Memory | None = None
     """Memory of the container."""
     source: Origin
-    """Where the block comes from."""
+    """Origin of the block: Table, Catalog or Default."""
 
 
 class EffectiveExecutor(ApiModel):
-    """Number and size of the next executor pods, in mode Cluster."""
+    """Number and size of the next executor Pods, in mode Cluster."""
 
     instances: Positive | None = None
-    """How many."""
+    """Number of executor Pods."""
     cores: Positive | None = None
-    """CPUs of each."""
+    """CPUs of each container."""
     memory: Memory | None = None
     """Memory of each container."""
     source: Origin
-    """Where the block comes from."""
+    """Origin of the block: Table, Catalog or Default."""
 
 
 class EffectiveMode(ApiModel):
-    """Where the work is done."""
+    """Effective mode of runs."""
 
     mode: SparkMode
-    """Local, Cluster or Auto; what Auto came to is in status.spark of each run."""
+    """Local, Cluster or Auto. The status.spark of each run shows the mode that Auto selected."""
     source: Origin
-    """Where it comes from."""
+    """Origin of the mode: Table, Catalog or Default."""
 
 
 class EffectiveRunPolicy(RunPolicy):
-    """Run policy as it is applied."""
+    """Effective run policy."""
 
     source: Origin
-    """Where the block comes from."""
+    """Origin of the block: Table, Catalog or Default."""
 
 
 class Effective(ApiModel):
-    """What holds for this table after catalog and operator defaults."""
+    """Effective settings, after the defaults of catalog and operator."""
 
     engine: EngineName | None = None
-    """The pair of Paimon and Spark that does the work."""
+    """Engine: a pair of Paimon and Spark."""
     time_zone: TimeZone | None = None
     """Time zone of all schedules."""
     compaction: EffectiveCompaction | None = None
-    """Who compacts, and when."""
+    """Who compacts the table, and when."""
     retention: EffectiveRetention | None = None
-    """How long old states are kept."""
+    """Retention of old snapshots."""
     driver: EffectiveDriver | None = None
-    """Size of the next driver pod."""
+    """Size of the next driver Pod."""
     mode: EffectiveMode | None = None
-    """Where the work is done."""
+    """Effective mode of runs."""
     executor: EffectiveExecutor | None = None
-    """Number and size of the next executor pods; absent in mode Local."""
+    """Number and size of the next executor Pods. Absent in mode Local."""
     run_policy: EffectiveRunPolicy | None = None
-    """Deadlines, retries, history."""
+    """Deadline, retries and history of runs."""
 
 
 class TableStatus(ApiModel):
-    """The table as the operator last saw it."""
+    """State of the table at the last reconcile."""
 
     observed_generation: Int64 = -1
-    """Generation of the spec that this status speaks of."""
+    """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
     active_run: ActiveRun | None = None
-    """The one run that may change the table now."""
+    """The one run that may change the table."""
     table: TableFacts | None = None
-    """The table as Paimon describes it; there since the table was first verified."""
+    """The table as Paimon describes it. Absent until the table was first verified."""
     health: Health | None = None
-    """What the last run measured."""
+    """Measurements of the last run."""
     outside_writers: OutsideWriters | None = None
-    """What is known of commits that no run of the operator made."""
+    """Foreign commits that the runs have found."""
     provision: ProvisionState | None = None
-    """Memory of making the table what the spec says."""
+    """State of Provision, the operation that makes the table match the spec."""
     compaction: CompactionState | None = None
-    """Memory of compaction."""
+    """State of compaction."""
     retention: ScheduleState | None = None
-    """Memory of snapshot expiry."""
+    """State of snapshot expiry."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=16, json_schema_extra=keyed_by("name"))] = ()
-    """Memory of each write."""
+    """State of each write."""
     drop: DropState | None = None
-    """Memory of dropping the table."""
+    """State of dropping the table."""
     effective: Effective | None = None
-    """What holds for this table after catalog and operator defaults."""
+    """Effective settings, after the defaults of catalog and operator."""

@@ -1,4 +1,4 @@
-"""Data that the operator loads into a table."""
+"""Writes: data that the operator loads into a table."""
 
 from __future__ import annotations
 
@@ -22,48 +22,49 @@ class FileFormat(StrEnum):
 
 
 class FileSelection(StrEnum):
-    """Which files a run loads."""
+    """Files that a run loads."""
 
     NEW = "New"
     ALL = "All"
 
 
 class WriteMode(StrEnum):
-    """What a write does to rows that are there already."""
+    """How a write treats existing rows."""
 
     APPEND = "Append"
     UPSERT = "Upsert"
 
 
 class TriggerType(StrEnum):
-    """What makes a write due."""
+    """Type of a write's trigger."""
 
     SCHEDULE = "Schedule"
     ONCE = "Once"
 
 
 class Files(ApiModel):
-    """Files in one of the catalog's locations."""
+    """Input files in one of the catalog's locations."""
 
     location: MemberName
     """Name of one of the catalog's locations."""
     path: RelativePath | None = None
-    """Directory or file below the location, without `..` and without wildcards. Absent: the whole location."""
+    """Directory or file in the location, without `..` and wildcards. Absent: the whole location."""
     format: FileFormat
-    """parquet, csv (with a header; empty is null), json (one document per line) or orc. Columns match by name."""
+    """parquet, csv (with a header; an empty value is null), json (one document per line) or orc. Columns match by
+    name."""
     select: FileSelection
-    """New: files that no committed run has loaded; a replaced file is new. All: every file, each time."""
+    """New: files that no committed run has loaded; a replaced file counts as new. All: every file, each time."""
 
 
 class Source(ApiModel):
-    """Where the rows come from."""
+    """Source of the rows."""
 
     files: Files
-    """Files in one of the catalog's locations."""
+    """Input files in one of the catalog's locations."""
 
 
 class Trigger(ApiModel):
-    """What makes the write due."""
+    """When the write is due."""
 
     model_config = validated(
         rule(
@@ -81,21 +82,21 @@ class Trigger(ApiModel):
     )
 
     type: TriggerType
-    """Schedule: again and again. Once: once, and again only after an edit of from or mode."""
+    """Schedule: by the cron schedule. Once: one time, and again after an edit of from or mode."""
     schedule: Cron | None = None
-    """When it is due: five-field cron in the object's timeZone. A missed tick runs once."""
+    """Cron schedule: five fields, in the object's timeZone. Missed ticks start one run."""
 
 
 class Write(ApiModel):
-    """One write. Due writes run in the order of the list, one commit each."""
+    """One write. Due writes run in the order of the list, with one commit each."""
 
     name: MemberName
-    """Name of the write; its ledger of loaded files goes by it."""
+    """Name of the write. It identifies the ledger of loaded files."""
     source: Annotated[Source, Field(alias="from")]
-    """Where the rows come from."""
+    """Source of the rows."""
     mode: WriteMode
-    """Append: add rows (tables without a primary key). Upsert: merge rows by key (tables with one)."""
+    """Append: adds rows, for tables without a primary key. Upsert: merges rows by key, for tables with one."""
     trigger: Trigger
-    """What makes it due."""
+    """When the write is due."""
     options: Options = Field(default_factory=dict)
-    """Paimon options for this write only, like write-buffer-size."""
+    """Paimon options for this write only, for example write-buffer-size."""

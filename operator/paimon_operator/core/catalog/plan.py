@@ -15,11 +15,12 @@ from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core import naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
-from paimon_operator.core.commits.commit_safety import Protection, protection_of, single_committer
+from paimon_operator.core.commits.commit_safety import protection_of, single_committer
 from paimon_operator.core.conditions import Finding, false, idle, report, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.ports import Manifest
+from paimon_operator.core.storage.commit_protection import Protection
 from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.errors import SpecError
 

@@ -5,13 +5,8 @@ The statements about storages and metastores are measured: docs/commit-safety.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
-
 from paimon_engines.engine import Engine
-from paimon_operator.api.catalog.metastore import MetastoreType
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.catalog.storage import SCHEMES
 from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.policies import CommitPolicy, ExternalWriters
 from paimon_operator.api.reasons import Reason
@@ -21,67 +16,14 @@ from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.conditions import Finding, false, true
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.storage import metastore_type
-
-LOCK_KEEPER: Final = {MetastoreType.JDBC: "PostgreSQL", MetastoreType.HIVE: "Hive"}
-"""Metastore -> the server that keeps its locks, as named in the `locks` of an engine."""
-
-
-@dataclass(frozen=True)
-class Protection:
-    """What happens to two concurrent commits in a catalog."""
-
-    reason: Reason
-    """Why other writers are safe, or CommitUnsafe."""
-    sentence: str
-    declared_safe: bool = True
-    """Whether foreign writers that the manifest declares are safe."""
-    undeclared_safe: bool = False
-    """Whether foreign writers that no manifest declares are safe too."""
-
-
-_LOCKED: Final = Protection(
-    Reason.COMMIT_LOCK,
-    "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true",
-)
-_RENAMED: Final = Protection(
-    Reason.ATOMIC_RENAME,
-    "HDFS lets one of two commits win, and the other writer notices and commits again",
-    undeclared_safe=True,
-)
-_UNKNOWN: Final = Protection(
-    Reason.COMMIT_UNSAFE, "nothing is known to hold two commits apart here: commits can get lost", declared_safe=False
-)
-_WITHOUT_LOCK: Final = {
-    "hdfs": _RENAMED,
-    "s3": Protection(
-        Reason.COMMIT_UNSAFE,
-        "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost",
-        declared_safe=False,
-    ),
-    "claim": Protection(
-        Reason.COMMIT_UNSAFE,
-        "on a volume a commit can replace another one, and the metastore Filesystem has no lock: commits can get lost",
-        declared_safe=False,
-    ),
-}
-"""Storage member -> the protection that its file system gives without a lock."""
-
-
-def protection(storage: str, metastore: MetastoreType, locks: frozenset[str]) -> Protection:
-    """The protection for a storage member, a metastore, and the locks that the engine supports."""
-    lock_keeper = LOCK_KEEPER.get(metastore)
-    if lock_keeper is not None and lock_keeper in locks:
-        return _LOCKED
-    if metastore is MetastoreType.FILESYSTEM:
-        return _WITHOUT_LOCK.get(storage, _UNKNOWN)
-    return _UNKNOWN
+from paimon_operator.core.storage import metastore_of, storage_of
+from paimon_operator.core.storage.commit_protection import Protection
 
 
 def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:
-    """The protection in `catalog`; `engine` is None where the operator does not have the catalog's engine."""
-    members = (member for member in SCHEMES if getattr(catalog.spec.storage, member) is not None)
-    return protection(next(members, ""), metastore_type(catalog), engine.locks if engine else frozenset())
+    """Protection of commits by the catalog's storage, metastore and engine. None: the operator has no such engine."""
+    locks = engine.locks if engine else frozenset()
+    return metastore_of(catalog).commit_protection(storage_of(catalog), locks)
 
 
 def commit_safe(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> Finding:

@@ -15,6 +15,7 @@ from typing import Final
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.spec.identity import normalised, table_name
+from paimon_operator.core.storage import storage_of
 
 ObjectKey = tuple[str, str]
 """Namespace and name."""
@@ -126,14 +127,9 @@ def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | 
     """The claim of `table`; None without its catalog, which defines the place."""
     if catalog is None:
         return None
-    place = PhysicalTable(_place_of(catalog), table.spec.database, table_name(table))
+    root = storage_of(catalog).physical_root(normalised(catalog.spec.warehouse), catalog.metadata.namespace)
+    place = PhysicalTable(root, table.spec.database, table_name(table))
     return _claim_at(place, table)
-
-
-def _place_of(catalog: PaimonCatalog) -> str:
-    """The warehouse. A path on a volume claim is unique only together with the claim's namespace and name."""
-    warehouse, claim = normalised(catalog.spec.warehouse), catalog.spec.storage.claim
-    return warehouse if claim is None else f"{catalog.metadata.namespace}/{claim.name}:{warehouse}"
 
 
 def _claim_at(place: PhysicalTable, table: PaimonTable) -> TableClaim:

@@ -66,6 +66,7 @@ class LaunchBuilder:
             overlay=catalog.spec.spark.pod_overlay if catalog.spec.spark else None,
             variables=way.variables,
             mounts=way.mounts,
+            table_host_name=way.table_host_name,
         )
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:

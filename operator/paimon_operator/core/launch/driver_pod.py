@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 
 from paimon_contract import environment
 from paimon_contract.job import Job, job_text
-from paimon_operator.api.catalog.metastore import MetastoreType
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
@@ -23,7 +22,6 @@ from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.desired_table import digest
-from paimon_operator.core.storage import METASTORES
 from paimon_operator.core.storage.access import Mount, ValueSource, Variable
 
 SPARK_UID: Final = 185
@@ -57,6 +55,8 @@ class Launch:
     """What the catalog's storage needs in the environment."""
     mounts: tuple[Mount, ...] = ()
     """What it needs as files."""
+    table_host_name: bool = False
+    """Whether the drivers of the table share one host name."""
     long_work: bool = False
     """Compile for a long run: it starts later, and is faster from some million rows on."""
     execution: RunSpark | None = None
@@ -119,8 +119,8 @@ def driver_pod(
             *[_volume(each) for each in launch.mounts],
         ],
     }
-    if launch.job.catalog.metastore == METASTORES[MetastoreType.HIVE]:
-        spec["hostname"] = naming.host_name(launch.job.owner)  # by it a run knows the lock of one that died
+    if launch.table_host_name:
+        spec["hostname"] = naming.host_name(launch.job.owner)
     if launch.service_account:
         spec["serviceAccountName"] = launch.service_account
     if launch.executors is not None:

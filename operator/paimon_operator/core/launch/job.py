@@ -22,6 +22,7 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.run import run_problems
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import RunEnvironmentError, SpecError
 
@@ -36,7 +37,7 @@ def build_job(
     executors: JobExecutors | None = None,
 ) -> Job:
     """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
-    for problem in catalog_problems(catalog, operator):
+    for problem in (*run_problems(run), *catalog_problems(catalog, operator)):
         raise problem
     # A job does not depend on the time of day; the look wants one.
     context = TableContext.build(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
@@ -58,7 +59,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         engine=context.engine.id,
         catalog=JobCatalog(
             warehouse=context.catalog.spec.warehouse,
-            metastore=storage.METASTORES[storage.metastore_type(context.catalog)],
+            metastore=storage.metastore_of(context.catalog).paimon_name,
             options=dict(way.catalog_options),
         ),
         hadoop=dict(way.hadoop_options),

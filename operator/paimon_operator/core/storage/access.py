@@ -59,7 +59,7 @@ class Mount:
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """A way to data. Options are Paimon's and Hadoop's; whatever is secret comes in by variables and mounts."""
+    """Access to data. Options are Paimon's and Hadoop's; secrets come in by variables and mounts."""
 
     catalog_options: Mapping[str, str] = field(default_factory=dict)
     """For Paimon's catalog and its file systems."""
@@ -67,12 +67,15 @@ class Access:
     """For Hadoop's file systems, which read input files and hold the ledger."""
     variables: tuple[Variable, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    table_host_name: bool = False
+    """The drivers of a table share one host name (naming.host_name)."""
 
     def __add__(self, other: Access) -> Access:
-        """Both ways at once, as storage and metastore are; what the second one says goes first."""
+        """Both together, as for storage and metastore. The options of `other` override."""
         return Access(
             catalog_options={**self.catalog_options, **other.catalog_options},
             hadoop_options={**self.hadoop_options, **other.hadoop_options},
             variables=self.variables + other.variables,
             mounts=self.mounts + other.mounts,
+            table_host_name=self.table_host_name or other.table_host_name,
         )

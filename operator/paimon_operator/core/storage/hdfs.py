@@ -1,29 +1,59 @@
-"""HDFS: its configuration files and the keytab as files of the Pod, who the Pod is in its environment.
+"""HDFS: its configuration files and the keytab as files of the Pod, its identity as environment variables.
 
-Spark's side reads the files, bounds the waiting where they do not, and logs in.
+The Spark side reads the files, adds bounds for waiting, and logs in.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from paimon_contract import environment
+from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.hdfs import Hdfs, Kerberos
+from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.storage.access import ROOT, Access, Mount, ValueSource, Variable
+from paimon_operator.core.storage.commit_protection import ATOMIC_RENAME, Protection
+from paimon_operator.errors import SpecError
 
 _SITES: Final = ("core-site.xml", "hdfs-site.xml")
 _KEYTAB: Final = "keytab"
 _KRB5: Final = "krb5.conf"
 
 
-def access(hdfs: Hdfs) -> Access:
-    """The cluster's own files, the catalog's options, and an identity: a keytab, or just a name."""
-    way = Access(hadoop_options=hdfs.options or {})
-    if hdfs.config_map_ref is not None:
-        way += _sites(hdfs.config_map_ref.name)
-    if hdfs.kerberos is not None:
-        return way + _logged_in(hdfs.kerberos)
-    return way + Access(variables=(Variable(name=environment.HADOOP_USER_NAME, value=hdfs.user),)) if hdfs.user else way
+@dataclass(frozen=True)
+class HdfsStorage:
+    """A cluster of HDFS."""
+
+    spec: Hdfs
+    uses_pod_identity: ClassVar[bool] = False
+    commit_protection: ClassVar[Protection] = ATOMIC_RENAME
+
+    def access(self, engine: Engine) -> Access:
+        """The cluster's own files, the catalog's options, and an identity: a keytab, or just a name."""
+        del engine
+        hdfs = self.spec
+        access = Access(hadoop_options=hdfs.options or {})
+        if hdfs.config_map_ref is not None:
+            access += _sites(hdfs.config_map_ref.name)
+        if hdfs.kerberos is not None:
+            return access + _logged_in(hdfs.kerberos)
+        return (
+            access + Access(variables=(Variable(name=environment.HADOOP_USER_NAME, value=hdfs.user),))
+            if hdfs.user
+            else access
+        )
+
+    def physical_root(self, warehouse: str, namespace: str) -> str:
+        """The warehouse: its URI is unique."""
+        del namespace
+        return warehouse
+
+    def problems(self, operator: OperatorFacts) -> Iterator[SpecError]:
+        """None: every operator allows it."""
+        del operator
+        yield from ()
 
 
 def _sites(config_map: str) -> Access:

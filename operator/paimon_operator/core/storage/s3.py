@@ -6,13 +6,18 @@ engine data, and so it does with the provider that takes credentials from the en
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from paimon_contract import environment
 from paimon_engines.engine import Engine, S3Keys
 from paimon_operator.api.catalog.s3_options import PREFIXES
 from paimon_operator.api.catalog.storage import S3
+from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
+from paimon_operator.core.storage.commit_protection import Protection, unprotected
+from paimon_operator.errors import SpecError
 
 _REQUIRED_KEYS: Final = (environment.AWS_ACCESS_KEY_ID, environment.AWS_SECRET_ACCESS_KEY)
 _OPTIONAL_KEYS: Final = (environment.AWS_SESSION_TOKEN,)
@@ -23,20 +28,45 @@ CREDENTIALS_FILE: Final = "credentials"
 CA_FILE: Final = "ca.crt"
 
 
-def access(s3: S3, engine: Engine) -> Access:
-    """Paimon's own way to S3 and Hadoop's; both take their credentials from the same place."""
-    catalog_prefix, input_prefix = PREFIXES
-    way = Access(
-        catalog_options=_options(s3, engine.s3, catalog_prefix),
-        hadoop_options=_options(s3, engine.input, input_prefix),
+@dataclass(frozen=True)
+class S3Storage:
+    """A bucket of S3."""
+
+    spec: S3
+    commit_protection: ClassVar[Protection] = unprotected(
+        "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost"
     )
-    if s3.ca_config_map_ref is not None:
-        way += _authorities(s3.ca_config_map_ref.name)
-    if s3.credentials_secret_ref is not None:
-        return way + Access(variables=_environment(s3.credentials_secret_ref.name))
-    if s3.credentials_file_secret_ref is not None:
-        return way + _from_file(s3.credentials_file_secret_ref.name, engine)
-    return way + _providers(engine.s3.providers["workload"], engine.input.providers["workload"], engine)
+
+    @property
+    def uses_pod_identity(self) -> bool:
+        """Without any Secret, the cloud authenticates Pods by their service account."""
+        return self.spec.credentials_secret_ref is None and self.spec.credentials_file_secret_ref is None
+
+    def access(self, engine: Engine) -> Access:
+        """Options of Paimon's own S3 client and of Hadoop's; both take their credentials from the same source."""
+        s3 = self.spec
+        catalog_prefix, input_prefix = PREFIXES
+        access = Access(
+            catalog_options=_options(s3, engine.s3, catalog_prefix),
+            hadoop_options=_options(s3, engine.input, input_prefix),
+        )
+        if s3.ca_config_map_ref is not None:
+            access += _authorities(s3.ca_config_map_ref.name)
+        if s3.credentials_secret_ref is not None:
+            return access + Access(variables=_environment(s3.credentials_secret_ref.name))
+        if s3.credentials_file_secret_ref is not None:
+            return access + _from_file(s3.credentials_file_secret_ref.name, engine)
+        return access + _providers(engine.s3.providers["workload"], engine.input.providers["workload"], engine)
+
+    def physical_root(self, warehouse: str, namespace: str) -> str:
+        """The warehouse: its URI is unique."""
+        del namespace
+        return warehouse
+
+    def problems(self, operator: OperatorFacts) -> Iterator[SpecError]:
+        """None: every operator allows it."""
+        del operator
+        yield from ()
 
 
 def _environment(secret: str) -> tuple[Variable, ...]:

@@ -8,7 +8,8 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
-from paimon_operator.core.storage import metastore_type
+from paimon_operator.core.storage import metastore_of, storage_of
+from paimon_operator.core.validation.catalog_shape import catalog_shape
 from paimon_operator.core.validation.metastore import default_database_of
 from paimon_operator.core.validation.spark_conf import spark_problems
 from paimon_operator.core.validation.table import location_problems
@@ -17,8 +18,9 @@ from paimon_operator.errors import SpecError
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     """Every rule that the catalog's manifest breaks. Its tables are Stalled until none is broken."""
+    yield from catalog_shape(catalog)
     yield from _engine_problems(catalog, operator)
-    yield from _storage_problems(catalog, operator)
+    yield from storage_of(catalog).problems(operator)
     yield from location_problems(catalog)
     yield from default_database_of(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
@@ -44,23 +46,13 @@ def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
             reason=Reason.UNKNOWN_ENGINE,
         )
         return
-    metastore = metastore_type(catalog)
+    metastore = metastore_of(catalog).type
     if metastore not in operator.engines[name].metastores:
         yield SpecError(
             "spec.metastore.type",
             f"the engine {name} does not work with {metastore}",
             f"Use one of: {', '.join(sorted(operator.engines[name].metastores))}.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
-        )
-
-
-def _storage_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
-    if catalog.spec.storage.claim is not None and not operator.claims_allowed:
-        yield SpecError(
-            "spec.storage.claim",
-            "this operator allows no warehouse on a PersistentVolumeClaim",
-            "Use S3 or HDFS, or ask the administrator of the operator to set spark.allowClaims in the chart's values.",
-            reason=Reason.STORAGE_NOT_ALLOWED,
         )
 
 

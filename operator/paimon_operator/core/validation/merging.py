@@ -17,7 +17,7 @@ from paimon_operator.errors import SpecError
 _AGGREGATING: Final = (MergeEngineType.AGGREGATION, MergeEngineType.PARTIAL_UPDATE)
 _FIRST_ROW_PRODUCERS: Final = (ChangelogProducerType.NONE, ChangelogProducerType.LOOKUP)
 _GROUPS: Final = "spec.mergeEngine.partialUpdate.sequenceGroups"
-_NESTED: Final = AggregateFunction.NESTED_UPDATE
+_NESTED: Final = (AggregateFunction.NESTED_UPDATE, AggregateFunction.NESTED_PARTIAL_UPDATE)
 
 
 def merging_of(context: TableContext) -> Iterator[SpecError]:
@@ -129,12 +129,8 @@ def _parameters(column: Column, data_type: DataType, path: str) -> Iterator[Spec
         yield SpecError(f"{path}.delimiter", f"{function} has no delimiter", "Remove it, or use listagg.")
     if aggregate.distinct and function not in (AggregateFunction.LISTAGG, AggregateFunction.COLLECT):
         yield SpecError(f"{path}.distinct", f"{function} has no distinct", "Remove it, or use listagg or collect.")
-    if (aggregate.nested_key or aggregate.count_limit) and function is not _NESTED:
-        yield SpecError(
-            f"{path}.function", f"{function} has neither nestedKey nor countLimit", f"Remove them, or use {_NESTED}."
-        )
     fields = data_type.children[0].fields if data_type.name == "ARRAY" else ()
-    for index, key in enumerate(aggregate.nested_key if function is _NESTED else ()):
+    for index, key in enumerate(aggregate.nested_key if function in _NESTED else ()):
         if key not in fields:
             yield SpecError(
                 f"{path}.nestedKey[{index}]",

@@ -24,6 +24,7 @@ from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
+from paimon_operator.core.validation.table_shape import table_shape
 from paimon_operator.errors import SpecError
 
 SYSTEM_DATABASE: Final = "sys"
@@ -118,8 +119,9 @@ def _snapshots_of(context: TableContext) -> Iterator[SpecError]:
     smallest = snapshots.num_retained_min or DEFAULT_NUM_RETAINED_MIN
     if smallest > snapshots.num_retained_max:
         given = "numRetainedMin" if snapshots.num_retained_min else "Paimon's default of numRetainedMin"
+        field = "numRetainedMin" if snapshots.num_retained_min else "numRetainedMax"
         yield SpecError(
-            "spec.retention.snapshots.numRetainedMin",
+            f"spec.retention.snapshots.{field}",
             f"{given} ({smallest}) is larger than numRetainedMax ({snapshots.num_retained_max})",
             "Set numRetainedMin to at most numRetainedMax.",
         )
@@ -192,6 +194,7 @@ def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
 
 
 RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
+    table_shape,
     place_of,
     names_of,
     columns_of,

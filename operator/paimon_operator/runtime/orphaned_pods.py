@@ -1,4 +1,4 @@
-"""Held Pods without their run: somebody took the run's finalizer off by hand. Nobody else would ever let them go."""
+"""Releases Pods with our finalizer whose run is gone, because somebody removed the run's finalizer by hand."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 
 
-class Orphans:
-    """Reconciles driver Pods that have no run any more; a Pod with a run is its run's affair."""
+class OrphanedPodReconciler:
+    """Reconciles driver Pods without a run. The run reconciler handles Pods that have one."""
 
-    def __init__(self, world: Dependencies) -> None:
-        self._world = world
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
 
     async def reconcile(self, key: Key) -> timedelta | None:
-        """One look at one Pod. Raises the KubernetesError tree; the look is then repeated."""
-        body = await self._world.store.get(Kind.POD, key.namespace, key.name)
+        """Reconciles one Pod. Raises KubernetesError; the worker then retries."""
+        body = await self._dependencies.store.get(Kind.POD, key.namespace, key.name)
         run = controlling_run(body) if body is not None else None
         if body is None or run is None:
             return None
         pod = read_pod(body)
-        owner = await self._world.store.get(Kind.RUN, key.namespace, run)
+        owner = await self._dependencies.store.get(Kind.RUN, key.namespace, run)
         if owner is not None and owner["metadata"]["uid"] == pod.controller_uid:
             return None
-        decision = orphaned(pod, self._world.clock.now())
-        return await self._world.executor.carry_out(Kind.POD, body, RunStatus(), decision)
+        decision = orphaned(pod, self._dependencies.clock.now())
+        return await self._dependencies.applier.apply(Kind.POD, body, RunStatus(), decision)

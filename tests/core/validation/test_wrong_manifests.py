@@ -1,0 +1,93 @@
+"""The operator refuses what the CRDs refuse: a stored object may have passed an older CRD and must not reach Spark.
+
+`tests/apiserver/test_crds_refuse.py` feeds the same list to a real API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from pydantic import ValidationError
+
+from paimon_operator.api.base import ApiModel
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.run.start import not_for_users
+from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.run import run_problems
+from paimon_operator.core.validation.table import broken_rules
+from tests.support import builders
+from tests.support.manifests import Manifest, append_table, catalog, keyed_table, run
+from tests.support.wrong_manifests import REFUSED_AT_APPLY, WrongManifest
+
+MODELS: dict[str, type[ApiModel]] = {
+    "PaimonTable": PaimonTable, "PaimonCatalog": PaimonCatalog, "PaimonRun": PaimonRun
+}  # fmt: skip
+
+UNKNOWN_FIELDS = {
+    "a field that does not exist",
+    "settings of Spark in a table",
+    "an overlay in a table",
+    "an overlay that mounts",
+    "an overlay with another user",
+}
+"""Checked by the API server only: it prunes an unknown field or refuses it, and the models ignore it. So an unknown
+field never reaches Spark, and an older operator can read what a newer CRD stored."""
+
+CHECKED_BY_BOTH = [wrong for wrong in REFUSED_AT_APPLY if wrong.name not in UNKNOWN_FIELDS]
+
+
+@pytest.mark.parametrize("wrong", CHECKED_BY_BOTH, ids=lambda wrong: wrong.name)
+def test_the_operator_blames_the_field_that_the_crd_blames(wrong: WrongManifest) -> None:
+    fields = fields_blamed(wrong.manifest)
+    assert any(is_at_or_below(field, wrong.field) for field in fields), fields
+
+
+@pytest.mark.parametrize("name", sorted(UNKNOWN_FIELDS))
+def test_an_unknown_field_is_not_read(name: str) -> None:
+    (wrong,) = (each for each in REFUSED_AT_APPLY if each.name == name)
+    read = MODELS[wrong.manifest["kind"]].model_validate(wrong.manifest).to_json()
+    *parents, last = wrong.field.split(".")
+    for step in parents:
+        read = read.get(step, {})
+    assert last not in read
+    assert fields_blamed(wrong.manifest) == []
+
+
+@pytest.mark.parametrize("right", [keyed_table(), append_table(), catalog(), run()], ids=lambda m: m["kind"])
+def test_the_operator_blames_no_field_of_the_manifests_that_the_mistakes_are_made_in(right: Manifest) -> None:
+    assert fields_blamed(right) == []
+
+
+def fields_blamed(manifest: Manifest) -> list[str]:
+    """Paths of the fields that the model or the rules of the operator refuse."""
+    try:
+        resource = MODELS[manifest["kind"]].model_validate(manifest)
+    except ValidationError as error:
+        return [path_of(problem["loc"]) for problem in error.errors()]
+    facts = builders.operator_facts()
+    match resource:
+        case PaimonTable():
+            context = TableContext.build(resource, builders.catalog(), facts, builders.NOW)
+            return [error.field for error in broken_rules(context)]
+        case PaimonCatalog():
+            return [error.field for error in catalog_problems(resource, facts)]
+        case PaimonRun():
+            ended = not_for_users(resource, builders.NOW)
+            refused = [str(ended.status.field)] if ended is not None else []
+            return refused + [error.field for error in run_problems(resource)]
+    raise AssertionError(f"no rules for {manifest['kind']}")
+
+
+def path_of(location: Iterable[str | int]) -> str:
+    """pydantic's location as a path: `spec.schema.columns[2].name`."""
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in location]
+    return "".join(steps).removeprefix(".")
+
+
+def is_at_or_below(field: str, blamed: str) -> bool:
+    """Whether `field` is the blamed field or a part of it; the operator often names the entry of a list."""
+    return field == blamed or field.startswith((f"{blamed}.", f"{blamed}["))
