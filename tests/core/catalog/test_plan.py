@@ -182,11 +182,11 @@ def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, terminati
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["a"], "1 PaimonTable still refers to this catalog (a): Delete the tables."),
-        (["c", "a", "b"], "3 PaimonTables still refer to this catalog (a, b, c): Delete the tables."),
+        (["a"], "1 PaimonTable still refers to this catalog (a): Delete these PaimonTables."),
+        (["c", "a", "b"], "3 PaimonTables still refer to this catalog (a, b, c): Delete these PaimonTables."),
         (
             ["e", "d", "c", "b", "a"],
-            "5 PaimonTables still refer to this catalog (a, b, c, and 2 more): Delete the tables.",
+            "5 PaimonTables still refer to this catalog (a, b, c, and 2 more): Delete these PaimonTables.",
         ),
     ],
 )

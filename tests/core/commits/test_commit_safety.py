@@ -27,7 +27,7 @@ CLAIM = "on a volume a commit can replace another one, and the metastore Filesys
 HDFS = "HDFS lets one of two commits win, and the other writer notices and commits again"
 LOCK = "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true"
 NOTHING = "nothing is known to hold two commits apart here: commits can get lost"
-ALONE = "Nobody but the operator commits, one run at a time."
+ALONE = "Only the operator commits to the table, with one run at a time."
 FOUND = (
     "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user flink, not by the operator, while "
     "externalWriters is {}: commits can get lost. Stop that writer, then set externalWriters to {}; or, if it must "

@@ -92,7 +92,7 @@ def test_a_write_that_ended_well_without_a_result_is_unknown_when_no_attempt_is_
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.UNKNOWN, FailureClass.RESULT_UNKNOWN)
     assert story.condition(ConditionType.SUCCEEDED) == "Unknown ResultUnknown"
     assert story.condition(ConditionType.STALLED) == "True ResultUnknown"
-    assert "delete the PaimonRun to go on" in story.message()
+    assert "delete the PaimonRun to continue" in story.message()
 
 
 def test_a_write_whose_next_attempt_found_the_lost_commit_has_succeeded() -> None:
