@@ -61,7 +61,7 @@ def reconciling(reason: Reason, message: str) -> tuple[Finding, Finding]:
     """Work is in progress: Reconciling is True, Stalled is False."""
     return (
         true(ConditionType.RECONCILING, reason, message),
-        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
+        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "no manual action is needed"),
     )
 
 
@@ -73,11 +73,11 @@ def stalled(reason: Reason, message: str) -> tuple[Finding, Finding]:
     )
 
 
-def idle(reason: Reason, message: str = "nothing is under way") -> tuple[Finding, Finding]:
+def idle(reason: Reason, message: str = "no work is in progress") -> tuple[Finding, Finding]:
     """No work is in progress and no human must act: both are False."""
     return (
         false(ConditionType.RECONCILING, reason, message),
-        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
+        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "no manual action is needed"),
     )
 
 

@@ -136,10 +136,10 @@ def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
     unsafe = (0 if kept.declared_safe else observed.declared) + (0 if kept.undeclared_safe else observed.found)
     unsafe += observed.unsupported
     if unsafe:
-        message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
+        message = f"{_tables(unsafe)} foreign writers whose commits nothing serialises: {kept.sentence}"
         return false(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
     if safe := observed.declared + observed.found:
-        return true(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
+        return true(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} foreign writers: {kept.sentence}")
     return single_committer(kept)
 
 

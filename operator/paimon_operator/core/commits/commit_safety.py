@@ -35,15 +35,15 @@ def commit_safe(spec: PaimonTableSpec, status: TableStatus, kept: Protection) ->
         return single_committer(kept)
     if not kept.declared_safe:
         return false(
-            ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, f"Others commit to the table, and {kept.sentence}."
+            ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, f"Other writers commit to the table, and {kept.sentence}."
         )
-    return true(ConditionType.COMMIT_SAFE, kept.reason, f"Others commit to the table: {kept.sentence}.")
+    return true(ConditionType.COMMIT_SAFE, kept.reason, f"Other writers commit to the table: {kept.sentence}.")
 
 
 def single_committer(kept: Protection) -> Finding:
     """CommitSafe without foreign writers: True in every catalog; the message says what a foreign writer would mean."""
     means, safety = Reason.SINGLE_COMMITTER.means, "would be safe" if kept.declared_safe else "would not be safe"
-    return true(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, f"{means} Others {safety}: {kept.sentence}.")
+    return true(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, f"{means} Other writers {safety}: {kept.sentence}.")
 
 
 def may_commit(context: TableContext, status: TableStatus) -> bool:
@@ -69,5 +69,5 @@ def describe_safety(spec: PaimonTableSpec, status: TableStatus, kept: Protection
     """Why commits are unsafe, and the overrides."""
     commit = foreign_commits.undeclared_commit(spec, status)
     if commit is None:
-        return f"Others commit to the table, and {kept.sentence}. {Reason.COMMIT_UNSAFE.remedy}"
+        return f"Other writers commit to the table, and {kept.sentence}. {Reason.COMMIT_UNSAFE.remedy}"
     return foreign_commits.describe_commit(commit, spec, locked=kept.declared_safe)

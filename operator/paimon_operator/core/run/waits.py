@@ -10,7 +10,7 @@ from datetime import datetime
 
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import ON_DEMAND
+from paimon_operator.api.run.spec import ON_DEMAND, PaimonRun
 from paimon_operator.api.run.status import Attempt, FailureClass, Phase
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.conditions import Finding
@@ -69,7 +69,11 @@ def until_executors_end(observed: RunObserved, now: datetime) -> Step | None:
 
 def refuse_type_of_user(observed: RunObserved, now: datetime) -> Step | None:
     """Ends a run that a user created and only the operator may start."""
-    run = observed.run
+    return refused_by_type(observed.run, now)
+
+
+def refused_by_type(run: PaimonRun, now: datetime) -> Step | None:
+    """The end of a run that a user created although only the operator starts its type; None for all others."""
     if run.spec.trigger is not None or run.spec.type in ON_DEMAND:
         return None
     message = f"only the operator starts runs of type {run.spec.type}; delete this run"

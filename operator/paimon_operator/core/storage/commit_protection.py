@@ -26,11 +26,11 @@ class Protection:
 
 COMMIT_LOCK: Final = Protection(
     Reason.COMMIT_LOCK,
-    "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true",
+    "the operator commits under the metastore's lock, and other writers must too: same uri, lock.enabled=true",
 )
 ATOMIC_RENAME: Final = Protection(
     Reason.ATOMIC_RENAME,
-    "HDFS lets one of two commits win, and the other writer notices and commits again",
+    "HDFS accepts one of two commits, and the other writer notices and commits again",
     undeclared_safe=True,
 )
 
@@ -40,4 +40,4 @@ def unprotected(sentence: str) -> Protection:
     return Protection(Reason.COMMIT_UNSAFE, sentence, declared_safe=False)
 
 
-UNKNOWN: Final = unprotected("nothing is known to hold two commits apart here: commits can get lost")
+UNKNOWN: Final = unprotected("nothing is known to serialise commits here: commits can get lost")
