@@ -10,7 +10,8 @@ import pytest
 from kubernetes import client as official
 from kubernetes import config
 
-from paimon_operator.core.naming import API_VERSION, FINALIZER
+from paimon_operator.api.base import API_VERSION
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import (
     AlreadyExistsError,

@@ -127,7 +127,7 @@ def test_while_a_node_is_silent_the_run_waits_and_the_way_out_that_it_tells_work
     status = {"status": {"phase": "Failed", "conditions": [collected]}}
     stage.core.patch_namespaced_pod_status(pod.metadata.name, stage.namespace, status)
     stage.delete_pod(pod, force=True)
-    message = said(stage, pod, "is silent; a driver may still be at work there")
+    message = said(stage, pod, "is silent; a driver may still be running there")
     assert (run_of(stage, pod)["status"]["phase"], pods_of(stage, pod)) == ("Running", [pod.metadata.name])
     assert stage.wait_for_condition(TABLES, "silent", "Stalled", "True", "NodeSilent")["message"].endswith(message)
 

@@ -53,7 +53,7 @@ async def test_no_other_run_makes_a_pod_while_the_driver_of_a_freed_run_may_be_a
     stalled = waiting_run(operator)["Stalled"]
     assert (stalled["status"], stalled["reason"]) == ("True", "NodeSilent")
     assert f"kubectl delete pod {pod} -n {SHOP} --force" in stalled["message"]
-    assert "Never take the finalizer off the run" in stalled["message"]
+    assert "Do not remove the finalizer of the run" in stalled["message"]
     assert operator.condition("Stalled")[1] == "NodeSilent"
 
     body = operator.store.peek(Kind.POD, SHOP, pod) or {}

@@ -204,7 +204,7 @@ async def test_a_pod_that_may_not_be_let_go_is_told_on_run_and_table_and_tried_a
     (pod,) = operator.store.names(Kind.POD)
     await operator.end_pod(pod, exit_code=30, error=BROKEN)
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
-    assert f"pod {pod} cannot be let go" in operator.condition("Stalled")[2]
+    assert f"pod {pod} cannot be released" in operator.condition("Stalled")[2]
     assert "admission webhook denied the request" in operator.condition("Stalled")[2]
     for _ in range(60):
         await operator.pass_time(minutes=1)

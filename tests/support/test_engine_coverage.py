@@ -13,7 +13,7 @@ from tests.support import engine_coverage
 CASE = '<testcase classname="{0}" name="{1}">{2}</testcase>'
 IN_SPARK = [
     (module, "test_a[paimon-1.4]", "")
-    for module in engine_coverage.modules_of("paimon-1.4")
+    for module in sorted(engine_coverage.modules_of("paimon-1.4"))
     if module.startswith("tests.spark.")
 ]
 WHOLE = [*IN_SPARK, ("tests.e2e.test_happy_path", "test_b[paimon-1.4]", "")]

@@ -72,6 +72,17 @@ def keyed_by(key: str) -> Json:
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
 
 
+def truncated(text: str, limit: int) -> str:
+    """`text`, at most `limit` characters long; a longer one ends with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def truncated_to_bytes(text: str, limit: int) -> str:
+    """`text`, at most `limit` bytes long in UTF-8; a longer one ends with an ellipsis, which takes 3 bytes."""
+    encoded = text.encode()
+    return text if len(encoded) <= limit else encoded[: limit - 3].decode(errors="ignore") + "…"
+
+
 def to_the_second(moment: datetime) -> datetime:
     """The time in UTC without fractions, so that a time read back from the API server equals the time written."""
     return moment.astimezone(UTC).replace(microsecond=0)

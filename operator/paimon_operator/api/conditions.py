@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
-from paimon_operator.api.base import ApiModel, Int64, Message, ReasonText, Time
+from paimon_operator.api.base import ApiModel, Int64, Message, ReasonText, Time, truncated
 from paimon_operator.api.reasons import Reason
 
 MAX_MESSAGE = 2048
@@ -68,7 +68,7 @@ class Condition(ApiModel):
             type=type_,
             status=status,
             reason=reason.value,
-            message=_shortened(message),
+            message=truncated(message, MAX_MESSAGE),
             last_transition_time=since,
             observed_generation=generation,
         )
@@ -77,7 +77,3 @@ class Condition(ApiModel):
 def find(conditions: Iterable[Condition], type_: ConditionType) -> Condition | None:
     """The condition of this type, None without one."""
     return next((condition for condition in conditions if condition.type == type_), None)
-
-
-def _shortened(message: str) -> str:
-    return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"

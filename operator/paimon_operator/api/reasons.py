@@ -465,3 +465,11 @@ class Reason(StrEnum):
         "PaimonTables still refer to the catalog that is being deleted.",
         "Delete these PaimonTables.",
     )
+
+
+def known_reason(word: str | None, otherwise: Reason) -> Reason:
+    """The member of the closed list that `word` names; `otherwise` for a word that this version does not know.
+
+    Newer Spark images and stored statuses of other versions may carry unknown words.
+    """
+    return next((reason for reason in Reason if reason == word), otherwise)

@@ -1,7 +1,8 @@
-"""How long to wait before the next try: doubling, bounded, and spread by a hash instead of a random number.
+"""Delays before a retry. Which failure classes are retried: core.operations.retries.
 
-The spread keeps a fleet that failed together from coming back together; the hash keeps it the same after a restart, so
-a waiting object is never put off by looking at it again.
+A delay doubles with each failure, is bounded, and is spread by a hash of who waits. The spread keeps tables that failed
+together from retrying together. A hash instead of a random number gives the same delay at every reconcile and after a
+restart.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import timedelta
 from typing import Final
 
 SPREAD: Final = 0.25
-"""The longest stretch of a delay, as a share of it."""
+"""The largest extension of a delay, as a fraction of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +24,9 @@ class Backoff:
     last: timedelta
 
     def delay(self, failures: int, key: str) -> timedelta:
-        """The wait after the `failures`-th failure in a row (1 or more), within [first, last], whole seconds.
+        """The delay after the `failures`-th failure in a row, within [first, last], in whole seconds.
 
-        `key` names who waits (a UID, or a run's name); two keys wait differently long, one key always equally long.
+        `key` names who waits (a UID or a run's name) and decides the spread. Raises ValueError for less than 1 failure.
         """
         if failures < 1:
             raise ValueError("a delay follows a failure: failures must be at least 1")
@@ -36,13 +37,13 @@ class Backoff:
 
 
 CONFLICT: Final = Backoff(first=timedelta(seconds=5), last=timedelta(minutes=2))
-"""Another committer was faster: it is done within seconds."""
+"""Another commit came first. Such a conflict is over within seconds."""
 INFRASTRUCTURE: Final = Backoff(first=timedelta(seconds=10), last=timedelta(minutes=5))
 """A node, a server or the Pod failed."""
 ENVIRONMENT: Final = Backoff(first=timedelta(minutes=1), last=timedelta(minutes=15))
-"""A Secret, bucket, permission or input is wrong: mended by people. Bounds by the API page, "Conditions"."""
+"""A Secret, bucket, permission or input is wrong; a human fixes it. Bounds: the API page, "Conditions"."""
 
 
 def _fraction(key: str) -> float:
-    """A number in [0, 1) that only `key` decides."""
+    """A number in [0, 1) that depends on `key` only."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big") / 2**48

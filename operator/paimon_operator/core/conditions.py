@@ -1,6 +1,6 @@
-"""Conditions as a whole: the list of an object is replaced from findings, and the difference is told as Events.
+"""The conditions of an object: findings replace the whole list, and transitions become Events.
 
-`Reconciling` and `Stalled` follow kstatus: both stand in every list, False when they do not hold, and never both True.
+`Reconciling` and `Stalled` follow kstatus: both are in every list, and never both True.
 """
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
+from paimon_operator.api.base import ApiModel, truncated_to_bytes
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.decision import EventNote
+
+StatusT = TypeVar("StatusT", bound=ApiModel)
 
 ORDER: Final = {type_: position for position, type_ in enumerate(ConditionType)}
 MAX_NOTE_BYTES: Final = 1024
@@ -24,14 +27,14 @@ _GOOD_WHEN_TRUE = {
     ConditionType.HEALTHY,
     ConditionType.COMMIT_SAFE,
 }
-_WARNED = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
-"""Steps of work that nobody hopes for."""
-_TOLD_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
+_WARNING_REASONS = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
+"""Reasons of Reconciling that are announced by a Warning."""
+_ANNOUNCED_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What holds of one condition now; when it began to is worked out from the condition before."""
+    """The current state of one condition. Its transition time follows from the condition before."""
 
     type_: ConditionType
     status: ConditionStatus
@@ -50,40 +53,71 @@ def false(type_: ConditionType, reason: Reason, message: str) -> Finding:
 
 
 def unknown(type_: ConditionType, reason: Reason, message: str) -> Finding:
-    """Whether the condition holds is not known."""
+    """The condition is Unknown."""
     return Finding(type_=type_, status=ConditionStatus.UNKNOWN, reason=reason, message=message)
 
 
 def reconciling(reason: Reason, message: str) -> tuple[Finding, Finding]:
-    """Work is under way: Reconciling is True, Stalled is False."""
+    """Work is in progress: Reconciling is True, Stalled is False."""
     return (
         true(ConditionType.RECONCILING, reason, message),
-        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
+        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "no manual action is needed"),
     )
 
 
 def stalled(reason: Reason, message: str) -> tuple[Finding, Finding]:
     """A human must act: Stalled is True, Reconciling is False."""
     return (
-        false(ConditionType.RECONCILING, reason, "stopped until what Stalled says is mended"),
+        false(ConditionType.RECONCILING, reason, "stopped until the problem that Stalled reports is fixed"),
         true(ConditionType.STALLED, reason, message),
     )
 
 
-def idle(reason: Reason, message: str = "nothing is under way") -> tuple[Finding, Finding]:
-    """Nothing is under way and nobody must act: both are False."""
+def idle(reason: Reason, message: str = "no work is in progress") -> tuple[Finding, Finding]:
+    """No work is in progress and no human must act: both are False."""
     return (
         false(ConditionType.RECONCILING, reason, message),
-        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "nothing is to be done by hand"),
+        false(ConditionType.STALLED, Reason.NO_ACTION_NEEDED, "no manual action is needed"),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionReport:
+    """The conditions of one reconcile and the Events that announce what changed."""
+
+    conditions: tuple[Condition, ...]
+    events: tuple[EventNote, ...]
+    generation: int
+
+    def into(self, status: StatusT) -> StatusT:
+        """`status` with these conditions and the generation that they were found for."""
+        return status.model_copy(update={"observed_generation": self.generation, "conditions": self.conditions})
+
+
+def report(
+    before: Iterable[Condition],
+    findings: Iterable[Finding],
+    *,
+    generation: int,
+    now: datetime,
+    events: Iterable[EventNote] = (),
+) -> ConditionReport:
+    """Ends every reconcile: findings become conditions, and transitions become Events behind `events`.
+
+    `before` are the stored conditions. Raises ValueError where `replaced` does.
+    """
+    old = tuple(before)
+    conditions = replaced(old, findings, generation=generation, now=now)
+    notes = without_repetition((*events, *transitions(old, conditions)))
+    return ConditionReport(conditions=conditions, events=notes, generation=generation)
 
 
 def replaced(
     old: Iterable[Condition], findings: Iterable[Finding], *, generation: int, now: datetime
 ) -> tuple[Condition, ...]:
-    """The whole new list in a fixed order, however the findings came; a condition without a finding is left out.
+    """The whole new list, in the order of ConditionType; a condition without a finding is removed.
 
-    lastTransitionTime stays where the status stays. Raises ValueError on two findings of one type, and when Reconciling
+    lastTransitionTime changes only with the status. Raises ValueError on two findings of one type, and when Reconciling
     and Stalled are both True.
     """
     before, found = tuple(old), sorted(findings, key=lambda finding: ORDER[finding.type_])
@@ -97,18 +131,18 @@ def replaced(
 
 
 def transitions(old: Iterable[Condition], new: Iterable[Condition]) -> tuple[EventNote, ...]:
-    """What is worth an Event: good turning bad, bad turning good, another reason for bad, another step of work.
+    """The Events for what changed: good to bad, bad to good, another reason for bad, another step of work.
 
-    A condition that starts out well is silent, except Ready and Succeeded; so is one whose message alone changed.
-    Conditions that have the same reason, or say the same words, make one Event.
+    A condition that starts good makes no Event, except Ready and Succeeded; neither does a change of the message alone.
+    Conditions with the same reason, or with the same message, make one Event.
     """
     before = {condition.type: condition for condition in old}
     notes = (_note(before.get(condition.type), condition) for condition in new)
-    return told_once(note for note in notes if note is not None)
+    return without_repetition(note for note in notes if note is not None)
 
 
-def told_once(notes: Iterable[EventNote]) -> tuple[EventNote, ...]:
-    """The notes of one decision, the first for each reason and each text: nobody wants to read a thing twice."""
+def without_repetition(notes: Iterable[EventNote]) -> tuple[EventNote, ...]:
+    """The notes of one decision: the first for each reason and each text."""
     return tuple(_distinct(notes))
 
 
@@ -127,22 +161,22 @@ def _condition(finding: Finding, before: tuple[Condition, ...], generation: int,
 def _note(before: Condition | None, after: Condition) -> EventNote | None:
     if before is not None and (before.status, before.reason) == (after.status, after.reason):
         return None
-    if not _worth_telling(before, after):
+    if not _is_announced(before, after):
         return None
-    bad = _is_bad(after) or after.reason in _WARNED
+    bad = _is_bad(after) or after.reason in _WARNING_REASONS
     return EventNote(type_="Warning" if bad else "Normal", reason=after.reason, note=_note_text(after))
 
 
-def _worth_telling(before: Condition | None, after: Condition) -> bool:
+def _is_announced(before: Condition | None, after: Condition) -> bool:
     if after.type in (ConditionType.RECONCILING, ConditionType.SUSPENDED):
         ended = before is not None and before.status is ConditionStatus.TRUE
         return after.status is ConditionStatus.TRUE or (ended and after.type is ConditionType.SUSPENDED)
     if _is_bad(after):
         return True
     if after.status is ConditionStatus.UNKNOWN or after.type is ConditionType.STALLED:
-        return False  # what is well again says so itself: Ready, Healthy, Succeeded
+        return False  # recovery is announced by Ready, Healthy or Succeeded
     if before is None or before.status is ConditionStatus.UNKNOWN:
-        return after.type in _TOLD_WHEN_FIRST_GOOD
+        return after.type in _ANNOUNCED_WHEN_FIRST_GOOD
     return _is_bad(before)
 
 
@@ -153,11 +187,7 @@ def _is_bad(condition: Condition) -> bool:
 
 
 def _note_text(condition: Condition) -> str:
-    text = condition.message or str(condition.type)
-    encoded = text.encode()
-    if len(encoded) <= MAX_NOTE_BYTES:
-        return text
-    return encoded[: MAX_NOTE_BYTES - 3].decode(errors="ignore") + "…"
+    return truncated_to_bytes(condition.message or str(condition.type), MAX_NOTE_BYTES)
 
 
 def _distinct(notes: Iterable[EventNote]) -> Iterator[EventNote]:

@@ -1,7 +1,7 @@
-"""What the pure side hands back: the whole desired status, and at most one thing to do about it.
+"""The result of the pure core: the whole desired status, and the actions to take.
 
-The runtime carries a decision out in a fixed order: finalizer, status, actions, events. An action is only
-carried out once the status that names it is stored, so a process killed in between repeats it under the same name.
+The runtime applies a decision in a fixed order: finalizer, status, actions, events. An action is taken only after the
+status that names it is stored, so a process that was killed in between repeats it under the same name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FinalizerStep = Literal["keep", "add", "remove"]
 
 @dataclass(frozen=True, kw_only=True)
 class Create:
-    """Create `body`. A name that is taken is ours if its controller owner is `owner_uid`, and an error otherwise."""
+    """Creates `body`. An existing object of that name is ours if `owner_uid` controls it; otherwise it is an error."""
 
     kind: Kind
     body: Manifest
@@ -28,13 +28,13 @@ class Create:
 
     @property
     def name(self) -> str:
-        """Of the object."""
+        """metadata.name of the object."""
         return str(self.body["metadata"]["name"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delete:
-    """Delete the object of this UID, with the object's own grace period."""
+    """Deletes the object of this UID, with the object's own grace period."""
 
     kind: Kind
     name: str
@@ -43,7 +43,7 @@ class Delete:
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """Take our finalizer off the object of this UID, which carries `finalizers` now."""
+    """Removes our finalizer from the object of this UID, whose finalizers are `finalizers` now."""
 
     kind: Kind
     name: str
@@ -56,7 +56,7 @@ Action = Create | Delete | Release
 
 @dataclass(frozen=True, kw_only=True)
 class EventNote:
-    """An Event worth telling: the transition of a condition, a run started or ended."""
+    """An Event to post: the transition of a condition, a run that started or ended."""
 
     type_: Literal["Normal", "Warning"]
     reason: str
@@ -65,23 +65,23 @@ class EventNote:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision(Generic[StatusT]):
-    """The outcome of one look at one object."""
+    """The outcome of one reconcile of one object."""
 
     status: StatusT | None
-    """The whole status to store; None leaves the stored one (the object is going away)."""
+    """The whole status to store; None keeps the stored one (the object is being deleted)."""
     finalizer: FinalizerStep = "keep"
     actions: tuple[Action, ...] = ()
     """In order; every create has a deterministic name, so repeating the list is harmless."""
     events: tuple[EventNote, ...] = ()
     requeue_after: timedelta | None = None
-    """When to look again without being told; None: only when something changes or at the resync."""
+    """When to reconcile again without a change; None: only on a change or at the resync."""
     log: tuple[str, ...] = field(default=())
-    """Sentences for the operator's own log, for what no status can hold (a namespace that is going away)."""
+    """Sentences for the operator's log, where no status can hold them (the namespace is being deleted)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """What the API server said when something was to be created, deleted or let go; it is tried again anyway."""
+    """The API server's answer to a create, delete or release that it refused. The action is tried again."""
 
     reason: Reason
     message: str

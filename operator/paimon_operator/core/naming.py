@@ -1,7 +1,7 @@
 """Names, labels and owner references of everything the operator creates.
 
-A name is a function of what the object is for, so that a process that was killed and starts over asks for the same name
-again and finds its own object (409) instead of making a second one. Source of the rule: the API page, "Names".
+A name follows from the object's purpose. An operator that was killed and starts over therefore requests the same name
+and finds its own object (409) instead of creating a second one. Source of the rule: the API page, "Names".
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from paimon_operator.api.base import API_VERSION, GROUP
 from paimon_operator.core.ports import Kind, Manifest
 
-GROUP: Final = "paimon-operator.dev"
-API_VERSION: Final = f"{GROUP}/v1alpha1"
+PLURALS: Final = {Kind.TABLE: "paimontables", Kind.CATALOG: "paimoncatalogs", Kind.RUN: "paimonruns"}
+"""The operator's own kinds as they are named in paths of the API, in roles and in CRDs."""
 FINALIZER: Final = f"{GROUP}/finalizer"
 FIELD_MANAGER: Final = "paimon-operator"
 
@@ -58,18 +59,18 @@ def pod_name(run: str, attempt: int) -> str:
 
 
 def host_name(owner: str) -> str:
-    """The host name that all Pods of one table have, where others keep it: a DNS label. `owner` is the job's."""
+    """The host name of all Pods of one table, a DNS label: metastores record it. `owner` is the job's owner."""
     tail = f"-{_digest(owner)}"
     return _slug(owner.rpartition("/")[2], LABEL_LENGTH - len(tail)) + tail
 
 
 def config_map_name(run: str) -> str:
-    """The ConfigMap that holds the run's job. A subdomain like the run's own name, which always fits."""
+    """The ConfigMap with the run's job. Its name may be as long as the run's own."""
     return run
 
 
 def label_value(name: str) -> str:
-    """`name` where it fits into a label value; a longer one is cut and told apart by a hash."""
+    """`name` if it fits into a label value; a longer name is cut and made unique by a hash."""
     if len(name) <= LABEL_LENGTH:
         return name
     digest = _digest(name)
@@ -77,7 +78,7 @@ def label_value(name: str) -> str:
 
 
 def run_labels(table: str) -> dict[str, str]:
-    """Labels of a PaimonRun; with `TABLE_LABEL` the table finds its runs."""
+    """Labels of a PaimonRun. The table lists its runs by `TABLE_LABEL`."""
     return {MANAGED_BY_LABEL: FIELD_MANAGER, TABLE_LABEL: label_value(table)}
 
 
@@ -92,18 +93,18 @@ def pod_labels(table: str, run: str, attempt: int) -> dict[str, str]:
 
 
 def executor_labels(table: str, run: str) -> dict[str, str]:
-    """Labels of the executors of all attempts. By them they are found, and told from drivers."""
+    """Labels of the executors of all attempts. They select executors and distinguish them from drivers."""
     return {**child_labels(table, run), ROLE_LABEL: EXECUTOR}
 
 
 def is_executor(body: Manifest) -> bool:
-    """Whether a Pod is a driver's executor, by its label."""
+    """Whether a Pod is an executor, by its label."""
     labels: Mapping[str, str] = body["metadata"].get("labels") or {}
     return labels.get(ROLE_LABEL) == EXECUTOR
 
 
 def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
-    """The controller reference that ties a child to its owner; garbage collection follows it."""
+    """The controller reference from a child to its owner; garbage collection follows it."""
     return {
         "apiVersion": API_VERSION,
         "kind": kind,
@@ -115,13 +116,13 @@ def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
 
 
 def controller_uid(body: Manifest) -> str | None:
-    """UID of what controls `body`, None when nothing does: tells an own object from a stranger's after a 409."""
+    """UID of the object that controls `body`, None without one. After a 409 it shows whether the object is ours."""
     owner = _controller(body)
     return None if owner is None else str(owner["uid"])
 
 
 def controlling_run(body: Manifest) -> str | None:
-    """Name of the run that controls a Pod. Not by label: a label holds less than a run's name."""
+    """Name of the run that controls a Pod; None without one. A label is too short for every run's name."""
     owner = _controller(body)
     is_run = owner is not None and (owner["kind"], owner["apiVersion"]) == (Kind.RUN, API_VERSION)
     return str(owner["name"]) if owner is not None and is_run else None

@@ -1,7 +1,4 @@
-"""What the core's callers need from the world, as Protocols.
-
-`kube` implements them, `runtime` uses them, `app` joins the two.
-"""
+"""The dependencies of the runtime, as Protocols: `kube` implements them, `runtime` uses them, `app` connects both."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 Manifest = Mapping[str, Any]
-"""A Kubernetes object as plain JSON: the one place where values are untyped."""
+"""A Kubernetes object as plain JSON, untyped."""
 
 
 class Kind(StrEnum):
-    """Every kind of object the operator touches. There is no Secret among them, on purpose."""
+    """Every kind of object that the operator reads or writes. It deliberately handles no Secret."""
 
     TABLE = "PaimonTable"
     CATALOG = "PaimonCatalog"
@@ -45,7 +42,7 @@ class ObjectStore(Protocol):
         """The stored object. Raises AlreadyExistsError when the name is taken."""
 
     async def delete(self, kind: Kind, namespace: str, name: str, *, uid: str) -> None:
-        """Asks for deletion of exactly this object (UID precondition); an object that is gone already is fine."""
+        """Requests deletion of exactly this object (UID precondition); a missing object is no error."""
 
     async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
         """Server-side apply of the whole status by our field manager; returns the stored object.
@@ -58,7 +55,7 @@ class ObjectStore(Protocol):
         """Replaces metadata.finalizers if the object is still at its resourceVersion; raises StaleError otherwise."""
 
     async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
-        """Takes our finalizer off exactly this object, whatever else changes in it meanwhile; one that is gone is fine.
+        """Removes our finalizer from exactly this object, whatever else changes in it; a missing object is no error.
 
         Raises StaleError when the name is another object's now, or its finalizers are not `finalizers` any more.
         """
@@ -72,7 +69,7 @@ class EventSink(Protocol):
 
 
 class Clock(Protocol):
-    """Where `now` comes from; the runtime's only source of time for decisions."""
+    """The source of `now` for all decisions."""
 
     def now(self) -> datetime:
         """The current time in UTC, aware."""

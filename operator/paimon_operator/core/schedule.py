@@ -1,8 +1,8 @@
 """Five-field cron in a time zone: when the next tick is, and which tick is due.
 
-A tick t is due when t <= now and t lies after the last tick that was acted on. Of several missed ticks only the latest
-runs. All results are in UTC. Clock changes follow Debian's cron, as `cronsim` does: a fixed time that the spring gap
-skips runs once when the gap ends, a fixed time that the autumn repeats runs once, and `*/15` simply goes on.
+A tick t is due when t <= now and t is after the last tick that was answered. Of several missed ticks only the latest
+runs. All results are in UTC. Clock changes follow Debian's cron, as `cronsim` does: a fixed time in the skipped hour
+runs once when the gap ends, a fixed time in the repeated hour runs once, and `*/15` continues through both.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _PROBE: Final = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class ScheduleError(ValueError):
-    """A cron text or time zone that cannot be read; the message is one clause without a full stop."""
+    """An invalid cron expression or time zone. The message is one clause without a full stop."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A cron expression read in a zone. Make one with `parse`, which checks both."""
+    """A cron expression in a time zone. `parse` creates it and checks both."""
 
     expression: str
     zone: ZoneInfo
@@ -36,7 +36,7 @@ class Schedule:
         return _next_tick(self, moment)
 
     def due(self, last: datetime, now: datetime) -> datetime | None:
-        """The latest tick in (last, now], or None. `last` is the tick acted on last, or the object's creation."""
+        """The latest tick in (last, now], or None. `last` is the last answered tick, or the object's creation."""
         tick = self.next_after(last)
         if tick > now:
             return None
@@ -51,16 +51,16 @@ class Schedule:
         moment = moment.astimezone(UTC)
         for local in CronSim(self.expression, moment.astimezone(self.zone)):
             tick = local.astimezone(UTC)
-            # In the second pass of a repeated hour cronsim hands out ticks of the first, which is over.
+            # In the second pass of a repeated hour, cronsim returns ticks of the first pass, which is over.
             if tick > moment:
                 yield tick
         raise ScheduleError(f"{self.expression!r} never comes")
 
     def _shortly_before(self, now: datetime) -> datetime:
-        """A moment before the latest tick, so near to it that few steps lead from one to the other.
+        """A moment shortly before the latest tick, so that few ticks lie between the two.
 
-        Searching backwards alone is not enough: in the second pass of a repeated hour the wall clock reads as in the
-        first, and cronsim overlooks the ticks of the first pass that lie after that reading.
+        A backward search alone is not enough: in the second pass of a repeated hour the wall clock reads as in the
+        first pass, and cronsim skips the ticks of the first pass after that reading.
         """
         start = now.astimezone(self.zone)
         earlier = next(CronSim(self.expression, start, reverse=True), start)
@@ -69,13 +69,13 @@ class Schedule:
 
 @lru_cache(maxsize=16384)
 def _next_tick(schedule: Schedule, moment: datetime) -> datetime:
-    # A fleet's tables share schedules and last ticks, and a settled table asks the same question at every look.
+    # Tables share schedules and last ticks, and an idle table asks for the same tick at every reconcile.
     return next(schedule.ticks_after(moment))
 
 
 @lru_cache(maxsize=4096)
 def parse(expression: str, zone: str) -> Schedule:
-    """Reads both texts. Raises ScheduleError; the result is cached, because ten thousand tables share few schedules."""
+    """The schedule of both texts. Raises ScheduleError. Cached: ten thousand tables share few schedules."""
     if len(expression.split()) != _FIELDS:
         raise ScheduleError(f"{expression!r} has not the five fields of a cron schedule")
     schedule = Schedule(expression, time_zone(zone))

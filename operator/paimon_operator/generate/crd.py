@@ -19,7 +19,9 @@ from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
 from paimon_operator.api.run.status import RunStatus
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.naming import PLURALS
 from paimon_operator.core.operations import registry
+from paimon_operator.core.ports import Kind
 from paimon_operator.generate.run_types import run_spec, with_run_types
 from paimon_operator.generate.structural import structural
 
@@ -67,7 +69,7 @@ _AGE: Final = PrinterColumn("Age", ".metadata.creationTimestamp", "date")
 RESOURCES: Final = (
     ResourceDefinition(
         kind="PaimonCatalog",
-        plural="paimoncatalogs",
+        plural=PLURALS[Kind.CATALOG],
         short_name="pcat",
         model=PaimonCatalog,
         spec=PaimonCatalogSpec,
@@ -85,7 +87,7 @@ RESOURCES: Final = (
     ),
     ResourceDefinition(
         kind="PaimonTable",
-        plural="paimontables",
+        plural=PLURALS[Kind.TABLE],
         short_name="pt",
         model=PaimonTable,
         spec=PaimonTableSpec,
@@ -108,7 +110,7 @@ RESOURCES: Final = (
     ),
     ResourceDefinition(
         kind="PaimonRun",
-        plural="paimonruns",
+        plural=PLURALS[Kind.RUN],
         short_name="prun",
         model=PaimonRun,
         spec=PaimonRunSpec,

@@ -6,6 +6,8 @@ import hashlib
 import logging
 from typing import Final
 
+from paimon_operator.api.base import truncated_to_bytes
+from paimon_operator.core.conditions import MAX_NOTE_BYTES
 from paimon_operator.core.ports import Clock, Kind, Manifest
 from paimon_operator.errors import AlreadyExistsError, KubernetesError
 from paimon_operator.kube.requests import ApiServer, Json
@@ -13,8 +15,6 @@ from paimon_operator.kube.resources import RESOURCES
 
 CONTROLLER: Final = "paimon-operator.dev/operator"
 """`reportingController`: must be a qualified name."""
-_NOTE_BYTES: Final = 1024
-"""The longest note that the API server takes, in bytes of UTF-8."""
 _EVENTS: Final = RESOURCES[Kind.EVENT]
 _log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class KubeEvents:
         self._server, self._clock, self._instance = server, clock, instance[:128]
 
     async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
-        body = self._event(regarding, type_=type_, reason=reason, note=_cut(note))
+        body = self._event(regarding, type_=type_, reason=reason, note=truncated_to_bytes(note, MAX_NOTE_BYTES))
         namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
         try:
             try:
@@ -72,8 +72,3 @@ class KubeEvents:
 
     def _now(self) -> str:
         return self._clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _cut(note: str) -> str:
-    data = note.encode()
-    return note if len(data) <= _NOTE_BYTES else data[: _NOTE_BYTES - 3].decode(errors="ignore") + "..."

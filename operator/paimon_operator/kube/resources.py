@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from paimon_operator.api.base import API_VERSION
+from paimon_operator.core.naming import PLURALS
 from paimon_operator.core.ports import Kind
 
 
@@ -27,9 +28,7 @@ class Resource:
 
 
 RESOURCES: Final[dict[Kind, Resource]] = {
-    Kind.TABLE: Resource(API_VERSION, "paimontables"),
-    Kind.CATALOG: Resource(API_VERSION, "paimoncatalogs"),
-    Kind.RUN: Resource(API_VERSION, "paimonruns"),
+    **{kind: Resource(API_VERSION, plural) for kind, plural in PLURALS.items()},
     Kind.POD: Resource("v1", "pods"),
     Kind.CONFIG_MAP: Resource("v1", "configmaps"),
     Kind.EVENT: Resource("events.k8s.io/v1", "events"),

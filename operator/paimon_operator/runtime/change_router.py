@@ -154,20 +154,22 @@ class ChangeRouter:
                 return self._affected_by_run(key, known)
 
     def _affected_by_table(self, key: Key, known: Manifest | None) -> set[Key]:
+        """The table, other claimants of its place, its catalog, and runs that gained or lost the right to run."""
         body = self._cache.get(*key)
-        affected = {key} | self._claim(key, body)
-        before, after = (TableSummary.of(each) if each is not None else None for each in (known, body))
+        claimants = self._claim(key, body)
+        return {key} | claimants | self._affected_catalogs(key, known, body) | _affected_runs(key, known, body)
+
+    def _affected_catalogs(self, key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
+        """Catalogs to enqueue at once. If only the table's failures changed, they are enqueued soon instead."""
+        before = None if known is None else TableSummary.of(known)
+        after = None if body is None else TableSummary.of(body)
         # a successor of the same name may name another catalog
-        catalogs = {Key(Kind.CATALOG, key.namespace, facts.catalog) for facts in (before, after) if facts}
-        if before is not None and after is not None and before.without_failures == after.without_failures:
-            if before != after:
-                self._enqueue_soon(catalogs)
-        else:
-            affected |= catalogs
-        was, named = (_active_run(each) for each in (known, body))
-        if was != named:  # a run waits to be named, and one that is named no more must not go on
-            affected |= {Key(Kind.RUN, key.namespace, run["name"]) for run in (was, named) if run}
-        return affected
+        catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
+        if before is None or after is None or before.without_failures != after.without_failures:
+            return catalogs
+        if before != after:
+            self._enqueue_soon(catalogs)
+        return set()
 
     def _affected_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
         """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
@@ -240,6 +242,14 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
     return meta.get("uid"), meta.get("deletionTimestamp"), catalog["spec"]
+
+
+def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
+    """The runs that status.activeRun named and names, if it changed: one may start, the other must stop."""
+    before, after = _active_run(known), _active_run(body)
+    if before == after:
+        return set()
+    return {Key(Kind.RUN, key.namespace, run["name"]) for run in (before, after) if run}
 
 
 def _active_run(table: Manifest | None) -> Mapping[str, Any]:

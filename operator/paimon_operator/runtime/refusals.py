@@ -30,8 +30,12 @@ class _ActionKey:
     name: str
 
     @classmethod
+    def of_one(cls, action: Action) -> _ActionKey:
+        return cls(type(action), action.kind, action.name)
+
+    @classmethod
     def of(cls, actions: Iterable[Action]) -> set[_ActionKey]:
-        return {cls(type(action), action.kind, action.name) for action in actions}
+        return {cls.of_one(action) for action in actions}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,21 +66,24 @@ class Refusals:
         A timer alone is not enough: the status that reports a refusal is a change and enqueues the object.
         """
         now, asked = self._clock.now(), _ActionKey.of(decision.actions)
-        waiting = {what: each.not_before for what, each in self._of(key, uid).items() if now < each.not_before}
-        waiting = {what: waiting[what] for what in waiting.keys() & asked}
-        if not waiting:
+        refused = self._waiting(key, uid, asked, now)
+        if not refused:
             return None
-        if any(what.verb is Create for what in waiting):  # a Pod is of no use without its ConfigMap
-            waiting |= {what: min(waiting.values()) for what in asked - waiting.keys() if what.verb is Create}
-        others = tuple(action for action in decision.actions if not _ActionKey.of([action]) & waiting.keys())
-        return replace(decision, actions=others, requeue_after=min(waiting.values()) - now)
+        postponed = refused.keys() | _creates_behind(refused, asked)
+        allowed = tuple(action for action in decision.actions if _ActionKey.of_one(action) not in postponed)
+        return replace(decision, actions=allowed, requeue_after=min(refused.values()) - now)
+
+    def _waiting(self, key: Key, uid: str, asked: set[_ActionKey], now: datetime) -> dict[_ActionKey, datetime]:
+        """The actions of `asked` that were refused and must wait, each with the time of its next attempt."""
+        refused = self._of(key, uid)
+        return {what: each.not_before for what, each in refused.items() if what in asked and now < each.not_before}
 
     def record(self, key: Key, uid: str, error: RefusedError) -> timedelta:
         """Records the refusal and returns when to reconcile again: at once to report it, then with backoff.
 
         The message does not matter: quotas put counters into it, and admission webhooks put request ids into it.
         """
-        (what,) = _ActionKey.of([error.action])
+        what = _ActionKey.of_one(error.action)
         known = dict(self._of(key, uid))
         before = known.pop(what, None)  # the last one goes to the end
         count = before.count if before is not None else 0
@@ -101,3 +108,10 @@ class Refusals:
 
     def _of(self, key: Key, uid: str) -> Mapping[_ActionKey, _KnownRefusal]:
         return {what: each for what, each in self._known.get(key, {}).items() if each.uid == uid}
+
+
+def _creates_behind(refused: Collection[_ActionKey], asked: set[_ActionKey]) -> set[_ActionKey]:
+    """The creates of `asked`, if one of them was refused: a Pod cannot start without its ConfigMap."""
+    if not any(what.verb is Create for what in refused):
+        return set()
+    return {what for what in asked if what.verb is Create}

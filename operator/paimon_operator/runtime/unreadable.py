@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from paimon_operator.api.conditions import Condition, ConditionType
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.core.conditions import false, replaced, stalled, transitions, unknown
+from paimon_operator.core.conditions import false, report, stalled, unknown
 from paimon_operator.core.decision import EventNote
 from paimon_operator.core.ports import Kind, Manifest
 
@@ -43,17 +43,17 @@ def problem_of(error: ValidationError) -> str:
 def unreadable(kind: Kind, body: Manifest, problem: str, now: datetime) -> Unreadable:
     """The status to store; `problem` is a sentence with the field's path."""
     stored: Mapping[str, Any] = body.get("status") or {}
-    before = tuple(_conditions(stored))
     generation = body["metadata"].get("generation", 0)
     ready = (
         unknown(ConditionType.SUCCEEDED, Reason.INVALID_SPEC, problem)
         if kind is Kind.RUN
         else false(ConditionType.READY, Reason.INVALID_SPEC, problem)
     )
-    conditions = replaced(before, (ready, *stalled(Reason.INVALID_SPEC, problem)), generation=generation, now=now)
-    told = {"observedGeneration": generation, "conditions": [condition.to_json() for condition in conditions]}
-    status = {**stored, **told}
-    return Unreadable(status=status, changed=status != stored, events=transitions(before, conditions))
+    findings = (ready, *stalled(Reason.INVALID_SPEC, problem))
+    reported = report(_conditions(stored), findings, generation=generation, now=now)
+    conditions = [condition.to_json() for condition in reported.conditions]
+    status = {**stored, "observedGeneration": generation, "conditions": conditions}
+    return Unreadable(status=status, changed=status != stored, events=reported.events)
 
 
 def may_release(table: Manifest) -> bool:

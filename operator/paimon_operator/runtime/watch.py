@@ -13,14 +13,14 @@ from typing import Any, Final, Protocol
 import aiohttp
 import kopf
 
-from paimon_operator.core.naming import FIELD_MANAGER, GROUP, MANAGED_BY_LABEL
+from paimon_operator.api.base import GROUP
+from paimon_operator.core.naming import FIELD_MANAGER, MANAGED_BY_LABEL, PLURALS
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import OperatorError
 
 Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
 """Gives the API server's address and an authenticated session; called at the start and after every 401."""
 
-_PLURALS: Final = {Kind.TABLE: "paimontables", Kind.CATALOG: "paimoncatalogs", Kind.RUN: "paimonruns"}
 _BACKOFFS: Final = (1, 1, 2, 3, 5, 8)
 """Seconds between the tries of a list or watch that is answered 403, 429 or 5xx; then the process ends. Shorter than
 kopf's 54 s, since a leader whose Lease cannot be renewed ends after 10 s anyway."""
@@ -57,7 +57,7 @@ def build_registry(handlers: WatchHandlers, login: Login) -> kopf.OperatorRegist
 
         kopf.on.event(*resource, registry=registry, id=f"{kind}-changed")(changed)
 
-    for kind, plural in _PLURALS.items():
+    for kind, plural in PLURALS.items():
         watch(kind, GROUP, plural)
     watch(Kind.POD, *_PODS)
 

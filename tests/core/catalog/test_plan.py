@@ -61,20 +61,28 @@ def reconcile(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatal
     return seen.model_copy(update={"status": decision.status}), f"{ready.status.value} {ready.reason}", ready.message
 
 
-def test_while_no_run_reached_the_storage_the_newest_that_failed_to_is_told() -> None:
+def test_until_a_run_reaches_the_storage_the_message_names_the_first_table_by_name_that_failed_there() -> None:
     _, ready, message = reconcile(
-        catalog(), unreached("a", 1), unreached("b", 3, "CredentialsRefused"), unreached("c", 2)
+        catalog(), unreached("c", 1), unreached("a", 2, "CredentialsRefused"), unreached("b", 3)
     )
     assert ready == "Unknown CredentialsRefused"
-    assert "PaimonTable b could not: CredentialsRefused. Correct the Secret" in message
+    assert "PaimonTable a could not: CredentialsRefused. Correct the Secret" in message
 
 
-def test_a_run_that_failed_for_another_reason_says_nothing_about_the_storage() -> None:
+def test_the_newest_failure_of_a_table_gives_the_reason() -> None:
+    older = {"run": "r1", "reason": "AccessDenied", "time": "2026-11-21T08:00:00Z"}
+    newer = {"run": "r2", "reason": "BucketNotFound", "time": "2026-11-21T09:00:00Z"}
+    status = {"compaction": {"failure": newer}, "provision": {"failure": older}}
+    _, ready, _ = reconcile(catalog(), builders.table_manifest("a") | {"status": status})
+    assert ready == "Unknown BucketNotFound"
+
+
+def test_a_run_that_failed_for_another_reason_does_not_concern_the_storage() -> None:
     _, ready, message = reconcile(catalog(), unreached("a", 1, "TableDiffers"))
     assert (ready, message) == ("Unknown StorageUnverified", Reason.STORAGE_UNVERIFIED.means)
 
 
-def test_a_catalog_that_was_reached_stays_ready_and_tells_of_a_table_that_cannot_reach_it_now() -> None:
+def test_a_catalog_that_was_reached_stays_ready_and_names_a_table_that_cannot_reach_it_now() -> None:
     failure = {"run": "r", "reason": "StorageUnreachable", "time": "2026-11-21T08:00:00Z"}
     status = {"provision": {"lastTime": "2026-11-20T08:00:00Z"}, "writes": [{"name": "w", "failure": failure}]}
     seen, ready, message = reconcile(catalog(), builders.table_manifest("a") | {"status": status})
@@ -90,13 +98,21 @@ def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None
         again = [unreached(f"t{n}", minute if n % 7 == minute % 7 else n % 50) for n in range(1000)]
         seen, _, message = reconcile(seen, *again)
         assert message == first
-    told = first.partition("PaimonTable ")[2].partition(" ")[0]
-    _, _, message = reconcile(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != told))
-    assert message != first, "the table that was told of has recovered"
+    named = first.partition("PaimonTable ")[2].partition(" ")[0]
+    _, _, message = reconcile(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != named))
+    assert message != first, "the named table has recovered"
     assert len(message) < 400
 
 
-def test_it_tells_its_engine_and_counts_its_tables() -> None:
+def test_tables_that_fail_one_after_another_by_name_change_the_catalog_once() -> None:
+    """Schedules of equal time start runs in the order of names; the catalog's message must not follow each of them."""
+    seen, _, first = reconcile(catalog(), unreached("t0000"))
+    for count in range(2, 200):
+        seen, _, message = reconcile(seen, *(unreached(f"t{n:04}", n % 50) for n in range(count)))
+        assert message == first
+
+
+def test_the_status_has_the_engine_and_the_number_of_tables() -> None:
     status = decide(catalog(), tables=12).status
     assert status is not None
     assert status.to_json()["engine"] == {"name": "paimon-1.4", "paimon": "1.4.2", "spark": "3.5"}
@@ -127,10 +143,10 @@ def test_what_is_wrong_with_it_is_stalled(sentence: str, spec: dict[str, Any], r
 
 def test_outside_writers_make_it_unsafe() -> None:
     assert says(decide(catalog()), "CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
-    assert says(decide(catalog(), announced=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
+    assert says(decide(catalog(), declared=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
 
 
-def test_a_commit_that_nobody_announced_is_unsafe_even_on_hdfs_where_buckets_grow_with_the_keys() -> None:
+def test_an_undeclared_commit_is_unsafe_even_on_hdfs_where_buckets_grow_with_the_keys() -> None:
     commit = {"snapshotId": 7, "commitUser": "x", "kind": "APPEND", "time": "2026-11-20T12:00:00Z"}
     found = {"outsideWriters": {"stated": "None", "seenSnapshot": 7, "commit": commit}}
 
@@ -145,7 +161,7 @@ def test_a_commit_that_nobody_announced_is_unsafe_even_on_hdfs_where_buckets_gro
     assert safe() == ("False", "CommitUnsafe")
 
 
-def test_suspension_is_said_while_it_lasts_and_once_it_ended() -> None:
+def test_suspension_is_reported_while_it_lasts_and_once_after_it_ended() -> None:
     decision = decide(catalog(suspend=True))
     assert says(decision, "Suspended") == ("True", Reason.SUSPENDED)
     resumed = catalog().model_copy(update={"status": decision.status})
@@ -186,7 +202,7 @@ def test_a_deleted_catalog_without_our_finalizer_is_let_be() -> None:
     assert decide(catalog(guarded=False, deleted=True)).finalizer == "keep"
 
 
-def test_the_same_look_says_the_same() -> None:
+def test_equal_observations_give_an_equal_status() -> None:
     seen = catalog()
     first = decide(seen, tables=3)
     assert decide(seen.model_copy(update={"status": first.status}), tables=3) == Decision(status=first.status)
@@ -198,5 +214,5 @@ def test_what_is_observed_is_counted_from_plain_objects() -> None:
         builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},
         builders.table_manifest("c") | {"status": {"provision": {"failure": {}}}},
     ]
-    expected = CatalogObserved(tables=3, reached=True, announced=1, first_names=("a", "b", "c"))
+    expected = CatalogObserved(tables=3, reached=True, declared=1, first_names=("a", "b", "c"))
     assert CatalogObserved.of(tables) == expected

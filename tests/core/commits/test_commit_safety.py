@@ -22,21 +22,21 @@ FIXED = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
 LOCKS = frozenset({"PostgreSQL", "Hive"})
 NO_LOCK: frozenset[str] = frozenset()
 COMMIT = {"snapshotId": 813, "commitUser": "flink", "kind": "APPEND", "time": "2026-11-21T08:00:00Z"}
-S3 = "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost"
+S3 = "on S3 a commit can replace another one, and the metastore Filesystem has no lock: commits can get lost"
 CLAIM = "on a volume a commit can replace another one, and the metastore Filesystem has no lock: commits can get lost"
-HDFS = "HDFS lets one of two commits win, and the other writer notices and commits again"
-LOCK = "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true"
-NOTHING = "nothing is known to hold two commits apart here: commits can get lost"
+HDFS = "HDFS accepts one of two commits, and the other writer notices and commits again"
+LOCK = "the operator commits under the metastore's lock, and other writers must too: same uri, lock.enabled=true"
+NOTHING = "nothing is known to serialise commits here: commits can get lost"
 ALONE = "Only the operator commits to the table, with one run at a time."
 FOUND = (
     "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user flink, not by the operator, while "
-    "externalWriters is {}: commits can get lost. Stop that writer, then set externalWriters to {}; or, if it has to "
-    "go on"
+    "externalWriters is {}: commits can get lost. Stop that writer, then set externalWriters to {}; or, if it must "
+    "continue"
 )
 UNLOCKED = ", to Active, and the catalog's commitPolicy to AllowUnsafe."
 LOCKED = " and commits under the metastore's lock, to Active."
 
-# storage, metastore, locks of the engine: reason with writers that are announced, with found ones, and the sentence
+# storage, metastore, locks of the engine: reason with writers that are declared, with found ones, and the sentence
 KEPT = [
     ("s3", "Filesystem", NO_LOCK, "CommitUnsafe", "OutsideCommit", S3),
     ("s3", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", S3),
@@ -103,20 +103,20 @@ def test_no_combination_is_left_out() -> None:
 def test_every_combination_has_its_verdict_and_its_sentence(
     row: tuple[str, str, frozenset[str], str, str, str],
 ) -> None:
-    storage, metastore, locks, announced, found, sentence = row
+    storage, metastore, locks, declared, found, sentence = row
     kept = protection(storage, metastore, locks)
-    would = "would be safe" if announced in SAFE else "would not be safe"
-    lead = "Others commit to the table:" if announced in SAFE else "Others commit to the table, and"
+    would = "would be safe" if declared in SAFE else "would not be safe"
+    lead = "Other writers commit to the table:" if declared in SAFE else "Other writers commit to the table, and"
 
     for writers in ("None", "Paused"):
-        told = f"{ALONE} Others {would}: {sentence}."
+        told = f"{ALONE} Other writers {would}: {sentence}."
         assert says(kept, writers, found=False) == (True, "SingleCommitter", told)
     for discovered in (False, True):  # Active accounts for every commit
         told = f"{lead} {sentence}."
-        assert says(kept, "Active", found=discovered) == (announced in SAFE, announced, told)
+        assert says(kept, "Active", found=discovered) == (declared in SAFE, declared, told)
     for writers, other in (("None", "Paused"), ("Paused", "None")):
-        way_out = FOUND.format(writers, other) + (LOCKED if announced == "CommitLock" else UNLOCKED)
-        told = f"Others commit to the table: {sentence}." if found in SAFE else way_out
+        way_out = FOUND.format(writers, other) + (LOCKED if declared == "CommitLock" else UNLOCKED)
+        told = f"Other writers commit to the table: {sentence}." if found in SAFE else way_out
         assert says(kept, writers, found=True) == (found in SAFE, found, told)
 
 
@@ -153,18 +153,18 @@ def test_what_protects_a_catalog_is_read_from_its_manifest_and_its_engine(spec: 
 @pytest.mark.parametrize(
     ("metastore", "counts", "says", "message"),
     [
-        (None, (0, 0), "True SingleCommitter", f"{ALONE} Others would not be safe: {S3}."),
-        (None, (2, 0), "False CommitUnsafe", f"2 tables have outside writers that nothing holds apart: {S3}"),
-        (None, (1, 1), "False CommitUnsafe", f"2 tables have outside writers that nothing holds apart: {S3}"),
-        (JDBC, (0, 0), "True SingleCommitter", f"{ALONE} Others would be safe: {LOCK}."),
-        (JDBC, (1, 0), "True CommitLock", f"1 table has outside writers: {LOCK}"),
-        (JDBC, (5, 1), "False CommitUnsafe", f"1 table has outside writers that nothing holds apart: {LOCK}"),
+        (None, (0, 0), "True SingleCommitter", f"{ALONE} Other writers would not be safe: {S3}."),
+        (None, (2, 0), "False CommitUnsafe", f"2 tables have foreign writers whose commits nothing serialises: {S3}"),
+        (None, (1, 1), "False CommitUnsafe", f"2 tables have foreign writers whose commits nothing serialises: {S3}"),
+        (JDBC, (0, 0), "True SingleCommitter", f"{ALONE} Other writers would be safe: {LOCK}."),
+        (JDBC, (1, 0), "True CommitLock", f"1 table has foreign writers: {LOCK}"),
+        (JDBC, (5, 1), "False CommitUnsafe", f"1 table has foreign writers whose commits nothing serialises: {LOCK}"),
     ],
 )
 def test_a_catalog_sums_its_tables_up(metastore: Any, counts: tuple[int, int], says: str, message: str) -> None:
     catalog = builders.catalog(metastore=metastore)
     guarded = catalog.metadata.model_copy(update={"finalizers": (builders.FINALIZER,)})
-    observed = CatalogObserved(tables=7, announced=counts[0], found=counts[1])
+    observed = CatalogObserved(tables=7, declared=counts[0], found=counts[1])
     decision = plan_catalog(
         catalog.model_copy(update={"metadata": guarded}), observed, builders.operator_facts(), builders.NOW
     )

@@ -9,8 +9,11 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.catalog.plan import CatalogObserved
+from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.spec.capabilities import may_be_active
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -65,7 +68,7 @@ class World(TableWorld):
         return len(self.created) > before
 
 
-def test_a_run_is_told_the_snapshot_at_which_the_run_before_began() -> None:
+def test_a_run_inspects_commits_since_the_start_of_the_run_before() -> None:
     """Not the one that it left: a commit of others between the two would never be looked at."""
     seen = World()
     assert seen.since == 812
@@ -74,7 +77,7 @@ def test_a_run_is_told_the_snapshot_at_which_the_run_before_began() -> None:
     assert seen.since == 820
 
 
-def test_a_table_known_to_have_no_snapshot_is_looked_at_from_its_first_commit_on() -> None:
+def test_a_table_without_snapshots_is_inspected_from_its_first_commit_on() -> None:
     seen = TableWorld()
     seen.settle()
     seen.finish("Provision", created=True, seenSnapshot=0)
@@ -84,7 +87,7 @@ def test_a_table_known_to_have_no_snapshot_is_looked_at_from_its_first_commit_on
     assert known.seen_snapshot == 0
 
 
-def test_commits_before_the_table_was_verified_under_this_object_are_nobodys_fault() -> None:
+def test_commits_before_the_table_was_verified_under_this_object_are_ignored() -> None:
     seen = TableWorld()
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, seenSnapshot=812, outsideCommit=FOREIGN)
@@ -95,7 +98,7 @@ def test_commits_before_the_table_was_verified_under_this_object_are_nobodys_fau
     assert (known.seen_snapshot, known.commit) == (None, None)
 
 
-def test_a_commit_of_others_stops_what_commits_and_says_who_it_was_and_what_to_do() -> None:
+def test_an_undeclared_commit_blocks_runs_that_commit_and_reports_the_writer_and_the_overrides() -> None:
     seen = World().found()
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
@@ -104,13 +107,13 @@ def test_a_commit_of_others_stops_what_commits_and_says_who_it_was_and_what_to_d
         assert seen.condition(type_).message == (
             "snapshot 813 (APPEND, 2026-11-21T08:00:00Z) was made by commit user 0b0a3c5e-7d8f-4a53-9d9b-2f3f0d6f3a11, "
             "not by the operator, while externalWriters is None: commits can get lost. Stop that writer, then set "
-            "externalWriters to Paused; or, if it has to go on, to Active, and the catalog's commitPolicy to "
+            "externalWriters to Paused; or, if it must continue, to Active, and the catalog's commitPolicy to "
             "AllowUnsafe."
         )
     assert not seen.starts_work
 
 
-def test_it_is_told_by_one_event() -> None:
+def test_an_undeclared_commit_makes_one_event() -> None:
     seen = World().at_work()
     seen.decisions.clear()
     seen.finish(seenSnapshot=814, outsideCommit=FOREIGN)
@@ -121,14 +124,14 @@ def test_it_is_told_by_one_event() -> None:
     assert [(note.type_, note.reason) for note in notes] == [("Warning", Reason.COMMIT_UNSAFE)]
 
 
-def test_a_run_that_fails_has_told_it_too() -> None:
+def test_a_failed_run_reports_an_undeclared_commit_too() -> None:
     seen = World().at_work()
     seen.fail(FailureClass.CONFLICT, Reason.COMMIT_CONFLICT, seenSnapshot=814, outsideCommit=FOREIGN)
     seen.settle()
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
 
 
-def test_with_allow_unsafe_work_goes_on_and_the_first_commit_stays_told() -> None:
+def test_with_allow_unsafe_runs_continue_and_the_first_commit_stays_reported() -> None:
     seen = World(policy="AllowUnsafe").found().found(seen=830, snapshotId=829)
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
     assert seen.condition("CommitSafe").message.startswith("snapshot 813 ")
@@ -143,7 +146,7 @@ def test_an_edit_of_anything_else_is_no_answer() -> None:
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
 
 
-def test_once_the_user_says_that_others_are_paused_work_goes_on_and_the_same_commit_is_not_told_again() -> None:
+def test_once_the_user_declares_paused_runs_continue_and_the_same_commit_is_not_reported_again() -> None:
     seen = World().found()
     seen.edit(externalWriters="Paused")
     seen.settle()
@@ -154,7 +157,7 @@ def test_once_the_user_says_that_others_are_paused_work_goes_on_and_the_same_com
     assert seen.since == 815
 
 
-def test_a_commit_while_others_are_said_to_pause_is_told_and_none_is_the_way_out() -> None:
+def test_a_commit_under_paused_is_reported_and_none_is_the_override() -> None:
     seen = World(externalWriters="Paused").found()
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
     assert "while externalWriters is Paused" in seen.condition("CommitSafe").message
@@ -164,7 +167,7 @@ def test_a_commit_while_others_are_said_to_pause_is_told_and_none_is_the_way_out
     assert (seen.says("CommitSafe"), seen.since) == (("True", Reason.SINGLE_COMMITTER), None)
 
 
-def test_what_was_committed_while_others_were_announced_is_no_news_when_they_have_gone() -> None:
+def test_commits_made_under_active_are_not_reported_after_an_edit() -> None:
     seen = World(policy="AllowUnsafe", externalWriters="Active")
     assert seen.since is None, "nothing to look for"
     seen.at_work().finish(seenSnapshot=900)
@@ -184,7 +187,7 @@ def test_a_run_that_was_under_way_during_the_edit_speaks_of_the_past() -> None:
     assert (seen.says("CommitSafe"), seen.since) == (("True", Reason.SINGLE_COMMITTER), None)
 
 
-def test_active_is_said_at_once_even_while_a_run_is_under_way() -> None:
+def test_an_edit_to_active_applies_at_once_even_while_a_run_is_active() -> None:
     seen = World().found()
     seen.edit(externalWriters="Active")
     seen.settle()
@@ -194,7 +197,7 @@ def test_active_is_said_at_once_even_while_a_run_is_under_way() -> None:
     assert known.commit is None
 
 
-def test_a_table_whose_buckets_allow_one_writer_is_not_told_to_announce_another() -> None:
+def test_a_table_whose_buckets_allow_one_writer_gets_no_override_to_active() -> None:
     seen = World(bucket=None).found()
     assert seen.condition("CommitSafe").message.endswith("Stop that writer, then set externalWriters to Paused.")
 
@@ -224,8 +227,8 @@ def test_a_suspended_table_is_not_even_verified() -> None:
     assert len(seen.created) == before
 
 
-def test_a_commit_without_a_commit_user_is_told_as_such() -> None:
-    assert "was made by somebody without a commit user" in World().found(commitUser="").condition("CommitSafe").message
+def test_a_commit_without_a_commit_user_is_reported_as_such() -> None:
+    assert "was made by an unnamed commit user" in World().found(commitUser="").condition("CommitSafe").message
 
 
 PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
@@ -234,13 +237,13 @@ PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
 @pytest.mark.parametrize(
     ("sentence", "spec", "outside", "counted"),
     [
-        ("announced", {"externalWriters": "Active"}, {}, (1, 0, 0)),
+        ("declared", {"externalWriters": "Active"}, {"stated": "Active"}, (1, 0, 0)),
         ("found", FIXED, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
         ("found without keys", {"schema": builders.EVENTS}, {"stated": "None", "commit": FOREIGN}, (0, 1, 0)),
         ("found where buckets grow with the keys", {}, {"stated": "None", "commit": FOREIGN}, (0, 0, 1)),
         ("found though paused", FIXED | PAUSED, {"stated": "Paused", "commit": FOREIGN}, (0, 1, 0)),
         (
-            "announced after it was found",
+            "declared after it was found",
             {"externalWriters": "Active"},
             {"stated": "None", "commit": FOREIGN},
             (1, 0, 0),
@@ -249,12 +252,16 @@ PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
         ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0, 0)),
     ],
 )
-def test_a_catalog_counts_tables_that_others_commit_to(
+def test_a_catalog_counts_tables_with_foreign_writers(
     sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: tuple[int, int, int]
 ) -> None:
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
     observed = CatalogObserved.of([table])
-    assert (observed.announced, observed.found, observed.unsupported) == counted, sentence
+    assert (observed.declared, observed.found, observed.unsupported) == counted, sentence
+    model = PaimonTable.model_validate(table)
+    found = foreign_commits.undeclared_commit(model.spec, model.status) is not None
+    assert found == (counted[1] + counted[2] > 0), "plain JSON and the model give the same answer"
+    assert not found or may_be_active(model.spec) == (counted[1] > 0)
 
 
 def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:

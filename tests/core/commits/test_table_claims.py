@@ -60,7 +60,7 @@ def test_one_path_on_the_claims_of_two_namespaces_is_two_places() -> None:
     assert here.place != there.place
 
 
-def test_objects_of_the_same_second_are_told_apart_by_their_uid() -> None:
+def test_the_uid_decides_between_objects_of_the_same_second() -> None:
     first, second = table("a"), table("b")
     assert book(first, second).holder(first, LAKE) is None
     assert book(second, first).holder(second, LAKE) is not None
@@ -141,21 +141,21 @@ def test_an_object_whose_run_is_active_goes_before_an_older_one() -> None:
     assert claims.holder(old, LAKE) is not None
 
 
-def test_when_its_run_ends_the_older_one_is_told() -> None:
+def test_when_its_run_ends_the_older_object_is_affected() -> None:
     old, young = table("old", age=5), table("young", busy=True)
     claims = book(young, old)
     assert claims.put(table("young"), LAKE) == {("shop", "old")}
     assert claims.holder(old, LAKE) is None
 
 
-def test_when_the_holder_goes_the_others_are_told() -> None:
+def test_when_the_holder_is_removed_the_others_are_affected() -> None:
     claims = book(table("old", age=5), table("young"), table("younger"))
     assert claims.remove("shop", "old") == {("shop", "young"), ("shop", "younger")}
     assert claims.remove("shop", "younger") == frozenset()
     assert claims.remove("shop", "never-seen") == frozenset()
 
 
-def test_putting_the_same_again_tells_nobody() -> None:
+def test_putting_the_same_again_affects_nobody() -> None:
     claims = book(table("old", age=5), table("young"))
     assert claims.put(table("young"), LAKE) == frozenset()
 
@@ -173,7 +173,7 @@ def test_an_object_that_is_not_in_the_book_yet_is_judged_as_if_it_were() -> None
     assert claims.holder(table("newer"), LAKE) is not None
 
 
-def test_a_start_that_is_being_stored_outlives_notices_from_before_it_until_a_look_tells() -> None:
+def test_a_reserved_start_survives_older_observations_until_it_is_confirmed() -> None:
     old, young = table("old", age=5), table("young")
     claims = book(young)
     claims.reserve(table("young", busy=True), LAKE)

@@ -24,8 +24,9 @@ from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, heap_mib
-from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod
+from paimon_operator.core.launch.executor_pod import Executors
+from paimon_operator.core.launch.memory import DRIVER_MEMORY, EXECUTOR_MEMORY
 from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable
 from spark_apps.driver.dispatch import read_job
 from tests.support.builders import run, table
@@ -265,7 +266,7 @@ def test_executors_get_nothing_of_what_only_drivers_need() -> None:
 
 @given(memory=st.integers(1024, 512 * 1024))
 def test_an_executor_s_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
-    beside = overhead_mib(memory)
+    beside = EXECUTOR_MEMORY.overhead_mib(memory)
     assert beside >= max(384, int(memory * 0.2))
     assert memory - beside >= 512
 
@@ -279,7 +280,7 @@ def test_credentials_are_references_and_nothing_else() -> None:
 
 @given(memory=st.integers(1024, 512 * 1024))
 def test_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
-    beside = memory - heap_mib(memory)
+    beside = memory - DRIVER_MEMORY.heap_mib(memory)
     assert beside >= 512
     assert beside >= int(memory * 0.35)
-    assert heap_mib(memory) >= 512
+    assert DRIVER_MEMORY.heap_mib(memory) >= 512

@@ -1,4 +1,4 @@
-"""The life of a run, told as stories: each look gives the status to store and the one thing to do next."""
+"""The state machine of a run: every reconcile gives the status to store and the actions that follow."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import pytest
 
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, Phase
+from paimon_operator.api.run.status import AttemptState, FailureClass, Phase
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits.table_claims import claim_of
 from paimon_operator.core.decision import Decision, Refusal
+from paimon_operator.core.run import machine
+from paimon_operator.core.run.attempt import observe_pod
+from paimon_operator.core.run.machine import PodState, RunState
+from paimon_operator.core.run.observed import RunObserved
 from tests.support import builders, pods
 from tests.support.pods import Json
 from tests.support.run_story import (
@@ -28,6 +32,45 @@ from tests.support.run_story import (
     released,
     told,
 )
+
+
+def test_every_state_of_a_run_and_of_its_pod_is_handled() -> None:
+    assert set(machine.ON_RUN) == set(RunState)
+    assert set(machine.WITHOUT_POD) | set(machine.ON_POD) == set(PodState)
+    assert not set(machine.WITHOUT_POD) & set(machine.ON_POD)
+
+
+LONG_AGO = pods.MADE - 5 * MINUTES
+
+
+@pytest.mark.parametrize(
+    ("status", "how", "state"),
+    [
+        (NOT_THERE, {}, PodState.MISSING),
+        (pods.running(), {"owner_uid": "another"}, PodState.FOREIGN),
+        (pods.ended(137), {}, PodState.STOPPED),
+        (pods.unschedulable(), {"deleting": True}, PodState.STOPPED),
+        (pods.running(), {"deleting": LONG_AGO}, PodState.UNREACHABLE),
+        (pods.waiting(), {}, PodState.PENDING),
+        (pods.unschedulable(), {}, PodState.PENDING),
+        (pods.running(), {}, PodState.RUNNING),
+    ],
+)
+def test_the_state_of_a_pod_follows_from_what_it_reports(status: Json | None, how: Json, state: PodState) -> None:
+    story = launched()
+    pod = None if status is None else pods.observed(story.run, status=status, **how)
+    observed = RunObserved(run=story.run, table=story.table, pod=pod, limits=story.limits, launch=story.launch)
+    attempt = story.attempt if pod is None else observe_pod(story.attempt, pod)
+    assert machine.pod_state(observed, attempt, story.now) is state
+
+
+def test_a_pod_that_may_run_is_stopping_once_the_intent_is_stored() -> None:
+    story = launched()
+    pod = pods.observed(story.run, status=pods.running())
+    observed = RunObserved(run=story.run, table=story.table, pod=pod, limits=story.limits, launch=story.launch)
+    attempt = story.attempt.model_copy(update={"state": AttemptState.STOPPING})
+    assert machine.pod_state(observed, attempt, story.now) is PodState.STOPPING
+
 
 # The good path
 
@@ -127,7 +170,7 @@ def test_a_run_of_another_type_than_the_table_started_makes_nothing(uid: str | N
 
 
 @pytest.mark.parametrize("type_", ["Provision", "Write", "Drop"])
-def test_a_users_run_of_a_type_that_only_the_operator_starts_ends_and_says_so(type_: str) -> None:
+def test_a_users_run_of_a_type_that_only_the_operator_starts_fails_with_the_reason(type_: str) -> None:
     """One that an older CRD let in: the rule of the CRD refuses it today."""
     write = {"name": "import"} if type_ == "Write" else None
     story = Story(named=False, type=type_, compact=None, write=write, trigger=None)
@@ -161,14 +204,18 @@ MAKING = found(ConditionType.READY, ConditionStatus.UNKNOWN, Reason.PROVISIONING
 @pytest.mark.parametrize(
     ("status", "deleted", "words"),
     [
-        (TableStatus(active_run=OTHER), False, "it waits until run orders-write-1 of PaimonTable orders has ended"),
+        (
+            TableStatus(active_run=OTHER),
+            False,
+            "the run waits until run orders-write-1 of PaimonTable orders has ended",
+        ),
         (TableStatus(conditions=UNSAFE), False, "orders is Stalled (CommitUnsafe): commits can get lost"),
         (TableStatus(conditions=PAUSED), False, "orders is Suspended (Suspended): spec.suspend is true"),
-        (TableStatus(conditions=MAKING), False, "names it; Ready says: the table is being made"),
+        (TableStatus(conditions=MAKING), False, "names it; its condition Ready: the table is being made"),
         (TableStatus(), True, "PaimonTable orders is being deleted"),
     ],
 )
-def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, deleted: bool) -> None:
+def test_a_users_run_reports_what_it_waits_for(status: TableStatus, words: str, *, deleted: bool) -> None:
     story = Story(named=False, trigger=None)
     story.carry_out(Decision(status=None, finalizer="add"))
     gone = {"metadata": {"deletionTimestamp": builders.NOW}} if deleted else {}
@@ -178,7 +225,7 @@ def test_a_users_run_says_what_it_waits_for(status: TableStatus, words: str, *, 
     assert words in story.message()
 
 
-def test_a_run_without_a_table_says_so() -> None:
+def test_a_run_without_a_table_reports_it() -> None:
     story = Story()
     story.table = None
     assert story.reconcile().actions == ()
@@ -221,7 +268,7 @@ def test_a_pod_that_was_made_before_the_operator_died_is_found_and_not_made_twic
     assert story.attempt.pod_uid == f"uid-of-{RUN_NAME}-1"
 
 
-def test_a_pod_that_ended_while_nobody_looked_is_read_all_the_same() -> None:
+def test_a_pod_that_ended_while_the_operator_was_away_is_read() -> None:
     story = launched()
     story.reconcile(pods.ended(0, pods.result(story.run)))
     assert (story.run.status.phase, story.attempt.started) == (Phase.SUCCEEDED, pods.STARTED)
@@ -236,7 +283,7 @@ def test_a_pod_that_was_seen_and_is_gone_is_lost_and_the_next_attempt_asks_paimo
     assert created(story.reconcile(NOT_THERE, later=MINUTES)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
 
 
-def test_the_same_look_gives_the_same_status_again() -> None:
+def test_equal_observations_give_an_equal_status() -> None:
     stages: list[tuple[Story, Json | None]] = [
         (Story(named=False), None),
         (launched(), None),
@@ -262,7 +309,7 @@ def test_a_pod_of_another_object_under_our_name_is_neither_adopted_nor_deleted()
 
 
 @pytest.mark.parametrize("reason", [Reason.NOT_PERMITTED, Reason.NAME_TAKEN])
-def test_a_create_that_the_api_server_refuses_is_told_and_tried_again(reason: Reason) -> None:
+def test_a_create_that_the_api_server_refuses_is_reported_and_tried_again(reason: Reason) -> None:
     story = launched()
     story.refusal = Refusal(reason=reason, message='exceeded quota: requests.memory "2Gi"')
     decision = story.reconcile(NOT_THERE)

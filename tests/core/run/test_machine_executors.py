@@ -107,7 +107,9 @@ def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
     assert bool(created(story.reconcile(pods.ended(137), later=MINUTES))) is goes_on
     if not goes_on:
         assert (story.run.status.phase, story.condition(ConditionType.STALLED)) == (Phase.FAILED, "True SpecChanged")
-        assert story.message() == "the catalog was changed after this run's job was written. Another run follows."
+        assert (
+            story.message() == "the catalog was changed after this run's job was written. The table starts another run."
+        )
 
 
 def test_a_run_that_an_older_operator_has_begun_goes_on_after_an_edit() -> None:
@@ -193,13 +195,13 @@ def on_a_dead_node(story: Story) -> Story:
     return story
 
 
-def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_the_way_out() -> None:
+def test_the_next_attempt_waits_for_executors_on_an_unreachable_node_and_reports_the_override() -> None:
     story = on_a_dead_node(killed(with_executors()))
     waiting = story.reconcile(pods.ended(137))
     assert (waiting.actions, waiting.requeue_after) == ((), timedelta(seconds=30))
     assert (story.condition(ConditionType.STALLED), told(waiting)) == ("True NodeSilent", ["Warning NodeSilent"])
     assert story.message().startswith(
-        f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be at work there. "
+        f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be running there. "
         "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
     )
     assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"
@@ -209,14 +211,14 @@ def test_the_next_attempt_waits_for_executors_on_a_silent_node_and_says_so_with_
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
-def test_an_executor_that_was_asked_to_go_just_now_is_not_silent() -> None:
+def test_an_executor_that_was_deleted_just_now_is_not_unreachable() -> None:
     story = on_a_dead_node(killed(with_executors()))
     story.now = SILENT_FROM - timedelta(seconds=1)
     story.reconcile(pods.ended(137))
     assert story.condition(ConditionType.RECONCILING) == "True Stopping"
 
 
-def test_a_cancelled_run_says_which_executors_it_waits_for_and_that_their_node_is_silent() -> None:
+def test_a_cancelled_run_reports_its_executors_and_that_their_node_is_unreachable() -> None:
     story = with_executors()
     story.cancel()
     story.reconcile(pods.running())
@@ -232,7 +234,7 @@ def test_a_cancelled_run_says_which_executors_it_waits_for_and_that_their_node_i
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_of_a_run_that_is_over_one_event_tells_that_the_node_of_its_executors_is_silent(*, cancelled: bool) -> None:
+def test_a_finished_run_reports_the_unreachable_node_of_its_executors_by_one_event(*, cancelled: bool) -> None:
     """Its status is final, and nothing else remembers that it was told."""
     story = with_executors()
     story.reconcile(pods.ended(0, pods.result(story.run)))
@@ -251,7 +253,7 @@ def test_of_a_run_that_is_over_one_event_tells_that_the_node_of_its_executors_is
     assert story.run.status == final
 
 
-def test_another_run_waits_for_an_executor_on_a_silent_node_and_takes_it_for_no_driver() -> None:
+def test_another_run_waits_for_an_executor_on_an_unreachable_node_and_does_not_call_it_a_driver() -> None:
     story = Story()
     story.others = executors(of="orders-compact-0c0ffee0-1", deleting=True)
     launched(story)

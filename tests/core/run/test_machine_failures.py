@@ -58,7 +58,7 @@ def test_a_run_that_may_not_be_tried_again_fails_at_its_first_failure() -> None:
     assert story.message() == "1 attempt failed, the last one: the driver ended with exit code 1; its log ends: boom"
 
 
-def test_the_table_s_limit_holds_for_a_run_that_says_none() -> None:
+def test_the_tables_limit_applies_to_a_run_without_one() -> None:
     story = at_work()
     story.limits = RunLimits(backoff_limit=0)
     story.reconcile(pods.ended(1))
@@ -149,7 +149,7 @@ def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
     assert story.message() == str(error)
 
 
-def test_a_run_whose_catalog_got_another_engine_between_attempts_ends_and_is_nobodys_mistake() -> None:
+def test_a_run_whose_catalog_changed_its_engine_between_attempts_ends_as_spec_changed() -> None:
     """Its ConfigMap is the first attempt's for good: the other engine's image would refuse that job."""
     story = at_work()
     story.reconcile(pods.ended(30))
@@ -161,7 +161,7 @@ def test_a_run_whose_catalog_got_another_engine_between_attempts_ends_and_is_nob
     assert len(story.run.status.attempts) == 1
 
 
-def test_a_failed_run_says_what_the_driver_said() -> None:
+def test_a_failed_run_reports_the_drivers_error() -> None:
     story = launched(Story(type="Provision", compact=None))
     message = pods.error(
         story.run, "Spec", "TableDiffers", "column amount has another type", field="spec.schema.columns[1].type"

@@ -90,7 +90,7 @@ def test_its_own_deadline_and_attempts_count() -> None:
 # What its result counts for
 
 
-def test_a_compaction_of_some_partitions_answers_for_no_schedule_and_mends_no_failure() -> None:
+def test_a_compaction_of_some_partitions_answers_no_schedule_and_clears_no_failure() -> None:
     seen = ready()
     seen.wait(days=1)
     seen.settle()
@@ -111,7 +111,7 @@ def test_a_compaction_of_some_partitions_answers_for_no_schedule_and_mends_no_fa
     assert seen.table.status.table is not None, "what it measured is taken all the same"
 
 
-def test_a_compaction_of_the_whole_table_does_mend_the_failure() -> None:
+def test_a_compaction_of_the_whole_table_clears_the_failure() -> None:
     seen = ready()
     seen.wait(days=1)
     seen.settle()
@@ -146,7 +146,7 @@ def test_a_finished_run_is_deleted_when_its_time_has_passed() -> None:
     assert deleted(story.reconcile(NOT_THERE)) == [story.run.metadata.uid]
 
 
-def test_until_then_it_stays_and_is_looked_at_in_time() -> None:
+def test_until_then_it_stays_and_is_requeued_in_time() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0), pods.ended(137))
     assert story.run.status.phase is Phase.FAILED
     decision = story.reconcile(NOT_THERE, later=timedelta(minutes=20))

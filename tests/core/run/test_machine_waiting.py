@@ -54,7 +54,7 @@ def test_a_pod_that_waits_names_what_it_mounts() -> None:
         (pods.waiting("InvalidImageName", "bad reference"), "Stalled ImagePullFailed", "bad reference"),
     ],
 )
-def test_a_pod_that_waits_says_for_what_and_costs_no_attempt(status: Json, condition: str, words: str) -> None:
+def test_a_pending_pod_reports_what_it_waits_for_and_costs_no_attempt(status: Json, condition: str, words: str) -> None:
     story = launched()
     assert story.reconcile(status, later=MINUTES).actions == ()
     type_, reason = condition.split()

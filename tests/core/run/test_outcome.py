@@ -32,7 +32,7 @@ def failure(status: pods.Json, **how: Any) -> AttemptFailure:
     return outcome
 
 
-def test_a_result_of_this_run_that_says_ok_is_success() -> None:
+def test_a_successful_result_of_this_run_is_success() -> None:
     outcome = meaning(pods.ended(0, pods.result(RUN, after={"files": 18})))
     assert isinstance(outcome, Success)
     assert outcome.result.after is not None
@@ -45,7 +45,7 @@ def test_a_crash_after_the_result_was_written_does_not_undo_it(exit_code: int) -
 
 
 @pytest.mark.parametrize("exit_code", [10, 20, 25, 30, 40])
-def test_an_exit_code_of_the_contract_is_believed_over_a_result_that_says_ok(exit_code: int) -> None:
+def test_an_exit_code_of_the_contract_overrides_a_successful_result(exit_code: int) -> None:
     assert isinstance(meaning(pods.ended(exit_code, pods.result(RUN))), AttemptFailure)
 
 
@@ -82,7 +82,7 @@ def test_the_driver_reports_its_class_by_exit_code_and_its_words_by_the_result(
         ("spec.schema.columns[amount].type", "spec.schema.columns[amount].type"),
     ],
 )
-def test_an_option_that_the_driver_blames_is_told_by_the_field_that_makes_it(told: str, field: str) -> None:
+def test_an_invalid_option_is_reported_as_the_field_that_sets_it(told: str, field: str) -> None:
     found = failure(pods.ended(20, pods.error(RUN, "Spec", "TableDiffers", "it differs", field=told)))
     assert found.field == field
     assert found.message == f"{field}: it differs"
@@ -100,7 +100,7 @@ def test_a_reason_that_only_a_newer_image_knows_becomes_the_reason_of_its_class(
     assert (found.reason, found.message) == (Reason.INVALID_SPEC, "m")
 
 
-def test_an_error_with_exit_code_0_is_the_error_that_it_says() -> None:
+def test_an_error_with_exit_code_0_is_classified_by_its_own_class() -> None:
     found = failure(pods.ended(0, pods.error(RUN, "ResultUnknown", "ResultUnknown", "m")))
     assert found.failure_class is FailureClass.RESULT_UNKNOWN
 
@@ -125,13 +125,19 @@ INFRASTRUCTURE = FailureClass.INFRASTRUCTURE
         (pods.ended(11, "Max number (4)"), {}, INFRASTRUCTURE, "NoExecutors", "executors failed; its log ends: Max"),
         (pods.ended(11), {"deleting": True}, INFRASTRUCTURE, "PodLost", "deleted while it ran"),
         (pods.ended(128, "no such file", reason="StartError"), {}, INFRASTRUCTURE, "DriverFailed", "no such file"),
-        (pods.ended(137, reason="ContainerStatusUnknown"), {}, INFRASTRUCTURE, "PodLost", "without a word"),
+        (
+            pods.ended(137, reason="ContainerStatusUnknown"),
+            {},
+            INFRASTRUCTURE,
+            "PodLost",
+            "container reported nothing",
+        ),
         (pods.evicted(), {}, INFRASTRUCTURE, "Evicted", "exceeds the limit"),
         (pods.disrupted(143), {}, INFRASTRUCTURE, "Evicted", "Eviction API"),
         (pods.disrupted(137), {"deleting": True}, INFRASTRUCTURE, "Evicted", "Eviction API"),
         ({"phase": "Failed", "reason": "NodeAffinity"}, {}, INFRASTRUCTURE, "PodLost", "NodeAffinity"),
-        (pods.unschedulable(), {"deleting": True}, INFRASTRUCTURE, "PodLost", "before a node took it"),
-        ({"phase": "Failed"}, {}, INFRASTRUCTURE, "PodLost", "its node does not say why"),
+        (pods.unschedulable(), {"deleting": True}, INFRASTRUCTURE, "PodLost", "before it was bound to a node"),
+        ({"phase": "Failed"}, {}, INFRASTRUCTURE, "PodLost", "its node reports no cause"),
         ({"phase": "Failed", "reason": "DeadlineExceeded"}, {}, FailureClass.DEADLINE, "DeadlineExceeded", "stopped"),
         (pods.ended(137) | {"reason": "DeadlineExceeded"}, {}, FailureClass.DEADLINE, "DeadlineExceeded", "stopped"),
         (pods.ended(1, pods.result(OTHER)), {}, INFRASTRUCTURE, "DriverFailed", "exit code 1"),
@@ -145,15 +151,15 @@ def test_an_end_without_a_word_from_the_driver(
     assert words in found.message
 
 
-def test_a_pod_that_nobody_saw_end_is_lost_and_never_success() -> None:
+def test_a_pod_without_a_reported_end_is_lost_and_never_success() -> None:
     assert lost("orders-compact-1-1") == AttemptFailure(
         failure_class=INFRASTRUCTURE,
         reason=Reason.POD_LOST,
-        message="pod orders-compact-1-1 vanished before its result was read",
+        message="pod orders-compact-1-1 disappeared before its result was read",
     )
 
 
-def test_only_the_end_of_a_long_log_is_told() -> None:
+def test_only_the_end_of_a_long_log_is_reported() -> None:
     log = "\n".join(f"line {n} " + "x" * 80 for n in range(40))
     found = failure(pods.ended(1, log))
     assert "line 39" in found.message
@@ -164,7 +170,7 @@ def test_only_the_end_of_a_long_log_is_told() -> None:
 def test_a_pod_whose_node_never_spoke_is_lost() -> None:
     found = abandoned("orders-compact-1-1")
     assert (found.failure_class, found.reason) == (INFRASTRUCTURE, Reason.POD_LOST)
-    assert found.message == "the node of pod orders-compact-1-1 never said how it ended"
+    assert found.message == "the node of pod orders-compact-1-1 never reported how it ended"
 
 
 @pytest.mark.parametrize("status", [pods.running(), pods.collected(pods.running())])

@@ -25,12 +25,12 @@ def test_a_pod_that_was_just_made_has_no_status_to_speak_of() -> None:
     assert not seen.deleting
 
 
-def test_a_running_pod_says_since_when() -> None:
+def test_a_running_pod_has_its_start_time() -> None:
     seen = pods.observed(RUN, status=pods.running())
     assert (seen.phase, seen.ended, seen.started) == (PodPhase.RUNNING, False, pods.STARTED)
 
 
-def test_an_ended_pod_says_how() -> None:
+def test_an_ended_pod_has_its_exit_code_and_message() -> None:
     seen = pods.observed(RUN, status=pods.ended(137, "the tail", reason="OOMKilled"))
     assert seen.ended
     assert seen.started == pods.STARTED
@@ -104,7 +104,7 @@ AFTER_ITS_DEADLINE = pods.MADE + timedelta(seconds=pods.DEADLINE_S, minutes=2)
         "failed by someone who is not its kubelet", "node lost", "node gone", "node gone while the container started",
     ],
 )  # fmt: skip
-def test_only_its_kubelet_says_that_a_pod_has_ended_unless_no_kubelet_ever_gets_it(
+def test_a_pod_has_ended_only_by_its_kubelets_report_unless_it_was_never_bound(
     status: pods.Json, deleting: bool, ended: bool
 ) -> None:
     assert pods.observed(RUN, status=status, deleting=deleting).ended == ended
@@ -121,14 +121,14 @@ def test_only_its_kubelet_says_that_a_pod_has_ended_unless_no_kubelet_ever_gets_
         (pods.unschedulable(), True, False, False),
     ],
 )
-def test_a_node_is_silent_a_minute_after_the_grace_period_or_when_the_control_plane_gave_it_up(
+def test_a_node_is_unreachable_a_minute_after_the_grace_period_or_when_the_control_plane_failed_the_pod(
     status: pods.Json, deleting: bool, silent_in_time: bool, silent_overdue: bool
 ) -> None:
     seen = pods.observed(RUN, status=status, deleting=deleting)
     assert (seen.node_unreachable(IN_TIME), seen.node_unreachable(OVERDUE)) == (silent_in_time, silent_overdue)
 
 
-def test_a_silent_pod_is_settled_once_its_kubelet_must_have_stopped_it() -> None:
+def test_a_pod_on_an_unreachable_node_is_expired_once_its_kubelets_deadline_has_passed() -> None:
     seen = pods.observed(RUN, status=pods.running(), deleting=True)
     assert not seen.stopped_or_expired(AFTER_ITS_DEADLINE - timedelta(seconds=1))
     assert seen.stopped_or_expired(AFTER_ITS_DEADLINE)
@@ -139,7 +139,7 @@ def test_a_running_pod_is_never_settled_by_time_alone_because_its_kubelet_may_sp
 
 
 @pytest.mark.parametrize("code", [0, 10, 20, 25, 30, 40])
-def test_a_driver_that_ended_by_itself_has_ended_before_its_pods_phase_says_so(code: int) -> None:
+def test_a_driver_that_exited_by_itself_has_ended_before_its_pods_phase_changes(code: int) -> None:
     """The phase comes a second later, and with a sidecar that hangs not at all."""
     seen = pods.observed(RUN, status=pods.ended(code) | {"phase": "Running"})
     assert seen.ended

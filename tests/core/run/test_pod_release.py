@@ -53,33 +53,35 @@ def test_the_result_of_a_deleted_pod_is_read() -> None:
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.SUCCEEDED, 1)
 
 
-def test_a_pod_that_is_being_deleted_is_looked_at_soon_again_because_no_event_tells_that_its_node_fell_silent() -> None:
+def test_a_deleted_pod_is_requeued_soon_because_no_event_reports_an_unreachable_node() -> None:
     for story, status in [(at_work(), pods.running()), (launched(), pods.waiting())]:
         decision = story.reconcile(status, deleting=True)
         assert decision.requeue_after == timedelta(seconds=30)
 
 
-def test_a_pod_that_is_deleted_before_a_node_took_it_never_runs_and_is_let_go_at_once() -> None:
+def test_a_pod_that_is_deleted_before_it_was_bound_is_released_at_once() -> None:
     story = launched()
     end = story.reconcile(pods.unschedulable(), deleting=True)
     assert (released(end), story.attempt.reason) == ([POD_UID], "PodLost")
-    assert "before a node took it" in (story.attempt.message or "")
+    assert "before it was bound to a node" in (story.attempt.message or "")
 
 
 # A node that says nothing
 
 
 @pytest.mark.parametrize("status", LAST_SEEN)
-def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody_is_told(status: Json) -> None:
+def test_while_the_node_of_a_lost_pod_is_unreachable_nothing_starts_and_the_run_reports_the_override(
+    status: Json,
+) -> None:
     story = at_work()
     decision = story.reconcile(status, later=2 * MINUTES, **KILLED)
     assert (decision.actions, story.run.status.phase, story.attempt.state) == ((), Phase.RUNNING, "Running")
     assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     assert told(decision) == ["Warning NodeSilent"]
     assert story.message() == (
-        f"the node of pod {RUN_NAME}-1 is silent; a driver may still be at work there. The run waits until "
-        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. Never take the finalizer off the run: "
-        "that stops no driver. If you know that the node is dead, do not "
+        f"the node of pod {RUN_NAME}-1 is silent; a driver may still be running there. The run waits until "
+        "2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. Do not remove the finalizer of the run: "
+        "that stops no driver. If you know that the node is down, do not "
         f"wait: kubectl delete pod {RUN_NAME}-1 -n shop --force --wait=false; "
         f'kubectl patch pod {RUN_NAME}-1 -n shop --type merge -p \'{{"metadata":{{"finalizers":null}}}}\''
     )
@@ -88,7 +90,7 @@ def test_while_the_node_of_a_lost_pod_is_silent_nothing_is_started_and_everybody
 
 
 @pytest.mark.parametrize("status", LAST_SEEN)
-def test_a_silent_pod_is_given_up_once_its_kubelet_must_have_stopped_it(status: Json) -> None:
+def test_a_pod_on_an_unreachable_node_is_abandoned_once_its_kubelets_deadline_has_passed(status: Json) -> None:
     story = at_work()
     story.now = pods.MADE + UNTIL_GIVEN_UP - timedelta(seconds=1)
     assert story.reconcile(status, **KILLED).actions == ()
@@ -113,7 +115,7 @@ def test_somebody_who_knows_that_the_node_is_dead_takes_the_pod_away_and_the_nex
     assert created(story.reconcile(NOT_THERE, later=MINUTES)) == SECOND_POD
 
 
-def test_a_stopped_pod_of_a_silent_node_ends_its_run_by_what_it_was_stopped_for_only_once_it_is_given_up() -> None:
+def test_a_stopped_pod_on_an_unreachable_node_ends_with_its_recorded_failure_once_it_is_abandoned() -> None:
     story = at_work()
     assert deleted(story.reconcile(pods.running(), later=60 * MINUTES)) == [POD_UID]
     deletion_deadline = story.now + timedelta(seconds=30)
@@ -128,7 +130,7 @@ def test_a_stopped_pod_of_a_silent_node_ends_its_run_by_what_it_was_stopped_for_
 
 
 @pytest.mark.parametrize("deleting", [False, True])
-def test_the_next_attempt_begins_only_after_the_last_pod_was_let_go(*, deleting: bool) -> None:
+def test_the_next_attempt_begins_only_after_the_last_pod_was_released(*, deleting: bool) -> None:
     story = at_work()
     story.reconcile(pods.ended(1), deleting=deleting)
     story.released.clear()
@@ -146,7 +148,7 @@ def test_an_ended_run_lets_its_pod_go_before_it_goes_itself(phase: Phase) -> Non
 
 
 @pytest.mark.parametrize("with_finalizer", [True, False])
-def test_a_pod_of_an_ended_run_whose_create_came_late_is_stopped_and_let_go(*, with_finalizer: bool) -> None:
+def test_a_late_pod_of_a_finished_run_is_deleted_and_released(*, with_finalizer: bool) -> None:
     story = launched()
     story.launch_error = SpecError("spec.writes[0]", "there is no write import", "Use one of the table's writes.")
     story.reconcile(NOT_THERE)
@@ -183,7 +185,7 @@ SILENT = "True NodeSilent"
         (pods.collected(pods.running()), {"guarded": False}, SILENT),
     ],
 )
-def test_no_pod_is_made_while_the_pod_of_another_run_may_be_at_work(
+def test_no_pod_is_created_while_the_pod_of_another_run_may_be_running(
     attempts: int, status: Json, how: Json, stalled: str
 ) -> None:
     story = [begun, launched, failed_once][attempts]()
@@ -213,35 +215,33 @@ def failed_once() -> Story:
 DENIED = Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no")
 
 
-def test_a_refused_release_or_deletion_is_told_on_the_run_until_it_is_done() -> None:
+def test_a_refused_release_or_deletion_is_reported_on_the_run_until_it_succeeds() -> None:
     story = failed_once()
     story.released.clear()
     story.refusal = DENIED
     assert released(story.reconcile(pods.ended(1))) == [POD_UID]
     assert story.condition(ConditionType.STALLED) == "True NotPermitted"
-    assert story.message() == f"pod {RUN_NAME}-1 cannot be let go, and it is being tried again: a webhook said no"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be released; this is tried again: a webhook said no"
     story.refusal = None
     story.reconcile(pods.ended(1))
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_a_pod_that_may_not_be_stopped_is_told_of_as_long_as_it_is_not_being_deleted(*, cancelled: bool) -> None:
+def test_a_refused_deletion_of_a_pod_is_reported_until_the_pod_is_being_deleted(*, cancelled: bool) -> None:
     story = at_work()
     if cancelled:
         story.cancel()
     story.refusal = DENIED
     assert deleted(story.reconcile(pods.running(), later=60 * MINUTES)) == [POD_UID]
     assert story.condition(ConditionType.STALLED) == "True NotPermitted"
-    assert story.message() == f"pod {RUN_NAME}-1 cannot be stopped, and it is being tried again: a webhook said no"
+    assert story.message() == f"pod {RUN_NAME}-1 cannot be deleted; this is tried again: a webhook said no"
     story.reconcile(pods.running(), deleting=story.now + 1 * MINUTES)
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_of_a_run_that_is_over_a_refused_release_is_told_by_an_event_because_its_status_is_final(
-    *, cancelled: bool
-) -> None:
+def test_a_finished_run_reports_a_refused_release_by_an_event_because_its_status_is_final(*, cancelled: bool) -> None:
     story = over(at_work())
     if cancelled:
         story.cancel()
@@ -254,7 +254,7 @@ def test_of_a_run_that_is_over_a_refused_release_is_told_by_an_event_because_its
 # Cancelled
 
 
-def test_the_pod_of_a_cancelled_run_is_let_go_after_its_kubelet_s_word_and_the_run_after_that() -> None:
+def test_the_pod_of_a_cancelled_run_is_released_after_its_kubelets_report_and_the_run_after_that() -> None:
     story = at_work()
     story.cancel()
     assert deleted(story.reconcile(pods.running())) == [POD_UID]
@@ -266,13 +266,13 @@ def test_the_pod_of_a_cancelled_run_is_let_go_after_its_kubelet_s_word_and_the_r
 
 
 @pytest.mark.parametrize(("status", "how"), [(pods.ended(0), {}), (pods.unschedulable(), {"deleting": True})])
-def test_the_pod_of_a_cancelled_run_in_which_nothing_runs_is_let_go_at_once(status: Json, how: Json) -> None:
+def test_the_pod_of_a_cancelled_run_in_which_nothing_runs_is_released_at_once(status: Json, how: Json) -> None:
     story = launched()
     story.cancel()
     assert released(story.reconcile(status, **how)) == [POD_UID]
 
 
-def test_a_cancelled_run_waits_for_a_silent_node_says_so_and_goes_once_the_pod_is_given_up() -> None:
+def test_a_cancelled_run_waits_for_an_unreachable_node_and_goes_once_the_pod_is_abandoned() -> None:
     story = at_work()
     story.cancel()
     waiting = story.reconcile(pods.running(), later=2 * MINUTES, **KILLED)

@@ -38,7 +38,7 @@ def refused(engine: str = "paimon-1.4", **spec: object) -> list[str]:
         ("statistics", {"metadata.stats-mode": "some"}, "metadata.stats-mode", "truncate(16)"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_written_is_refused_by_the_option_that_says_so(
+def test_what_cannot_be_written_is_refused_with_the_option_that_sets_it(
     sentence: str, options: dict[str, str], field: str, words: str
 ) -> None:
     (told,) = refused(options=options)
@@ -71,7 +71,7 @@ def test_a_writes_own_compression_is_held_against_the_tables_format() -> None:
     assert told.startswith("spec.writes[0].options[file.compression]: 'gzip' cannot be written in the format orc")
 
 
-def test_a_wrong_format_of_the_table_is_told_once_and_not_by_each_of_its_writes() -> None:
+def test_a_wrong_format_of_the_table_is_reported_once_and_not_for_each_write() -> None:
     write = builders.write() | {"options": {"file.compression": "gzip"}}
     (told,) = refused(writes=[write], options={"file.format": "parket"})
     assert told.startswith("spec.options[file.format]")

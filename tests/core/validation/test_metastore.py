@@ -46,7 +46,7 @@ def test_usual_names_are_right_for_hive() -> None:
     ("namespace", "databases", "right"),
     [("shop", (), True), ("my-shop", (), False), ("my-shop", ("my_shop",), True)],
 )
-def test_a_catalog_whose_one_database_hive_would_not_keep_is_told(
+def test_a_catalog_whose_only_database_hive_does_not_accept_is_refused(
     namespace: str, databases: tuple[str, ...], right: bool
 ) -> None:
     listed = {"allowedDatabases": databases} if databases else {}

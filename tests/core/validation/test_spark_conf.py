@@ -29,7 +29,7 @@ def problems(**spark: Any) -> list[str]:
         ),
     ],
 )
-def test_what_may_not_be_set_is_told_with_what_to_do(spark: dict[str, Any], told: str) -> None:
+def test_a_setting_that_may_not_be_set_is_refused_with_a_remedy(spark: dict[str, Any], told: str) -> None:
     (problem,) = problems(**spark)
     assert told in problem
 

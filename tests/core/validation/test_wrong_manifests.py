@@ -16,7 +16,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.operations.run_problems import run_problems
-from paimon_operator.core.run.start import not_for_users
+from paimon_operator.core.run.waits import refused_by_type
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
@@ -83,7 +83,7 @@ def fields_blamed(manifest: Manifest) -> list[str]:
         case PaimonCatalog():
             return [error.field for error in catalog_problems(resource, facts)]
         case PaimonRun():
-            ended = not_for_users(resource, builders.NOW)
+            ended = refused_by_type(resource, builders.NOW)
             refused = [str(ended.status.field)] if ended is not None else []
             return refused + [error.field for error in run_problems(resource)]
     raise AssertionError(f"no rules for {manifest['kind']}")

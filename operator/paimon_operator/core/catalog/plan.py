@@ -1,4 +1,4 @@
-"""The catalog's own reconcile: no Spark, only what the manifest, the engines and the catalog's tables tell."""
+"""The decision about a catalog, from its manifest, the engines and its tables. It starts no Spark application."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from heapq import nsmallest
 from typing import Final
 
 from paimon_operator.api.catalog.spec import CatalogStatus, EngineStatus, PaimonCatalog
-from paimon_operator.api.conditions import ConditionType, find
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core import naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
-from paimon_operator.core.commits.commit_safety import alone, protection_of
-from paimon_operator.core.conditions import Finding, false, idle, replaced, stalled, transitions, true, unknown
+from paimon_operator.core.commits.commit_safety import protection_of, single_committer
+from paimon_operator.core.conditions import Finding, false, idle, report, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.storage.commit_protection import Protection
-from paimon_operator.core.validation.catalog import catalog_problems, reason_of, summarise
+from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.errors import SpecError
 
 NAMED: Final = 3
-"""How many tables a message names; the others it counts."""
+"""How many tables a message names; it counts the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogObserved:
-    """What was seen of the catalog's tables."""
+    """What is known about the catalog's tables."""
 
     tables: int = 0
     """PaimonTables of the namespace that refer to it."""
     reached: bool = False
-    """A run of one of them has succeeded: the storage can be reached."""
-    announced: int = 0
-    """Tables of it that others commit to, as their externalWriters says."""
+    """Whether a run of one of them has succeeded, so that the storage can be reached."""
+    declared: int = 0
+    """Number of tables whose externalWriters declares foreign writers."""
     found: int = 0
-    """Tables in which a run has found a commit of others that nobody announced."""
+    """Number of tables in which a run found an undeclared foreign commit."""
     unsupported: int = 0
-    """Such tables too, but with buckets that grow with the keys, which bear no other writer in any catalog."""
+    """Number of such tables whose buckets grow with the keys: no catalog makes a foreign writer safe there."""
     first_names: tuple[str, ...] = ()
-    """The first of its tables by name."""
+    """The first of its tables, by name."""
     unreached: tuple[reachability.UnreachableStorage, ...] = ()
-    """Tables whose last run failed at the storage."""
+    """Tables whose last run the storage caused to fail."""
     namespace_terminating: bool = False
 
     @classmethod
     def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
-        """From the catalog's tables as plain objects, which a catalog with ten thousand of them need not all parse."""
+        """From the tables as plain JSON: 0.1 s for 10,000 settled tables, whose models take 1.2 s to parse."""
         count, reached, names, unreached = 0, False, [], []
         others: Counter[foreign_commits.ForeignWriters] = Counter()
         for table in tables:
@@ -64,7 +64,7 @@ class CatalogObserved:
         return cls(
             tables=count,
             reached=reached,
-            announced=others[foreign_commits.ForeignWriters.ANNOUNCED],
+            declared=others[foreign_commits.ForeignWriters.DECLARED],
             found=others[foreign_commits.ForeignWriters.FOUND],
             unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
             first_names=tuple(nsmallest(NAMED, names)),
@@ -76,19 +76,19 @@ class CatalogObserved:
 def plan_catalog(
     catalog: PaimonCatalog, observed: CatalogObserved, operator: OperatorFacts, now: datetime
 ) -> Decision[CatalogStatus]:
-    """What to say about the catalog, and whether its finalizer may go: not before its last table has."""
-    guarded = naming.FINALIZER in catalog.metadata.finalizers
+    """The catalog's status, and whether its finalizer may be removed: not while a table refers to it."""
+    has_finalizer = naming.FINALIZER in catalog.metadata.finalizers
     if catalog.metadata.deletion_timestamp is not None:
-        if not guarded:
+        if not has_finalizer:
             return Decision(status=None)
         if observed.tables == 0 or observed.namespace_terminating:
             return Decision(status=None, finalizer="remove")
         return _decided(catalog, observed, operator, _in_use(observed), now)
-    if not guarded and not observed.namespace_terminating:
+    if not has_finalizer and not observed.namespace_terminating:
         return Decision(status=None, finalizer="add")
     problems = tuple(catalog_problems(catalog, operator))
     engine = operator.engines.get(operator.engine_of(catalog))
-    findings = _wrong(problems) if problems else _right(catalog, observed, protection_of(catalog, engine))
+    findings = _invalid(problems) if problems else _valid(catalog, observed, protection_of(catalog, engine))
     return _decided(catalog, observed, operator, findings, now)
 
 
@@ -106,42 +106,41 @@ def _named(observed: CatalogObserved) -> str:
     return ", ".join(observed.first_names) + (f", and {more} more" if more else "")
 
 
-def _wrong(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
-    reason, message = reason_of(problems[0]), summarise(problems)
+def _invalid(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
+    reason, message = known_reason(problems[0].reason, Reason.INVALID_SPEC), summarise(problems)
     return (false(ConditionType.READY, reason, message), *stalled(reason, message))
 
 
-def _right(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
+def _valid(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
     return (
-        _ready(catalog, observed),
+        _ready(observed),
         *idle(Reason.NO_ACTION_NEEDED),
         _commit_safe(observed, kept),
         *_suspended(catalog),
     )
 
 
-def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
-    """Whether a run has ever reached the storage, and one of the tables that cannot reach it now."""
-    before = find(catalog.status.conditions, ConditionType.READY)
-    failing = reachability.summarise(observed.unreached, before.message if before else "")
+def _ready(observed: CatalogObserved) -> Finding:
+    """Ready: whether a run has ever reached the storage, and one table that cannot reach it now."""
+    failing = reachability.first_by_name(observed.unreached)
     if observed.reached:
-        now = f" The last run of {failing.words}" if failing else ""
+        now = f" The last run of {failing.description}" if failing else ""
         return true(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
     if failing:
-        message = f"No run has reached the catalog's storage yet. The last run of {failing.words}"
+        message = f"No run has reached the catalog's storage yet. The last run of {failing.description}"
         return unknown(ConditionType.READY, failing.reason, message)
     return unknown(ConditionType.READY, Reason.STORAGE_UNVERIFIED, Reason.STORAGE_UNVERIFIED.means)
 
 
 def _commit_safe(observed: CatalogObserved, kept: Protection) -> Finding:
-    unsafe = (0 if kept.announced else observed.announced) + (0 if kept.unannounced else observed.found)
+    unsafe = (0 if kept.declared_safe else observed.declared) + (0 if kept.undeclared_safe else observed.found)
     unsafe += observed.unsupported
     if unsafe:
-        message = f"{_tables(unsafe)} outside writers that nothing holds apart: {kept.sentence}"
+        message = f"{_tables(unsafe)} foreign writers whose commits nothing serialises: {kept.sentence}"
         return false(ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, message)
-    if safe := observed.announced + observed.found:
-        return true(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} outside writers: {kept.sentence}")
-    return alone(kept)
+    if safe := observed.declared + observed.found:
+        return true(ConditionType.COMMIT_SAFE, kept.reason, f"{_tables(safe)} foreign writers: {kept.sentence}")
+    return single_committer(kept)
 
 
 def _tables(count: int) -> str:
@@ -163,13 +162,10 @@ def _decided(
     findings: tuple[Finding, ...],
     now: datetime,
 ) -> Decision[CatalogStatus]:
-    generation, before = catalog.metadata.generation, catalog.status.conditions
-    conditions = replaced(before, findings, generation=generation, now=now)
+    reported = report(catalog.status.conditions, findings, generation=catalog.metadata.generation, now=now)
     engine = operator.engines.get(operator.engine_of(catalog))
     status = CatalogStatus(
-        observed_generation=generation,
-        conditions=conditions,
         engine=EngineStatus(name=engine.id, paimon=engine.paimon, spark=engine.spark) if engine else None,
         tables=observed.tables,
     )
-    return Decision(status=status, events=transitions(before, conditions))
+    return Decision(status=reported.into(status), events=reported.events)

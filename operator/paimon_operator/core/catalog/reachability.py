@@ -1,4 +1,4 @@
-"""What the tables of a catalog tell about its storage, which the catalog itself never touches."""
+"""Whether a catalog's storage can be reached, derived from its tables' statuses: the operator never connects to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Manifest
 
@@ -14,42 +14,39 @@ STORAGE_FAILS: Final = frozenset({
     Reason.STORAGE_UNREACHABLE, Reason.BUCKET_NOT_FOUND, Reason.ACCESS_DENIED, Reason.CREDENTIALS_REFUSED,
     Reason.SECRET_NOT_FOUND, Reason.CERTIFICATE_NOT_TRUSTED, Reason.METASTORE_UNREACHABLE, Reason.METASTORE_NOT_FOUND,
 })  # fmt: skip
-"""Reasons of failed runs that speak of the storage, not of the table."""
+"""Reasons of failed runs that are caused by the storage, not by the table."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class UnreachableStorage:
-    """A table whose last run failed at the storage. Later failures are greater."""
+    """A table whose last run failed at the storage."""
 
-    time: str
-    """When, as the status has it: such texts sort by time."""
     table: str
     reason: Reason
 
     @property
-    def words(self) -> str:
-        """For a catalog's message: bounded, and the same for as long as the table fails for this reason."""
+    def description(self) -> str:
+        """The end of a sentence in the catalog's message. It is the same for as long as the reason is the same."""
         return f"PaimonTable {self.table} could not: {self.reason}. {self.reason.remedy}"
 
 
 def unreachable_storage_of(table: Manifest) -> UnreachableStorage | None:
-    """From a table as the API server stores it; None when the last run of none of its works failed at the storage."""
-    found = (failure for failure in _failures(table.get("status") or {}) if failure.get("reason") in STORAGE_FAILS)
-    newest = max(found, key=lambda failure: str(failure.get("time")), default=None)
-    if newest is None:
+    """The newest failure of `table` (plain JSON) if the storage caused it; None when no last run failed there."""
+    failures = [each for each in _failures(table.get("status") or {}) if each.get("reason") in STORAGE_FAILS]
+    if not failures:
         return None
-    reason = next(reason for reason in STORAGE_FAILS if reason == newest["reason"])
-    return UnreachableStorage(str(newest.get("time")), table["metadata"]["name"], reason)
+    newest = max(failures, key=lambda failure: str(failure.get("time")))  # RFC 3339 texts in UTC sort by time
+    reason = known_reason(newest["reason"], Reason.STORAGE_UNREACHABLE)
+    return UnreachableStorage(table["metadata"]["name"], reason)
 
 
-def summarise(all_: Iterable[UnreachableStorage], message: str) -> UnreachableStorage | None:
-    """Which one a catalog tells of: the one that its `message` tells of already, or else the newest.
+def first_by_name(failing: Iterable[UnreachableStorage]) -> UnreachableStorage | None:
+    """The table that the catalog's message names; None when `failing` is empty.
 
-    Ten thousand tables that fail at once, and again and again, thus change their catalog's status once.
+    The choice depends on the names only. Another failure of any table, in any order, therefore leaves the catalog's
+    status as it is; only a table with a smaller name, another reason or a recovery changes it.
     """
-    failing = tuple(all_)
-    said = (each for each in failing if each.words in message)
-    return next(said, max(failing, default=None))
+    return min(failing, key=lambda each: each.table, default=None)
 
 
 def _failures(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
-"""Whether two committers could lose each other's work: decided by storage, metastore and lock, and by who commits.
+"""Whether concurrent commits can be lost. Storage, metastore, lock and the declared and found writers decide.
 
-The figures behind the sentences are measured: docs/commit-safety.md, `make bench`.
+The statements about storages and metastores are measured: docs/commit-safety.md, `make bench`.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:
 
 
 def commit_safe(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> Finding:
-    """The condition CommitSafe of a table."""
+    """The finding for the table's condition CommitSafe."""
     commit = foreign_commits.undeclared_commit(spec, status)
-    if commit is not None and not (kept.unannounced and capabilities.may_be_active(spec)):
+    if commit is not None and not (kept.undeclared_safe and capabilities.may_be_active(spec)):
         return false(ConditionType.COMMIT_SAFE, Reason.OUTSIDE_COMMIT, describe_safety(spec, status, kept))
     if commit is None and spec.external_writers is not ExternalWriters.ACTIVE:
-        return alone(kept)
-    if not kept.announced:
+        return single_committer(kept)
+    if not kept.declared_safe:
         return false(
-            ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, f"Others commit to the table, and {kept.sentence}."
+            ConditionType.COMMIT_SAFE, Reason.COMMIT_UNSAFE, f"Other writers commit to the table, and {kept.sentence}."
         )
-    return true(ConditionType.COMMIT_SAFE, kept.reason, f"Others commit to the table: {kept.sentence}.")
+    return true(ConditionType.COMMIT_SAFE, kept.reason, f"Other writers commit to the table: {kept.sentence}.")
 
 
-def alone(kept: Protection) -> Finding:
-    """Nobody else commits: safe, whatever the catalog makes of two commits at once."""
-    means, others = Reason.SINGLE_COMMITTER.means, "would be safe" if kept.announced else "would not be safe"
-    return true(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, f"{means} Others {others}: {kept.sentence}.")
+def single_committer(kept: Protection) -> Finding:
+    """CommitSafe without foreign writers: True in every catalog; the message says what a foreign writer would mean."""
+    means, safety = Reason.SINGLE_COMMITTER.means, "would be safe" if kept.declared_safe else "would not be safe"
+    return true(ConditionType.COMMIT_SAFE, Reason.SINGLE_COMMITTER, f"{means} Other writers {safety}: {kept.sentence}.")
 
 
 def may_commit(context: TableContext, status: TableStatus) -> bool:
-    """Whether runs that commit to the table may start, as far as lost commits go.
+    """Whether runs that commit to the table may start without losing commits.
 
-    Where buckets grow with the keys a second writer is not to be risked: it puts a key into two of them.
+    With AllowUnsafe they start anyway, except where buckets grow with the keys: a second writer would put one key into
+    two buckets.
     """
     if foreign_commits.undeclared_commit(context.spec, status) is not None and not capabilities.may_be_active(
         context.spec
@@ -60,13 +61,13 @@ def may_commit(context: TableContext, status: TableStatus) -> bool:
 
 
 def may_verify(context: TableContext, status: TableStatus) -> bool:
-    """Whether the table may be made or verified: that commits nothing, so a record alone does not stand in its way."""
+    """Whether the table may be created or verified. That commits no rows, so an undeclared commit does not block it."""
     return context.spec.external_writers is not ExternalWriters.ACTIVE or may_commit(context, status)
 
 
 def describe_safety(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> str:
-    """Why commits are unsafe, and the ways out."""
+    """Why commits are unsafe, and the overrides."""
     commit = foreign_commits.undeclared_commit(spec, status)
     if commit is None:
-        return f"Others commit to the table, and {kept.sentence}. {Reason.COMMIT_UNSAFE.remedy}"
-    return foreign_commits.describe_commit(commit, spec, locked=kept.announced)
+        return f"Other writers commit to the table, and {kept.sentence}. {Reason.COMMIT_UNSAFE.remedy}"
+    return foreign_commits.describe_commit(commit, spec, locked=kept.declared_safe)

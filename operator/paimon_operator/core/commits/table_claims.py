@@ -1,9 +1,9 @@
-"""Who may manage a physical table: one object over all watched namespaces, whatever it is called there.
+"""Which object may manage a physical table: exactly one over all watched namespaces.
 
-Two objects mean the same table when warehouse, database and table agree after normalisation. The oldest holds it. An
-object whose run is active goes before an older one: the older one may only just have come to mean this table (its
-catalog was made later), and two runs on one table must never be. For the same reason what the book says of a run stays
-until it is known better: a run that is on its way into the status, and the place where a run is at work.
+Two objects claim the same table when warehouse, database and table are equal after normalisation. The oldest object
+holds it. An object with an active run precedes an older one: the older one may have begun to claim this table only now
+(its catalog was created later), and two runs must never work on one table. For the same reason, while a run is active
+or its start is being stored, the index keeps the last known place, even if the catalog changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class PhysicalTable:
-    """A table by where it is: warehouse (normalised), database, table."""
+    """The place of a table: warehouse (normalised), database, table."""
 
     warehouse: str
     database: str
@@ -34,7 +34,7 @@ class PhysicalTable:
 
 @dataclass(frozen=True, kw_only=True)
 class TableClaim:
-    """One object's wish to manage a physical table."""
+    """One object's claim to manage a physical table."""
 
     place: PhysicalTable
     namespace: str
@@ -42,11 +42,11 @@ class TableClaim:
     uid: str
     created: datetime
     launched: bool
-    """Its active run may have a Pod: the run's UID is written down."""
+    """Whether its active run may have a Pod: status.activeRun holds the run's UID."""
     busy: bool
-    """A run of this object is active."""
-    proven: bool
-    """The table was verified under this object."""
+    """Whether a run of this object is active."""
+    verified: bool
+    """Whether the table was verified under this object."""
 
     @property
     def key(self) -> ObjectKey:
@@ -55,12 +55,12 @@ class TableClaim:
 
     @property
     def rank(self) -> tuple[bool, bool, datetime, bool, str]:
-        """The smallest rank holds the table. Of the same second the proven one does, and then the UID decides."""
-        return not self.launched, not self.busy, self.created, not self.proven, self.uid
+        """The claim with the smallest rank holds the table. At equal age a verified one precedes, then the UID."""
+        return not self.launched, not self.busy, self.created, not self.verified, self.uid
 
 
 class TableClaimIndex:
-    """All claims, by place and by object. Every call costs the same however many tables there are."""
+    """All claims, by place and by object. The cost of a call does not depend on the number of tables."""
 
     def __init__(self) -> None:
         self._by_key: dict[ObjectKey, TableClaim] = {}
@@ -68,16 +68,16 @@ class TableClaimIndex:
         self._reserved: set[ObjectKey] = set()
 
     def reserve(self, table: PaimonTable, catalog: PaimonCatalog | None) -> None:
-        """Notes that the active run of `table` is being stored. No older notice undoes it before `settled`."""
+        """Records that the active run of `table` is being stored. No older observation undoes it before `confirm`."""
         self.put(table, catalog)
         self._reserved.add(_key(table))
 
     def confirm(self, namespace: str, name: str) -> None:
-        """What becomes of the promise is known: the next `put` tells."""
+        """Ends a reservation: the next `put` shows whether the run was stored."""
         self._reserved.discard((namespace, name))
 
     def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
-        """Notes what `table` claims now; returns the other objects whose place got a new holder by that."""
+        """Records what `table` claims now. Returns the other objects whose place has a new holder."""
         claim, known = self._claim(table, catalog), self._by_key.get(_key(table))
         if claim is None:
             return self.remove(*_key(table))
@@ -87,7 +87,7 @@ class TableClaimIndex:
         return affected | self._enter(claim)
 
     def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
-        """Forgets an object; returns the other objects whose place got a new holder by that."""
+        """Removes an object. Returns the other objects whose place has a new holder."""
         self._reserved.discard((namespace, name))
         claim = self._by_key.pop((namespace, name), None)
         if claim is None:
@@ -100,7 +100,7 @@ class TableClaimIndex:
         return frozenset(claims) if was_first else frozenset()
 
     def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
-        """The other object that holds what `table` means, None when nobody does or `table` itself."""
+        """The other object that holds the place of `table`; None when no other does."""
         claim = self._claim(table, catalog)
         if claim is None:
             return None
@@ -108,7 +108,7 @@ class TableClaimIndex:
         return None if first.key == claim.key else first
 
     def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
-        """The claim of `table`. A run works where it was decided, whatever has become of its catalog since."""
+        """The claim of `table`. While a run is active, the place at which it was decided counts."""
         known, claim = self._by_key.get(_key(table)), claim_of(table, catalog)
         busy = table.status.active_run is not None or _key(table) in self._reserved
         if busy and known is not None and known.busy and known.uid == table.metadata.uid:
@@ -124,7 +124,7 @@ class TableClaimIndex:
 
 
 def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
-    """What `table` claims; None without its catalog, because then nobody knows where it would be."""
+    """The claim of `table`; None without its catalog, which defines the place."""
     if catalog is None:
         return None
     root = storage_of(catalog).physical_root(normalised(catalog.spec.warehouse), catalog.metadata.namespace)
@@ -142,7 +142,7 @@ def _claim_at(place: PhysicalTable, table: PaimonTable) -> TableClaim:
         created=table.metadata.creation_timestamp or _NEVER,
         launched=active is not None and active.uid is not None,
         busy=active is not None,
-        proven=table.status.provision is not None and table.status.provision.last_time is not None,
+        verified=table.status.provision is not None and table.status.provision.last_time is not None,
     )
 
 

@@ -18,8 +18,9 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import storage
 from paimon_operator.core.config import OperatorFacts, RunLimits
 from paimon_operator.core.launch.driver_pod import Launch, PullPolicy
-from paimon_operator.core.launch.executor_pod import Executors, overhead_mib
+from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.launch.memory import EXECUTOR_MEMORY
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from paimon_operator.core.spec import effective
 from paimon_operator.errors import RunEnvironmentError
@@ -76,14 +77,13 @@ class LaunchBuilder:
     def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
         size = effective.executor(table, catalog, self.operator.defaults)
         memory, cores = units.mebibytes(_given(size.memory)), _given(size.cores)
-        beside = overhead_mib(memory)
         own = catalog.spec.spark or CatalogSpark()
         job = JobExecutors(
             instances=_given(size.instances),
             cores=cores,
             cpu_millis=self._millis(cores),
-            heap_mib=memory - beside,
-            overhead_mib=beside,
+            heap_mib=EXECUTOR_MEMORY.heap_mib(memory),
+            overhead_mib=EXECUTOR_MEMORY.overhead_mib(memory),
             service_account=own.service_account_name or self.operator.accounts.executor,
             timeout_seconds=self.operator.executor_timeout_s,
         )

@@ -18,6 +18,7 @@ from paimon_operator.api.run.status import RunSpark
 from paimon_operator.core import naming
 from paimon_operator.core.launch import executor_pod
 from paimon_operator.core.launch.executor_pod import Executors
+from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.desired_table import digest
@@ -27,10 +28,6 @@ SPARK_UID: Final = 185
 ENTRYPOINT: Final = "/opt/paimon-operator/entrypoint.sh"
 JOB_DIRECTORY: Final = "/etc/paimon-run"
 JOB_FILE: Final = "job.json"
-MINIMUM_OVERHEAD_MIB: Final = 512
-OVERHEAD_SHARE: Final = 0.35
-"""What a driver needs beside its heap: Python, metaspace, the class-data archive, direct buffers."""
-
 GRACE_S: Final = 10
 """From SIGTERM to SIGKILL. A driver may be killed at any moment, so it gets less than the usual half minute: that of a
 JVM's start, in which SIGTERM to a container's first process is lost."""
@@ -68,11 +65,6 @@ class Launch:
     """None: the driver does everything itself, and has no token."""
     overlay: PodOverlay | None = None
     """The catalog's additions to driver and executors."""
-
-
-def heap_mib(memory_mib: int) -> int:
-    """The JVM's heap in a container of `memory_mib`: what is left after 35 % of it, at least 512 MiB."""
-    return memory_mib - max(MINIMUM_OVERHEAD_MIB, int(memory_mib * OVERHEAD_SHARE))
 
 
 def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
@@ -248,7 +240,7 @@ def _environment(
         environment.RUN_UID: run.metadata.uid,
         environment.RUN_ATTEMPT: str(attempt),
         environment.DRIVER_CORES: str(launch.cores),
-        environment.DRIVER_HEAP: f"{heap_mib(memory_mib)}m",
+        environment.DRIVER_HEAP: f"{DRIVER_MEMORY.heap_mib(memory_mib)}m",
         environment.DRIVER_DEADLINE_S: str(own_deadline_s),
     }
     if launch.long_work:

@@ -21,9 +21,6 @@ ALLOW_LIST_KEY: Final = "executors-may-use"
 """Key of the ConfigMap, read by the admission policy: `label/team=shop secret/lake-s3 serviceaccount/paimon-spark`."""
 API_DIRECTORY: Final = "/etc/paimon-api"
 """Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
-MINIMUM_OVERHEAD_MIB: Final = 384
-OVERHEAD_SHARE: Final = 0.2
-"""What an executor needs beside its heap: metaspace, direct buffers. There is no Python in it."""
 SHORTEST_TOKEN_S: Final = 600
 """The API server gives no shorter life to a token."""
 _LOCAL_DIRECTORY: Final = "spark-local-dir-1"
@@ -42,11 +39,6 @@ class Executors:
     def memory_mib(self) -> int:
         """Memory of one container."""
         return self.job.heap_mib + self.job.overhead_mib
-
-
-def overhead_mib(memory_mib: int) -> int:
-    """What is left for everything but the heap in a container of `memory_mib`."""
-    return max(MINIMUM_OVERHEAD_MIB, int(memory_mib * OVERHEAD_SHARE))
 
 
 def driver_environment(image: str, pull_policy: str, directory: str, secrets: Iterable[str]) -> list[dict[str, Any]]:

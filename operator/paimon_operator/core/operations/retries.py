@@ -6,18 +6,21 @@ Inside a run another attempt follows. Between runs the table starts another one,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Final
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core import backoff
 
-BY_ANOTHER_ATTEMPT: Final[Mapping[FailureClass, backoff.Backoff]] = {
+Retries = Mapping[FailureClass, backoff.Backoff]
+"""The failure classes that are retried, each with its delays. A class that is absent is not retried."""
+NEXT_ATTEMPT: Final[Retries] = {
     FailureClass.CONFLICT: backoff.CONFLICT,
     FailureClass.INFRASTRUCTURE: backoff.INFRASTRUCTURE,
     FailureClass.OUT_OF_MEMORY: backoff.INFRASTRUCTURE,
 }
-"""What another attempt of the same run can fix. Everything else ends the run."""
+"""Failures after which the same run starts another attempt. Every other failure ends the run."""
 
 EVERY_CLASS: Final = frozenset(FailureClass)
 BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.ENVIRONMENT})
@@ -29,3 +32,9 @@ ONCE: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, Fai
 
 FIXED_WITHOUT_AN_EDIT: Final = frozenset({Reason.CONFLICT, Reason.TABLE_EXISTS})
 """Errors of the manifest that can end without an edit: the other owner, or the table in the way, can go."""
+
+
+def retry_delay(retries: Retries, failure_class: FailureClass, failures: int, key: str) -> timedelta | None:
+    """The delay before the next try after `failures` failures in a row; None if the class is not retried."""
+    delays = retries.get(failure_class)
+    return None if delays is None else delays.delay(failures, key)

@@ -1,4 +1,4 @@
-"""One attempt of a run: one driver Pod, from the intent to its end. Pure transitions of `Attempt`."""
+"""One attempt of a run, which is one driver Pod, from the stored intent to its end: transitions of `Attempt`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from math import ceil
 from typing import Final
 
 from paimon_operator.api import units
+from paimon_operator.api.base import truncated
 from paimon_operator.api.conditions import MAX_MESSAGE
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureClass
-from paimon_operator.core.run.outcome import AttemptFailure, Success, known_reason
+from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.pod import PodObserved
 
 GROWTH: Final = 1.5
 LARGEST_GROWTH: Final = 4
-"""After an attempt that ran out of memory the next one gets 1.5 times of it, at most 4 times of what is configured."""
+"""After an attempt that ran out of memory, the next one gets 1.5 times its memory, at most 4 times the configured."""
 MIB_PER_GIB: Final = 1024
 
 _IMAGE_REASONS = {
@@ -31,7 +32,7 @@ _CONFIG_ERROR = "CreateContainerConfigError"
 
 
 def next_memory(attempts: Iterable[Attempt], configured_mib: int) -> int:
-    """Memory in MiB for the attempt after `attempts`: as configured, or more where one ran out of memory before."""
+    """MiB for the attempt after `attempts`: as configured, or more if one of them ran out of memory."""
     memory = configured_mib
     for attempt in attempts:
         if attempt.failure_class is FailureClass.OUT_OF_MEMORY and attempt.memory is not None:
@@ -41,7 +42,7 @@ def next_memory(attempts: Iterable[Attempt], configured_mib: int) -> int:
 
 
 def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
-    """The attempt after a look at its Pod: it exists, and perhaps its container has started or ended."""
+    """The attempt with what its Pod reports: UID, start, end and exit code."""
     started = pod.started or attempt.started
     running = attempt.state is AttemptState.LAUNCHING and started is not None
     ended = pod.terminated
@@ -57,17 +58,19 @@ def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
 
 
 def waiting(attempt: Attempt, reason: Reason | None, message: str | None) -> Attempt:
-    """The attempt with what it waits for, or without once it waits no more."""
-    return attempt.model_copy(update={"reason": None if reason is None else reason.value, "message": cut(message)})
+    """The attempt with what its Pod waits for; None and None once the Pod waits no longer."""
+    word = None if reason is None else reason.value
+    text = None if message is None else truncated(message, MAX_MESSAGE)
+    return attempt.model_copy(update={"reason": word, "message": text})
 
 
 def stopping(attempt: Attempt, failure: AttemptFailure) -> Attempt:
-    """The intent to stop the Pod, written before the Pod is deleted, with the failure that the attempt will end by."""
+    """The attempt with the intent to stop its Pod, stored before the deletion, and the failure that it ends with."""
     return attempt.model_copy(update={"state": AttemptState.STOPPING, **_why(failure)})
 
 
 def record_end(attempt: Attempt, outcome: Success | AttemptFailure, now: datetime) -> Attempt:
-    """The attempt after its end was read. Never called twice for one attempt: an ended one is not looked at again."""
+    """The attempt after its end was read. Called once per attempt: an ended attempt is not observed again."""
     why = (
         _why(outcome)
         if isinstance(outcome, AttemptFailure)
@@ -78,7 +81,7 @@ def record_end(attempt: Attempt, outcome: Success | AttemptFailure, now: datetim
 
 
 def recorded(attempt: Attempt) -> AttemptFailure:
-    """The failure that a stopping attempt was written down with."""
+    """The failure that was stored with the intent to stop this attempt."""
     return AttemptFailure(
         failure_class=attempt.failure_class or FailureClass.INFRASTRUCTURE,
         reason=known_reason(attempt.reason, Reason.DRIVER_FAILED),
@@ -87,30 +90,30 @@ def recorded(attempt: Attempt) -> AttemptFailure:
 
 
 def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
-    """What a Pod whose container has not started waits for, as a word and a sentence."""
+    """The reason and message for a Pod whose container has not started."""
     if pod.waiting is not None and pod.waiting.reason in _IMAGE_REASONS:
         if pod.waiting.reason == "ImagePullBackOff" and attempt.reason == Reason.IMAGE_PULL_FAILED:
-            # The kubelet alternates between the cause and "Back-off"; the cause is kept, and the status stays still.
+            # The kubelet alternates between the cause and "Back-off". Keeping the cause keeps the status unchanged.
             return Reason.IMAGE_PULL_FAILED, attempt.message or ""
-        return Reason.IMAGE_PULL_FAILED, f"the Spark image cannot be pulled: {_told(pod)}"
+        return Reason.IMAGE_PULL_FAILED, f"the Spark image cannot be pulled: {_waiting_message(pod)}"
     if pod.waiting is not None and pod.waiting.reason == _CONFIG_ERROR:
         if "secret" in pod.waiting.message.lower():
             return (
                 Reason.SECRET_NOT_FOUND,
-                f"the Pod cannot start: {_told(pod)}. Make the Secret that the catalog names",
+                f"the Pod cannot start: {_waiting_message(pod)}. Create the Secret that the catalog names",
             )
-        return Reason.POD_NOT_STARTED, f"the Pod cannot start: {_told(pod)}"
+        return Reason.POD_NOT_STARTED, f"the Pod cannot start: {_waiting_message(pod)}"
     if pod.unschedulable is not None:
         return Reason.UNSCHEDULABLE, f"no node takes pod {pod.name}: {pod.unschedulable}"
-    # Of a volume that cannot be mounted only an Event tells.
+    # Only an Event reports a volume that cannot be mounted, so the message lists all of them.
     needed = f"; it cannot without {', '.join(pod.mounts)}, each with its keys" if pod.mounts else ""
     return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start{needed}"
 
 
 def cost(attempts: Iterable[Attempt]) -> Cost | None:
-    """What the containers used, whole units rounded up per attempt; None when none ever started."""
+    """What the containers used, rounded up to whole units per attempt; None if none ever started."""
     used = [
-        # The end of a lost Pod is by our clock, its start by the node's: the difference may be negative.
+        # The end of a lost Pod is our clock's time, its start the node's: the difference may be negative.
         (max(0, ceil((each.finished - each.started).total_seconds())), each)
         for each in attempts
         if each.started is not None and each.finished is not None
@@ -125,18 +128,15 @@ def cost(attempts: Iterable[Attempt]) -> Cost | None:
     )
 
 
-def cut(message: str | None) -> str | None:
-    """`message` within the bound of every message of the API."""
-    if message is None or len(message) <= MAX_MESSAGE:
-        return message
-    return message[: MAX_MESSAGE - 1] + "…"
-
-
 def _why(failure: AttemptFailure) -> dict[str, object]:
-    return {"failure_class": failure.failure_class, "reason": failure.reason.value, "message": cut(failure.message)}
+    return {
+        "failure_class": failure.failure_class,
+        "reason": failure.reason.value,
+        "message": truncated(failure.message, MAX_MESSAGE),
+    }
 
 
-def _told(pod: PodObserved) -> str:
+def _waiting_message(pod: PodObserved) -> str:
     waiting_for = pod.waiting
     return "" if waiting_for is None else (waiting_for.message or waiting_for.reason)
 

@@ -1,4 +1,4 @@
-"""How a run ends, or goes on after a failed attempt: the status that an outcome leads to."""
+"""The status that the outcome of an attempt leads to: the run ends, or waits for its next attempt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, FailureClass, Phase, RunStatus
 from paimon_operator.core.conditions import false, idle, stalled, true, unknown
 from paimon_operator.core.operations import registry
-from paimon_operator.core.operations.retries import BY_ANOTHER_ATTEMPT
+from paimon_operator.core.operations.retries import NEXT_ATTEMPT, retry_delay
 from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.transition import Step, under_way, with_attempt
@@ -23,27 +23,31 @@ ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN})
 """Phases that never change again."""
 
 _AT_ONCE: Final = timedelta(0)
-"""Once the last status is stored, the finalizer goes; not before, or a crash in between would leave it unguarded."""
+"""The finalizer is removed by the next reconcile, once the final status is stored: a crash loses nothing."""
 _FIELD_LENGTH = 256
 
 
-def after_attempt(
+def finish_attempt(
     run: PaimonRun, last: Attempt, outcome: Success | AttemptFailure, *, backoff_limit: int, now: datetime
 ) -> Step:
-    """The `last` attempt has ended by `outcome`: the run ends with it, or waits for its next attempt."""
+    """Ends the `last` attempt by `outcome`. The run ends with it, or waits for its next attempt.
+
+    `backoff_limit` is how many attempts may follow the first.
+    """
     attempt = attempts.record_end(last, outcome, now)
     status = with_attempt(run.status, attempt)
     if isinstance(outcome, Success):
         return _succeeded(status, outcome.result, now)
-    if outcome.failure_class not in BY_ANOTHER_ATTEMPT:
+    delay = retry_delay(NEXT_ATTEMPT, outcome.failure_class, attempt.number, run.metadata.uid)
+    if delay is None:
         return failed(status, outcome, now)
     if attempt.number > backoff_limit:
         return _exhausted(run, status, outcome, now)
-    return _retry(run, status, outcome, now)
+    return _retry(status, outcome, to_the_second(now + delay), now)
 
 
 def failed(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
-    """The run is over and did not do what it was asked to, or nobody knows whether it did."""
+    """The run ends as Failed, or as Unknown if it is unknown whether it committed."""
     if failure.failure_class is FailureClass.RESULT_UNKNOWN:
         return _unknown(status, failure, now)
     final = _final(status, Phase.FAILED, failure.result, now, failure)
@@ -82,7 +86,7 @@ def _unknown(status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
 
 
 def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
-    """No attempt is left. A write of which one attempt may have committed unseen is unknown, not failed."""
+    """No attempt is left. A write ends as Unknown if the result of one of its attempts was never read."""
     tried = len(status.attempts)
     times = "1 attempt" if tried == 1 else f"{tried} attempts"
     unseen = any(attempt.reason == Reason.RESULT_MISSING for attempt in status.attempts)
@@ -100,11 +104,8 @@ def _exhausted(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: 
     return failed(status, last, now)
 
 
-def _retry(run: PaimonRun, status: RunStatus, failure: AttemptFailure, now: datetime) -> Step:
-    number = status.attempts[-1].number
-    delay = BY_ANOTHER_ATTEMPT[failure.failure_class].delay(number, run.metadata.uid)
-    next_try = to_the_second(now + delay)
-    message = f"attempt {number} failed: {failure.message}"
+def _retry(status: RunStatus, failure: AttemptFailure, next_try: datetime, now: datetime) -> Step:
+    message = f"attempt {status.attempts[-1].number} failed: {failure.message}"
     return Step(
         status=status.model_copy(update={"phase": Phase.PENDING, "next_try": next_try}),
         findings=under_way(Reason.BACKING_OFF, message),

@@ -1,213 +1,163 @@
-"""The run controller's state machine: `step` looks at one run and says what is to be done next. Pure.
+"""The run controller's state machine: `step` takes what was observed of one run and decides what follows. Pure.
 
     Pending -> Launching -> Running -> Succeeded | Failed | Unknown
-       ^___________|___________|  (a failed attempt that is worth another one)
+       ^___________|___________|  (the attempt failed, and its failure class is retried)
 
-What makes it safe to be killed at any moment: an attempt is written down before its Pod is made, its Pod's name follows
-from it, stopping is written down before the Pod is deleted, and a new attempt begins only after a live read found the
-Pod of the last one ended (its kubelet said so) and let go, or gone.
+`RunState` is derived from the run, `PodState` from the Pod of the attempt in progress. `ON_RUN` and `ON_POD` map each
+state to what follows. Between two attempts, and before a Pod is created, the first wait that applies decides.
+
+The machine may be killed at any moment:
+- An attempt is stored before its Pod is created, and the Pod's name follows from the attempt.
+- The intent to stop is stored before the Pod is deleted.
+- A new attempt begins only after a live read found that the last Pod has ended and was released, or is gone.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
-from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass, Phase, RunStatus
-from paimon_operator.core.conditions import Finding
+from paimon_operator.api.run.status import Attempt, AttemptState, RunStatus
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.run import attempt as attempts
-from paimon_operator.core.run import outcome as outcomes
-from paimon_operator.core.run import pod_release
-from paimon_operator.core.run.completion import ENDED, after_attempt
+from paimon_operator.core.run import in_progress, pod_release, waits
+from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.observed import RunObserved, last_attempt
-from paimon_operator.core.run.outcome import AttemptFailure, Success
-from paimon_operator.core.run.pod import PodObserved, PodPhase
-from paimon_operator.core.run.start import launch, not_for_users, not_its_turn
-from paimon_operator.core.run.transition import (
-    LOOK_AGAIN,
-    Step,
-    blocked_findings,
-    decide,
-    in_phase,
-    under_way,
-    with_attempt,
-)
+from paimon_operator.core.run.pod import PodObserved
+from paimon_operator.core.run.start import launch
+from paimon_operator.core.run.transition import MISSED_EVENT_REQUEUE, Step, to_decision
+from paimon_operator.core.run.waits import Wait, first_wait
 
-_HELD_UP_BY: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.POD_NOT_STARTED}
-"""Waits of a Pod that only a human ends. A node may come by itself."""
-_SOON: Final = timedelta(milliseconds=200)
-"""The table is about to write down this run's UID, which wakes the run; a second look in case that was missed."""
-_AWAITED: Final = timedelta(seconds=5)
-"""How long a run is looked at so often. A table that has not answered by then cannot be written, perhaps for long."""
+_AT_ONCE: Final = timedelta(0)
+_UID_REQUEUE: Final = timedelta(milliseconds=200)
+"""The table stores the run's UID within this time, which wakes the run; this covers a missed event."""
+_UID_EXPECTED_WITHIN: Final = timedelta(seconds=5)
+"""A table that has not stored the UID by then cannot be written, and the run is reconciled less often."""
+
+
+class RunState(StrEnum):
+    """Where a run is. The first member that applies counts."""
+
+    DELETED = "its deletion was requested"
+    FINISHED = "its phase never changes again"
+    WITHOUT_FINALIZER = "nothing may be created for it yet"
+    EXPECTED_BY_TABLE = "its table has started it and is about to store its UID"
+    BETWEEN_ATTEMPTS = "no attempt is in progress"
+    IN_ATTEMPT = "an attempt is stored as in progress"
+
+
+class PodState(StrEnum):
+    """What is observed of the Pod of the attempt in progress. The first member that applies counts."""
+
+    MISSING = "no Pod of this name exists (404)"
+    FOREIGN = "another object's Pod has the name"
+    STOPPED = "no driver runs in it: it ended, or its kubelet's own deadline has passed"
+    UNREACHABLE = "its node should have reported its end and has not"
+    STOPPING = "the intent to stop it is stored"
+    PENDING = "its container has not started"
+    RUNNING = "its container has started"
 
 
 def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    """What to do about the run. A run that is over keeps its status for good; the same look gives the same status."""
-    run = observed.run
+    """What follows for the run. A finished run keeps its status; equal observations give an equal status."""
+    return ON_RUN[run_state(observed)](observed, now)
+
+
+def run_state(observed: RunObserved) -> RunState:
+    """The state of the run, from its metadata, its phase and its last attempt."""
+    run, attempt = observed.run, last_attempt(observed.run)
     if run.metadata.deletion_timestamp is not None:
-        return pod_release.before_deletion(observed, now)
+        return RunState.DELETED
     if run.status.phase in ENDED:
-        return pod_release.after_end(observed, now)
+        return RunState.FINISHED
     if not pod_release.has_finalizer(run):
-        return Decision(status=run.status, finalizer="add", requeue_after=timedelta(0))
-    attempt = last_attempt(run)
-    if attempt is None and observed.is_awaited:
-        return Decision(status=run.status, requeue_after=_until_answered(run, now))
+        return RunState.WITHOUT_FINALIZER
+    if attempt is None and observed.is_expected_by_table:
+        return RunState.EXPECTED_BY_TABLE
     if attempt is None or attempt.state is AttemptState.ENDED:
-        return decide(run, _between_attempts(observed, attempt, now), now)
-    return decide(run, _during_attempt(observed, attempt, now), now)
+        return RunState.BETWEEN_ATTEMPTS
+    return RunState.IN_ATTEMPT
 
 
-def _until_answered(run: PaimonRun, now: datetime) -> timedelta:
-    created = run.metadata.creation_timestamp
-    return _SOON if created is not None and now - created < _AWAITED else LOOK_AGAIN
-
-
-def _between_attempts(observed: RunObserved, attempt: Attempt | None, now: datetime) -> Step:
-    """No attempt is under way: start the next one, unless something stands in the way."""
-    run = observed.run
-    if attempt is not None and (unfinished := _last_pod(observed, attempt, now) or _executors(observed, now)):
-        return unfinished
-    if blocked := not_for_users(run, now) or not_its_turn(observed, now):
-        return blocked
-    next_try = run.status.next_try
-    if attempt is not None and next_try is not None and now < next_try:
-        return Step(status=run.status, findings=_backing_off(attempt), requeue_after=next_try - now)
-    return launch(observed, None, now)
-
-
-def _last_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step | None:
-    """What has to become of the ended attempt's Pod before anything else; None when it is let go."""
-    run, pod = observed.run, observed.own_pod
+def pod_state(observed: RunObserved, attempt: Attempt, now: datetime) -> PodState:
+    """The state of the attempt's Pod. `attempt` already holds what the Pod reports."""
+    pod = observed.own_pod
     if pod is None:
-        return None
-    if not pod.stopped_or_expired(now):
-        # Found gone once, and here again: a create that was still on its way. Two drivers must never be alive.
-        stopping = under_way(Reason.STOPPING, f"pod {pod.name} must end before the next attempt")
-        findings = pod_release.silence(observed, pod) if pod.node_unreachable(now) else stopping
-        stop = pod_release.delete(pod)
-        return Step(status=run.status, findings=pod_release.with_refusal(observed, findings, stop), actions=stop)
-    actions = pod_release.release(pod)
-    findings = pod_release.with_refusal(observed, _backing_off(attempt), actions)
-    return Step(status=run.status, findings=findings, actions=actions) if actions else None
-
-
-def _executors(observed: RunObserved, now: datetime) -> Step | None:
-    """They commit nothing, but they write files and hold CPUs that the next attempt needs."""
-    left = pod_release.left_behind(observed, now)
-    if left is None:
-        return None
-    names = pod_release.named(observed.executors)
-    stopping = under_way(Reason.STOPPING, f"executors of the last attempt must end before the next one: {names}")
-    findings = pod_release.executors_silence(observed, now) or stopping
-    return Step(status=observed.run.status, findings=pod_release.with_refusal(observed, findings, left), actions=left)
-
-
-def _backing_off(attempt: Attempt) -> tuple[Finding, ...]:
-    return under_way(Reason.BACKING_OFF, f"attempt {attempt.number} failed: {attempt.message}")
-
-
-def _during_attempt(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
-    """An attempt is under way, as far as the status knows: see what became of its Pod."""
-    run, pod = observed.run, observed.pod
-    if pod is None:
-        return _without_pod(observed, attempt, now)
-    if observed.own_pod is None:
-        message = f"pod {pod.name} belongs to another object; the run goes on once it is gone"
-        return Step(status=run.status, findings=blocked_findings(Reason.NAME_TAKEN, message))
-    attempt = attempts.observe_pod(attempt, pod)
-    if pod.node_unreachable(now) or pod.stopped_or_expired(now):
-        return _read_end(observed, attempt, pod, now) if pod.stopped_or_expired(now) else _wait(observed, attempt, pod)
+        return PodState.MISSING if observed.pod is None else PodState.FOREIGN
+    if pod.stopped_or_expired(now):
+        return PodState.STOPPED
+    if pod.node_unreachable(now):
+        return PodState.UNREACHABLE
     if attempt.state is AttemptState.STOPPING:
-        return _stop(observed, attempt, pod)
-    if attempt.started is None:
-        return _pending(observed, attempt, pod, now)
-    return _running(observed, attempt, attempt.started, pod, now)
+        return PodState.STOPPING
+    return PodState.PENDING if attempt.started is None else PodState.RUNNING
+
+
+def _add_finalizer(observed: RunObserved, _now: datetime) -> Decision[RunStatus]:
+    return Decision(status=observed.run.status, finalizer="add", requeue_after=_AT_ONCE)
+
+
+def _expect_uid(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    created = observed.run.metadata.creation_timestamp
+    is_new = created is not None and now - created < _UID_EXPECTED_WITHIN
+    return Decision(status=observed.run.status, requeue_after=_UID_REQUEUE if is_new else MISSED_EVENT_REQUEUE)
+
+
+def _between_attempts(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    blocked = first_wait(BEFORE_NEXT_ATTEMPT, observed, now)
+    return to_decision(observed.run, blocked or launch(observed, None, now), now)
+
+
+def _in_attempt(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    attempt = observed.run.status.attempts[-1]
+    if observed.own_pod is not None:
+        attempt = attempts.observe_pod(attempt, observed.own_pod)
+    state = pod_state(observed, attempt, now)
+    if observed.own_pod is not None:
+        return to_decision(observed.run, ON_POD[state](observed, attempt, observed.own_pod, now), now)
+    return to_decision(observed.run, WITHOUT_POD[state](observed, attempt, now), now)
 
 
 def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
-    """404. Stopped as intended; or made, seen and lost; or never made."""
+    """The Pod was stopped as intended; or it existed and was lost; or it was never created, and is created now."""
     if attempt.state is AttemptState.STOPPING:
-        return _close(observed, attempt, attempts.recorded(attempt), now)
+        return in_progress.close_stopped(observed, attempt, now)
     if attempt.pod_uid is not None:
-        return _close(observed, attempt, outcomes.lost(attempt.pod), now)
-    return not_its_turn(observed, now) or launch(observed, attempt, now)
+        return in_progress.close_lost(observed, attempt, now)
+    return first_wait(BEFORE_A_POD, observed, now) or launch(observed, attempt, now)
 
 
-def _wait(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
-    """The phase stays: nobody knows better. A word of the node, or somebody's who takes the Pod away, ends the wait."""
-    return Step(status=with_attempt(observed.run.status, attempt), findings=pod_release.silence(observed, pod))
-
-
-def _read_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
-    """The Pod is let go in the same step, once its end is stored."""
-    end_known, run = pod.end_known, observed.run.metadata.name
-    outcome = outcomes.classify(pod, run) if end_known else outcomes.abandoned(pod.name)
-    killed_by_us = attempt.state is AttemptState.STOPPING and isinstance(outcome, AttemptFailure)
-    if killed_by_us and not _forbids_repetition(outcome):
-        outcome = attempts.recorded(attempt)
-    return replace(_close(observed, attempt, outcome, now), actions=pod_release.release(pod))
-
-
-def _forbids_repetition(outcome: Success | AttemptFailure) -> bool:
-    return isinstance(outcome, AttemptFailure) and outcome.failure_class is FailureClass.RESULT_UNKNOWN
-
-
-def _close(observed: RunObserved, attempt: Attempt, outcome: Success | AttemptFailure, now: datetime) -> Step:
-    return after_attempt(observed.run, attempt, outcome, backoff_limit=observed.backoff_limit, now=now)
-
-
-def _pending(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
-    """The container has not started. No failed attempt, but not for ever: it has its own time-out."""
-    reason, message = attempts.why_pending(attempt, pod)
-    left = pod.created + observed.limits.pending_timeout - now
-    if left <= timedelta(0):
-        told = f"the Pod did not start within {_duration(observed.limits.pending_timeout)}: {message}"
-        why = Reason.POD_NOT_STARTED if reason is Reason.POD_PENDING else reason
-        failure = AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=why, message=told)
-        return _stop(observed, attempts.stopping(attempt, failure), pod)
-    status = with_attempt(in_phase(observed.run.status, Phase.LAUNCHING), attempts.waiting(attempt, reason, message))
-    found = blocked_findings(reason, message) if reason in _HELD_UP_BY else under_way(reason, message)
-    return Step(status=status, findings=found, requeue_after=_again(pod, left))
-
-
-def _running(observed: RunObserved, attempt: Attempt, started: datetime, pod: PodObserved, now: datetime) -> Step:
-    left = started + observed.active_deadline - now
-    if left <= timedelta(0):
-        message = (
-            f"the container ran longer than activeDeadline, {_duration(observed.active_deadline)}, and was stopped"
-        )
-        failure = AttemptFailure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
-        return _stop(observed, attempts.stopping(attempt, failure), pod)
-    status = with_attempt(in_phase(observed.run.status, Phase.RUNNING), attempts.waiting(attempt, None, None))
-    return Step(status=status, findings=under_way(Reason.RUNNING, _at_work(pod)), requeue_after=_again(pod, left))
-
-
-def _again(pod: PodObserved, left: timedelta) -> timedelta:
-    """No event tells that a node has fallen silent over a deleted Pod."""
-    return min(left, LOOK_AGAIN) if pod.deleting else left
-
-
-def _stop(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Step:
-    """The intent is written down; the Pod is asked to go, and what comes next waits until it has ended or is gone."""
-    findings = under_way(Reason.STOPPING, f"pod {pod.name} is being stopped: {attempt.message}")
-    stop = pod_release.delete(pod)
-    status = with_attempt(observed.run.status, attempt)
-    return Step(status=status, findings=pod_release.with_refusal(observed, findings, stop), actions=stop)
-
-
-def _at_work(pod: PodObserved) -> str:
-    if pod.deleting:
-        return f"pod {pod.name} is being deleted by someone else; the run goes on once it has ended"
-    if pod.phase is PodPhase.UNKNOWN:
-        return f"the node of pod {pod.name} does not answer"
-    return f"pod {pod.name} is at work"
-
-
-def _duration(delta: timedelta) -> str:
-    seconds = int(delta.total_seconds())
-    return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
+BEFORE_A_POD: Final[tuple[Wait, ...]] = (
+    waits.until_named_by_table,
+    waits.until_claim_is_free,
+    waits.until_other_drivers_end,
+)
+"""At most one driver per table: checked before every creation of a Pod."""
+BEFORE_NEXT_ATTEMPT: Final[tuple[Wait, ...]] = (
+    waits.until_last_pod_is_released,
+    waits.until_executors_end,
+    waits.refuse_type_of_user,
+    *BEFORE_A_POD,
+    waits.until_next_try,
+)
+ON_RUN: Final[Mapping[RunState, Callable[[RunObserved, datetime], Decision[RunStatus]]]] = {
+    RunState.DELETED: pod_release.before_deletion,
+    RunState.FINISHED: pod_release.after_end,
+    RunState.WITHOUT_FINALIZER: _add_finalizer,
+    RunState.EXPECTED_BY_TABLE: _expect_uid,
+    RunState.BETWEEN_ATTEMPTS: _between_attempts,
+    RunState.IN_ATTEMPT: _in_attempt,
+}
+WITHOUT_POD: Final[Mapping[PodState, Callable[[RunObserved, Attempt, datetime], Step]]] = {
+    PodState.MISSING: _without_pod,
+    PodState.FOREIGN: in_progress.wait_for_name,
+}
+ON_POD: Final[Mapping[PodState, Callable[[RunObserved, Attempt, PodObserved, datetime], Step]]] = {
+    PodState.STOPPED: in_progress.read_end,
+    PodState.UNREACHABLE: in_progress.wait_for_node,
+    PodState.STOPPING: in_progress.stop,
+    PodState.PENDING: in_progress.wait_for_start,
+    PodState.RUNNING: in_progress.wait_for_end,
+}

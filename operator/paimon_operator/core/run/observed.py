@@ -1,4 +1,4 @@
-"""What the run controller saw before it decides: all of it by live reads, nothing from a cache."""
+"""What the run controller observes before it decides. All of it comes from live reads, none from a cache."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.run.pod import PodObserved
 
 BACKSTOP: Final = timedelta(minutes=5)
-"""How much later than the operator the kubelet stops a Pod: only when there was no operator to do it."""
+"""How much later than the operator the kubelet stops a Pod: it acts only when no operator did."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunObserved:
-    """One look at one run."""
+    """Everything that is observed for one reconcile of one run."""
 
     run: PaimonRun
     table: PaimonTable | None
@@ -33,24 +33,23 @@ class RunObserved:
     """The Pod that `current_pod` names; None on 404."""
     limits: RunLimits
     launch: Callable[[], Launch]
-    """What to launch, worked out only when it is needed. Raises SpecError and RunEnvironmentError."""
+    """Builds the launch when it is needed. Raises SpecError and RunEnvironmentError."""
     claimant: TableClaim | None = None
     """The other object that holds the physical table now; None when the run's own table does."""
     refusal: Refusal | None = None
-    """What the API server refused this run last (403, 422, a name that is taken); it is tried again anyway."""
+    """The last action of this run that the API server refused (403, 422, a taken name). It is tried again."""
     others: tuple[PodObserved, ...] = ()
-    """Driver Pods of other runs of the table, from a LIST right before a Pod is made; not looked up for anything else.
+    """Driver Pods of other runs of the table. They are listed only right before a Pod is created.
 
-    Their runs are over, or gone: a finalizer that was taken off by hand, a create that arrived late.
+    Their runs have ended or are gone: a finalizer was removed by hand, or a create arrived late.
     """
 
     executors: tuple[PodObserved, ...] = ()
-    """This run's executors, of all attempts; looked up while none of its drivers should be at work (`needs_executors`).
-    """
+    """This run's executors, of all attempts. They are listed while no driver should be running (`needs_executors`)."""
 
     @property
     def own_pod(self) -> PodObserved | None:
-        """The Pod unless it is a stranger's who took the name."""
+        """The Pod, if this run controls it; None if another object's Pod has the name."""
         return self.pod if self.pod is not None and self.pod.controller_uid == self.run.metadata.uid else None
 
     @property
@@ -67,27 +66,27 @@ class RunObserved:
 
     @property
     def backstop(self) -> timedelta:
-        """The kubelet's deadline for the Pod, from the Pod's start."""
+        """activeDeadlineSeconds of the Pod, counted by the kubelet from the Pod's start."""
         return self.own_backstop + self.limits.pending_timeout
 
     @property
     def own_backstop(self) -> timedelta:
-        """The container's own deadline, from its start: no kubelet has to be there, and none will be waited for."""
+        """The deadline that the container enforces itself, from its start. It needs no kubelet."""
         return self.active_deadline + BACKSTOP
 
     @property
     def is_active(self) -> bool:
-        """Whether the table's status.activeRun is this very run: only then may it make a Pod.
+        """Whether the table's status.activeRun is this run, by UID: only then may it create a Pod.
 
-        The name alone is not enough. A run whose UID the table has not written down has therefore never had a Pod, and
-        the table may make a missing one anew.
+        The name alone is not enough. A run whose UID the table has not stored therefore never had a Pod, and the table
+        may recreate it if it is missing.
         """
         active = None if self.table is None else self.table.status.active_run
         return active is not None and active.uid == self.run.metadata.uid and active.type == self.run.spec.type
 
     @property
-    def is_awaited(self) -> bool:
-        """Whether the table has started this run and will write down its UID at its next look."""
+    def is_expected_by_table(self) -> bool:
+        """Whether the table has started this run and stores its UID at its next reconcile."""
         table, run = self.table, self.run
         active = None if table is None else table.status.active_run
         if table is None or active is None or run.metadata.controller_uid != table.metadata.uid:
@@ -96,20 +95,20 @@ class RunObserved:
 
 
 def last_attempt(run: PaimonRun) -> Attempt | None:
-    """The newest attempt, under way or ended; None before the first."""
+    """The newest attempt, in progress or ended; None before the first."""
     return run.status.attempts[-1] if run.status.attempts else None
 
 
 def needs_executors(run: PaimonRun) -> bool:
-    """Whether executors may have been left behind: an attempt has ended, or the run goes."""
+    """Whether executors may remain without a driver: an attempt has ended, or the run is being deleted."""
     if run.status.spark is None or run.status.spark.mode is not SparkMode.CLUSTER:
         return False
     attempt = last_attempt(run)
-    going = run.metadata.deletion_timestamp is not None
-    return attempt is not None and (going or attempt.state is AttemptState.ENDED)
+    deleted = run.metadata.deletion_timestamp is not None
+    return attempt is not None and (deleted or attempt.state is AttemptState.ENDED)
 
 
 def current_pod(run: PaimonRun) -> str | None:
-    """Name of the Pod to look up before `runs.step`; None before the first attempt, when there is none."""
+    """Name of the Pod to read before `machine.step`; None before the first attempt."""
     attempt = last_attempt(run)
     return None if attempt is None else attempt.pod

@@ -1,7 +1,7 @@
-"""What the end of a driver Pod means: the result, or the class of the failure and what is told about it.
+"""Classifies the end of a driver Pod: success with its result, or a failure with class, reason and message.
 
-Order of trust: the result document of this very run, the exit code of the contract, then what Kubernetes says about the
-container and the Pod. Nothing is ever success without a result that says so.
+Sources in order of trust: the result document of this run, an exit code of the contract, then what Kubernetes reports
+about the container and the Pod. An end without a successful result is never a success.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from paimon_contract.exit_codes import ExitCode
 from paimon_contract.result import Result
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.result import read_result
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations import registry
@@ -23,32 +23,32 @@ from paimon_operator.errors import ContractError
 JVM_OUT_OF_MEMORY: Final = 3
 """-XX:+ExitOnOutOfMemoryError; spark-submit passes it through."""
 TOO_MANY_EXECUTORS_FAILED: Final = 11
-"""Spark's own way out of a run whose executors end again and again."""
+"""Spark's exit code for an application whose executors failed too often."""
 SIGKILLED: Final = 137
 TAIL_LENGTH: Final = 500
-"""Characters of a log's end that go into a message."""
+"""Characters of the log's end that a message contains."""
 _FREE_OPTION: Final = re.compile(r"spec\.options\[(.+)\]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Success:
-    """The driver says that it did what it was asked to."""
+    """The driver reports success."""
 
     result: Result
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptFailure:
-    """The attempt failed, or what it did is not known."""
+    """The attempt failed, or it is unknown what it did."""
 
     failure_class: FailureClass
     reason: Reason
     message: str
-    """What is wrong and what to do, in a sentence or two."""
+    """The problem and the remedy, in one or two sentences."""
     field: str | None = None
-    """Field to edit, of the table's manifest or of its catalog's."""
+    """Path of the field to edit, in the table's manifest or its catalog's; None if no field is wrong."""
     result: Result | None = None
-    """The driver's own account, where it left one."""
+    """The driver's result document; None if it left none."""
 
 
 _BY_EXIT_CODE: Final = {
@@ -61,13 +61,13 @@ _BY_EXIT_CODE: Final = {
 
 
 def classify(pod: PodObserved, run: str) -> Success | AttemptFailure:
-    """What the end of this Pod means for `run`. A Pod of whose end nothing was said is a ValueError."""
+    """What the end of this Pod means for the run named `run`. Raises ValueError if nothing is known about the end."""
     if not pod.end_known:
         raise ValueError(f"pod {pod.name} has not ended")
     result, why_none = _result(pod.terminated, run)
     code = None if pod.terminated is None else pod.terminated.exit_code
     if result is not None and result.ok and code not in _BY_EXIT_CODE:
-        # A JVM that crashes while it shuts down does not undo the commit that the result speaks of.
+        # A JVM that crashes during shutdown does not undo the commit that the result reports.
         return Success(result=result)
     if code in _BY_EXIT_CODE:
         return _reported(ExitCode(code), result, pod.terminated)
@@ -77,17 +77,17 @@ def classify(pod: PodObserved, run: str) -> Success | AttemptFailure:
 
 
 def lost(pod: str) -> AttemptFailure:
-    """The Pod is gone (404) and nobody read its result."""
-    return _infrastructure(Reason.POD_LOST, f"pod {pod} vanished before its result was read")
+    """The failure for a Pod that is gone (404) before its result was read."""
+    return _infrastructure(Reason.POD_LOST, f"pod {pod} disappeared before its result was read")
 
 
 def abandoned(pod: str) -> AttemptFailure:
-    """Its kubelet's own deadline is over, and its node never said how it ended."""
-    return _infrastructure(Reason.POD_LOST, f"the node of pod {pod} never said how it ended")
+    """The failure for a Pod whose node never reported its end, after the kubelet's own deadline."""
+    return _infrastructure(Reason.POD_LOST, f"the node of pod {pod} never reported how it ended")
 
 
 def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str]:
-    """The result, or None and why there is none."""
+    """The result and an empty text; or None and why there is none, as a clause."""
     if terminated is None or not terminated.message.strip():
         return None, "it left no result"
     try:
@@ -102,7 +102,7 @@ def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str
 
 
 def _reported(code: ExitCode, result: Result | None, terminated: Terminated | None) -> AttemptFailure:
-    """An exit code of the contract: the code decides the class, the result has the words."""
+    """A failure with an exit code of the contract. The code gives the class, the result the reason and message."""
     failure_class, reason = _BY_EXIT_CODE[code]
     if result is not None and result.error is not None:
         field = _field(result.error.field)
@@ -120,33 +120,33 @@ def _reported(code: ExitCode, result: Result | None, terminated: Terminated | No
     )
 
 
-def _field(told: str | None) -> str | None:
-    """The driver knows Paimon's options only; some of them come from fields of their own."""
-    option = _FREE_OPTION.fullmatch(told or "")
-    return field_of_option(option[1]) if option else told
+def _field(reported: str | None) -> str | None:
+    """The field of the manifest. The driver reports options of Paimon, and some come from fields of their own."""
+    option = _FREE_OPTION.fullmatch(reported or "")
+    return field_of_option(option[1]) if option else reported
 
 
 def _without_success(result: Result | None, why_none: str) -> AttemptFailure:
-    """Exit code 0, and yet no result that says ok."""
+    """The failure for exit code 0 without a successful result."""
     if result is None or result.error is None:
         return _infrastructure(Reason.RESULT_MISSING, f"the driver ended with exit code 0, but {why_none}")
-    # Not what our driver does; its own account is then more cautious than its exit code.
+    # Our driver never does this. The result is then more cautious than the exit code.
     return _reported(result.error.class_.exit_code, result, None)
 
 
 def _killed(pod: PodObserved) -> AttemptFailure:
-    """The container did not end by itself, or ended in a way that the contract does not know."""
+    """The failure for a container that was stopped, or that ended with an exit code outside the contract."""
     if pod.reason == "DeadlineExceeded":
         message = "the pod was stopped at its activeDeadlineSeconds"
         return AttemptFailure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
     if pod.reason == "Evicted" or pod.disruption is not None:
         why = pod.message or pod.disruption or "no reason given"
-        return _infrastructure(Reason.EVICTED, f"the pod was pushed off its node: {why}")
+        return _infrastructure(Reason.EVICTED, f"the pod was evicted from its node: {why}")
     ended = pod.terminated
     if ended is None or ended.reason == "ContainerStatusUnknown":
-        otherwise = "it was deleted before a node took it" if pod.node is None else "its node does not say why"
+        otherwise = "it was deleted before it was bound to a node" if pod.node is None else "its node reports no cause"
         why = " ".join(part for part in (pod.reason, pod.message) if part) or otherwise
-        return _infrastructure(Reason.POD_LOST, f"the pod failed without a word from its container: {why}")
+        return _infrastructure(Reason.POD_LOST, f"the pod failed and its container reported nothing: {why}")
     if pod.deleting:
         return _infrastructure(Reason.POD_LOST, f"the pod was deleted while it ran (exit code {ended.exit_code})")
     if ended.reason == "OOMKilled" or ended.exit_code in (SIGKILLED, JVM_OUT_OF_MEMORY):
@@ -163,17 +163,12 @@ def _infrastructure(reason: Reason, message: str) -> AttemptFailure:
     return AttemptFailure(failure_class=FailureClass.INFRASTRUCTURE, reason=reason, message=message)
 
 
-def known_reason(word: str | None, otherwise: Reason) -> Reason:
-    """The reason of this word, `otherwise` when the closed list has none: a newer Spark image may know more reasons."""
-    return next((reason for reason in Reason if reason == word), otherwise)
-
-
 def _sentences(message: str, remedy: str) -> str:
     return f"{message.rstrip('. ')}. {remedy[:1].upper()}{remedy[1:]}" if remedy else message
 
 
 def _tail(terminated: Terminated | None) -> str:
-    """The end of the log (FallbackToLogsOnError), as the end of a sentence; empty when there is none."""
+    """The end of the log (FallbackToLogsOnError), as the end of a sentence; empty without a log."""
     lines = [] if terminated is None else [line.strip() for line in terminated.message.splitlines()]
     text = " | ".join([line for line in lines if line][-3:])
     if not text:

@@ -1,4 +1,4 @@
-"""What the JSON of a driver Pod says, read into types. Facts only: `failures` and `runs` decide what they mean."""
+"""The facts in the JSON of a Pod, as types. `outcome` and `machine` decide what they mean."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from paimon_operator.core.launch.driver_pod import CONTAINER, JOB_VOLUME
 from paimon_operator.core.naming import FINALIZER, controller_uid, is_executor
 from paimon_operator.core.ports import Manifest
 
-_PATIENCE: Final = timedelta(minutes=1)
-"""What a kubelet may take, beyond a Pod's grace period, to say how a deleted Pod ended."""
-_LATE: Final = timedelta(minutes=2)
-"""How late a kubelet enforces a deadline: it looks now and then, what it kills has its grace period, clocks differ."""
-_COLLECTED: Final = "DeletionByPodGC"
-_OF_ITS_OWN: Final = frozenset(ExitCode)
-"""Exit codes by which a driver ends by itself. Why others ended it is known only with the Pod's phase and reason."""
+_REPORT_ALLOWANCE: Final = timedelta(minutes=1)
+"""Time beyond a Pod's grace period in which its kubelet reports how a deleted Pod ended."""
+_DEADLINE_ALLOWANCE: Final = timedelta(minutes=2)
+"""How late a kubelet may enforce a deadline: it checks periodically, a kill has a grace period, clocks differ."""
+_POD_GC: Final = "DeletionByPodGC"
+_EXIT_CODES_OF_THE_DRIVER: Final = frozenset(ExitCode)
+"""Exit codes that a driver chooses itself. The cause of any other needs the Pod's phase and reason."""
 
 
 class PodPhase(StrEnum):
@@ -34,7 +34,7 @@ class PodPhase(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """Why a container does not run yet."""
+    """Why a container is not running yet, as its kubelet reports it."""
 
     reason: str
     message: str
@@ -60,80 +60,96 @@ class PodObserved:
     uid: str
     controller_uid: str | None
     executor: bool
-    """A driver made it; it does a driver's work and commits nothing."""
+    """Whether it is a Spark executor. Executors commit nothing."""
     finalizers: tuple[str, ...]
     phase: PodPhase
     created: datetime
     deletion_deadline: datetime | None
-    """When its grace period ends, once its deletion was asked for."""
+    """When its grace period ends; None until its deletion is requested."""
     node: str | None
-    """Who got it; the API server gives a Pod that is being deleted to nobody any more."""
+    """Node the Pod is bound to. A terminating Pod is never bound."""
     kubelet_deadline: datetime | None
-    """When even a kubelet that is cut off has stopped it, by activeDeadlineSeconds; None without such a deadline."""
+    """When its kubelet has stopped it by activeDeadlineSeconds, even if cut off; None without such a deadline."""
     reason: str
-    """The Pod's own reason (`Evicted`, `DeadlineExceeded`, `NodeLost`), empty mostly."""
+    """status.reason of the Pod (`Evicted`, `DeadlineExceeded`, `NodeLost`); usually empty."""
     message: str
     unschedulable: str | None
-    """The scheduler's sentence while it finds no node."""
+    """Message of the scheduler while no node fits; None otherwise."""
     disruption: str | None
-    """The message of condition DisruptionTarget: who pushed the Pod off its node."""
+    """Message of the condition DisruptionTarget: what evicted the Pod; None without it."""
     failed_by_control_plane: bool
-    """The control plane gave the node up, and says so in the Pod; that stops no container."""
+    """Whether the control plane marked the Pod because its node is lost. That stops no container."""
     waiting: Waiting | None
     mounts: tuple[str, ...]
-    """The Secrets and ConfigMaps that its containers cannot start without, the run's own aside."""
+    """Secrets and ConfigMaps that its containers cannot start without, except the run's own."""
     running: bool
-    """The container runs, as far as its kubelet has said."""
+    """Whether its kubelet last reported the container as running."""
     started: datetime | None
-    """When the driver container started, None while it never did."""
+    """When the driver container started; None if it never did."""
     terminated: Terminated | None
 
     @property
     def deleting(self) -> bool:
-        """Its deletion was asked for."""
+        """Whether its deletion was requested."""
         return self.deletion_deadline is not None
 
     @property
     def has_finalizer(self) -> bool:
-        """It stays until we let it go."""
+        """Whether it carries our finalizer, so that it stays until the finalizer is released."""
         return FINALIZER in self.finalizers
 
     @property
     def ended(self) -> bool:
-        """Nothing of this Pod runs any more, nor ever will: its kubelet said so, or no kubelet ever gets it.
+        """Whether no container of this Pod runs or ever will: the kubelet reported the end, or no kubelet gets the Pod.
 
-        A Failed Pod without container statuses (evicted, refused by its node) counts; one that only the control plane
-        has failed does not, since its container may run on.
+        A Failed Pod without container statuses (evicted, refused by its node) has ended. One that only the control
+        plane failed has not: its container may still run.
         """
-        terminal = self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
         if self.node is None:
-            return terminal or self.deleting
-        if self.terminated is not None and self.terminated.exit_code in _OF_ITS_OWN:
-            return True  # the phase follows a second later
-        return terminal and (self.terminated is not None or not (self.running or self.failed_by_control_plane))
+            return self._is_terminal or self.deleting
+        if self.terminated is not None and self.terminated.exit_code in _EXIT_CODES_OF_THE_DRIVER:
+            return True  # the phase follows about a second later
+        return self._is_terminal and self._kubelet_reported_end
+
+    @property
+    def _is_terminal(self) -> bool:
+        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+
+    @property
+    def _kubelet_reported_end(self) -> bool:
+        """Whether a terminal phase comes from the kubelet: it reported the container's end, or never started one."""
+        if self.terminated is not None:
+            return True
+        return not self.running and not self.failed_by_control_plane
 
     @property
     def end_known(self) -> bool:
-        """Something is known of its end."""
+        """Whether anything is known about its end."""
         return self.ended or self.terminated is not None
 
     @property
     def overdue_from(self) -> datetime | None:
-        """From when on a deleted Pod's kubelet should have said how it ended."""
-        return None if self.deletion_deadline is None else self.deletion_deadline + _PATIENCE
+        """When the kubelet of a deleted Pod should have reported its end; None while it is not being deleted."""
+        return None if self.deletion_deadline is None else self.deletion_deadline + _REPORT_ALLOWANCE
 
     def node_unreachable(self, now: datetime) -> bool:
-        """Its kubelet should have said how it ended, and has not: the node is dead, or cut off and at work."""
+        """Whether the kubelet should have reported the end and has not: the node is dead, or cut off and still working.
+
+        Of a Pod that has not ended, phase Failed was set by the control plane.
+        """
         if self.ended:
             return False
-        overdue = self.overdue_from is not None and now >= self.overdue_from
-        return overdue or self.phase is PodPhase.FAILED
+        is_overdue = self.overdue_from is not None and now >= self.overdue_from
+        return is_overdue or self.phase is PodPhase.FAILED
 
     def stopped_or_expired(self, now: datetime) -> bool:
-        """No driver of this Pod is at work any more: it has ended, or has been silent beyond its kubelet's deadline."""
+        """Whether no driver of this Pod is running: it has ended, or its kubelet's own deadline has passed."""
+        if self.ended:
+            return True
         if not self.node_unreachable(now):
-            return self.ended
-        return self.end_known or (self.kubelet_deadline is not None and now >= self.kubelet_deadline)
+            return False
+        is_expired = self.kubelet_deadline is not None and now >= self.kubelet_deadline
+        return is_expired or self.terminated is not None
 
 
 def read_pod(body: Manifest) -> PodObserved:
@@ -153,13 +169,13 @@ def read_pod(body: Manifest) -> PodObserved:
         created=_time(metadata["creationTimestamp"]),
         deletion_deadline=_optional_time(metadata.get("deletionTimestamp")),
         node=spec.get("nodeName"),
-        kubelet_deadline=_stopped_by(metadata, spec, status),
+        kubelet_deadline=_kubelet_deadline(metadata, spec, status),
         reason=reason,
         message=status.get("message") or "",
         unschedulable=_condition(status, "PodScheduled", "False"),
         disruption=_condition(status, "DisruptionTarget", "True"),
         failed_by_control_plane=reason == "NodeLost"
-        or _found(status, "DisruptionTarget", "True").get("reason") == _COLLECTED,
+        or _found(status, "DisruptionTarget", "True").get("reason") == _POD_GC,
         waiting=_waiting(state.get("waiting")),
         mounts=tuple(_mounts(spec)),
         running=running is not None,
@@ -201,12 +217,14 @@ def _waiting(state: Mapping[str, Any] | None) -> Waiting | None:
     return Waiting(reason=state.get("reason") or "", message=state.get("message") or "")
 
 
-def _stopped_by(metadata: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[str, Any]) -> datetime | None:
-    """The kubelet counts from when it first saw the Pod; if that never reached us, it was soon after it got it."""
+def _kubelet_deadline(
+    metadata: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[str, Any]
+) -> datetime | None:
+    """activeDeadlineSeconds from status.startTime on, or from the binding where the kubelet never reported a start."""
     seconds = spec.get("activeDeadlineSeconds")
     bound = _found(status, "PodScheduled", "True").get("lastTransitionTime")
-    begun = _time(status.get("startTime") or bound or metadata["creationTimestamp"])
-    return None if seconds is None else begun + timedelta(seconds=seconds) + _LATE
+    start = _time(status.get("startTime") or bound or metadata["creationTimestamp"])
+    return None if seconds is None else start + timedelta(seconds=seconds) + _DEADLINE_ALLOWANCE
 
 
 def _condition(status: Mapping[str, Any], type_: str, wanted: str) -> str | None:
@@ -215,13 +233,13 @@ def _condition(status: Mapping[str, Any], type_: str, wanted: str) -> str | None
 
 
 def _found(status: Mapping[str, Any], type_: str, wanted: str) -> Mapping[str, Any]:
-    """The condition if it has the wanted status, else an empty one."""
+    """The condition of this type and status, else an empty one."""
     conditions: Iterable[Mapping[str, Any]] = status.get("conditions") or ()
     return next((each for each in conditions if each.get("type") == type_ and each.get("status") == wanted), {})
 
 
 def _optional_time(text: str | None) -> datetime | None:
-    """A container that never started (failed in its creation) may carry the zero time, which is no time."""
+    """The time; None for the zero time, which a container carries whose creation failed."""
     if not text:
         return None
     moment = _time(text)

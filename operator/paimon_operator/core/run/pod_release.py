@@ -1,8 +1,7 @@
-"""How a run's Pods are let go: never while something of them may still be at work.
+"""When a run's Pods are released: never while one of their containers may still run.
 
-Our finalizer holds a deleted Pod until its kubelet has said how it ended, because a name that is gone from the API
-server stops no container. The finalizer goes once what was said is stored in the run's status, or nobody will ask for
-it any more.
+Our finalizer keeps a deleted Pod until its kubelet has reported how it ended, because deleting an object stops no
+container. The finalizer is removed once the result is stored in the run's status, or its run no longer exists.
 """
 
 from __future__ import annotations
@@ -24,44 +23,47 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.observed import RunObserved
 from paimon_operator.core.run.pod import PodObserved
-from paimon_operator.core.run.transition import LOOK_AGAIN, Step, blocked_findings, decide, under_way
+from paimon_operator.core.run.transition import MISSED_EVENT_REQUEUE, Step, blocked_findings, to_decision, under_way
 
 Actions = tuple[Delete | Release, ...]
 _NAMED: Final = 3
 """How many executors a message names."""
-_LET_GO: Final = '{"metadata":{"finalizers":null}}'
+_NO_FINALIZERS: Final = '{"metadata":{"finalizers":null}}'
 
 
 def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    """A run that is over: its Pod is let go, then the run. A Pod that came late (its create was lost) is stopped."""
+    """A finished run: its Pod is released, then its executors end, then the run's finalizer goes.
+
+    A Pod whose create arrived late is stopped first.
+    """
     run, pod = observed.run, observed.own_pod
     if pod is not None and not pod.stopped_or_expired(now):
-        return _with_its_pod(observed, run.status, delete(pod), LOOK_AGAIN)
+        return _keep_result(observed, run.status, delete(pod), MISSED_EVENT_REQUEUE)
     if pod is not None and pod.has_finalizer:
-        return _with_its_pod(observed, run.status, release(pod), timedelta(0))
-    if (left := left_behind(observed, now)) is not None:
-        return _with_its_executors(observed, run.status, left, now)
+        return _keep_result(observed, run.status, release(pod), timedelta(0))
+    if (actions := left_behind(observed, now)) is not None:
+        return _stop_executors_of_finished(observed, run.status, actions, now)
     if has_finalizer(run):
-        again = None if _outlived_at(run) is None else timedelta(0)
-        return Decision(status=run.status, finalizer="remove", requeue_after=again)
-    return _outlived(observed, now)
+        requeue = None if _expires_at(run) is None else timedelta(0)
+        return Decision(status=run.status, finalizer="remove", requeue_after=requeue)
+    return _delete_when_expired(observed, now)
 
 
-def _outlived(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    """Its maker said how long a finished run is of use. Not before the table has taken the result."""
-    run, until = observed.run, _outlived_at(observed.run)
-    if until is None:
+def _delete_when_expired(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """Deletes the run after spec.ttlAfterFinished, but not before the table has recorded its result."""
+    run, expires = observed.run, _expires_at(observed.run)
+    if expires is None:
         return Decision(status=run.status)
     if observed.is_active:
-        return Decision(status=run.status, requeue_after=LOOK_AGAIN)
-    if now < until:
-        return Decision(status=run.status, requeue_after=until - now)
+        return Decision(status=run.status, requeue_after=MISSED_EVENT_REQUEUE)
+    if now < expires:
+        return Decision(status=run.status, requeue_after=expires - now)
     gone = Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid)
-    return Decision(status=run.status, actions=(gone,), requeue_after=LOOK_AGAIN)
+    return Decision(status=run.status, actions=(gone,), requeue_after=MISSED_EVENT_REQUEUE)
 
 
-def _outlived_at(run: PaimonRun) -> datetime | None:
-    """When a finished run is to go. One whose result is unknown stays for its reader."""
+def _expires_at(run: PaimonRun) -> datetime | None:
+    """When a finished run is deleted; None for one that stays. A run with an unknown result stays until it is read."""
     ttl, ended = run.spec.ttl_after_finished, run.status.completion_time
     if ttl is None or ended is None or run.status.phase is Phase.UNKNOWN:
         return None
@@ -69,69 +71,89 @@ def _outlived_at(run: PaimonRun) -> datetime | None:
 
 
 def before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    """A deleted run is cancelled: its Pod goes first, and only a live 404 lets the run go, or a node given up."""
+    """A deleted run: its driver Pod goes first, then its executors, then the run's finalizer."""
     run, pod = observed.run, observed.own_pod
     if not has_finalizer(run):
         return Decision(status=None)
-    if pod is None or (pod.stopped_or_expired(now) and not pod.has_finalizer and (_over(run) or not pod.ended)):
+    if pod is None or _needs_nothing_more(run, pod, now):
         return _executors_before_deletion(observed, now)
-    last = release(pod) if pod.stopped_or_expired(now) else ()
-    if _over(run):
-        stop = () if pod.stopped_or_expired(now) else delete(pod)
-        return _with_its_pod(observed, None, stop + last, LOOK_AGAIN)
-    message = f"the run was cancelled and waits until pod {pod.name} is gone"
-    findings = silence(observed, pod) if pod.node_unreachable(now) else under_way(Reason.WAITING_FOR_POD, message)
-    actions = delete(pod) + last
-    return decide(
-        run, Step(status=run.status, findings=with_refusal(observed, findings, actions), actions=actions), now
-    )
+    if _is_finished(run):
+        actions: Actions = release(pod) if pod.stopped_or_expired(now) else delete(pod)
+        return _keep_result(observed, None, actions, MISSED_EVENT_REQUEUE)
+    return _cancel(observed, pod, now)
+
+
+def _needs_nothing_more(run: PaimonRun, pod: PodObserved, now: datetime) -> bool:
+    """Whether a deleted run may go although its driver Pod still exists.
+
+    The released Pod of a finished run stays as history. The Pod of a cancelled run must be gone (404), unless its node
+    never reported its end: nothing else will remove that Pod.
+    """
+    if pod.has_finalizer or not pod.stopped_or_expired(now):
+        return False
+    return _is_finished(run) or not pod.ended
+
+
+def _cancel(observed: RunObserved, pod: PodObserved, now: datetime) -> Decision[RunStatus]:
+    """Deletes the driver Pod of an unfinished run, and releases it once no driver runs in it."""
+    run = observed.run
+    findings = under_way(Reason.WAITING_FOR_POD, f"the run was cancelled and waits until pod {pod.name} is gone")
+    if pod.node_unreachable(now):
+        findings = silence(observed, pod)
+    actions: Actions = delete(pod)
+    if pod.stopped_or_expired(now):
+        actions = (*actions, *release(pod))
+    findings = with_refusal(observed, findings, actions)
+    return to_decision(run, Step(status=run.status, findings=findings, actions=actions), now)
 
 
 def _executors_before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    """The driver is gone; its executors may not be."""
-    run, left = observed.run, left_behind(observed, now)
-    if left is None:
+    """The driver is gone. The run's finalizer goes once its executors are gone too."""
+    run, actions = observed.run, left_behind(observed, now)
+    if actions is None:
         return Decision(status=None, finalizer="remove")
-    if _over(run):
-        return _with_its_executors(observed, None, left, now)
+    if _is_finished(run):
+        return _stop_executors_of_finished(observed, None, actions, now)
     message = f"the run was cancelled and waits until its executors are gone: {named(observed.executors)}"
     findings = executors_silence(observed, now) or under_way(Reason.WAITING_FOR_POD, message)
-    return decide(run, Step(status=run.status, findings=with_refusal(observed, findings, left), actions=left), now)
+    findings = with_refusal(observed, findings, actions)
+    return to_decision(run, Step(status=run.status, findings=findings, actions=actions), now)
 
 
 def left_behind(observed: RunObserved, now: datetime) -> tuple[Delete, ...] | None:
-    """What is to be done about executors whose driver has ended; None once none of them is at work, nor stays.
+    """Deletions of executors whose driver has ended; empty while they end, None once none runs or remains.
 
-    A driver that ends by itself deletes its executors. One that is killed does not: they notice and end, and their Pods
-    would stay as long as the driver's, which is history.
+    A driver that ends by itself deletes its executors. One that is killed does not: they notice it and end, and their
+    Pods would stay as long as the driver's, which is kept as history.
     """
-    asked = tuple(action for pod in observed.executors for action in delete(pod))
-    at_work = any(not pod.stopped_or_expired(now) for pod in observed.executors)
-    return asked if asked or at_work else None
+    deletions = tuple(action for pod in observed.executors for action in delete(pod))
+    running = any(not pod.stopped_or_expired(now) for pod in observed.executors)
+    return deletions if deletions or running else None
 
 
-def _with_its_pod(
-    observed: RunObserved, status: RunStatus | None, actions: Actions, again: timedelta
+def _keep_result(
+    observed: RunObserved, status: RunStatus | None, actions: Actions, requeue: timedelta
 ) -> Decision[RunStatus]:
-    """For a run that is over. Its status is final, so a refusal is told by an Event."""
-    refusal, decision = observed.refusal, Decision(status=status, actions=actions, requeue_after=again)
+    """The decision for a finished run. Its status is final, so a refusal is reported by an Event."""
+    refusal, decision = observed.refusal, Decision(status=status, actions=actions, requeue_after=requeue)
     if not actions or refusal is None:
         return decision
     note = EventNote(type_="Warning", reason=refusal.reason, note=_refused(refusal, actions))
     return replace(decision, events=(note,))
 
 
-def _with_its_executors(
+def _stop_executors_of_finished(
     observed: RunObserved, status: RunStatus | None, actions: Actions, now: datetime
 ) -> Decision[RunStatus]:
-    """For a run that is over, too: that their node is silent is told once, by the look at the moment it falls silent.
+    """The decision for a finished run whose executors remain. An unreachable node is reported by one Event.
 
-    Nothing remembers what was told, so that look is asked for, and later ones do not tell.
+    Nothing stores that it was reported. The run is therefore requeued for the moment at which the node counts as
+    unreachable, and only a reconcile right after that moment reports it.
     """
     due = [pod.overdue_from for pod in observed.executors if pod.overdue_from is not None]
-    soonest = min((moment - now for moment in due if moment > now), default=LOOK_AGAIN)
-    decision = _with_its_pod(observed, status, actions, min(soonest, LOOK_AGAIN))
-    if not any(moment <= now < moment + LOOK_AGAIN for moment in due):
+    soonest = min((moment - now for moment in due if moment > now), default=MISSED_EVENT_REQUEUE)
+    decision = _keep_result(observed, status, actions, min(soonest, MISSED_EVENT_REQUEUE))
+    if not any(moment <= now < moment + MISSED_EVENT_REQUEUE for moment in due):
         return decision
     findings = executors_silence(observed, now)
     notes = (EventNote(type_="Warning", reason=each.reason, note=each.message) for each in findings[:1])
@@ -139,69 +161,81 @@ def _with_its_executors(
 
 
 def with_refusal(observed: RunObserved, findings: tuple[Finding, ...], actions: Actions) -> tuple[Finding, ...]:
-    """`findings`, unless what has to be done about the Pod was refused: then a human is needed."""
+    """`findings`; if the API server refused `actions`, findings that report the refusal to a human."""
     if not actions or observed.refusal is None:
         return findings
     return blocked_findings(observed.refusal.reason, _refused(observed.refusal, actions))
 
 
 def _refused(refusal: Refusal, actions: Actions) -> str:
-    what = "let go" if isinstance(actions[0], Release) else "stopped"
-    return f"pod {actions[0].name} cannot be {what}, and it is being tried again: {refusal.message}"
+    what = "released" if isinstance(actions[0], Release) else "deleted"
+    return f"pod {actions[0].name} cannot be {what}; this is tried again: {refusal.message}"
 
 
 def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
-    """A Pod whose run is gone: whatever it did, nobody asks for it any more."""
+    """A Pod whose run no longer exists: it is deleted, and released once no driver runs in it."""
     if pod.stopped_or_expired(now):
         return Decision(status=None, actions=release(pod))
-    return Decision(status=None, actions=delete(pod), requeue_after=LOOK_AGAIN)
+    return Decision(status=None, actions=delete(pod), requeue_after=MISSED_EVENT_REQUEUE)
 
 
 def executors_silence(observed: RunObserved, now: datetime) -> tuple[Finding, ...]:
-    """What is told of this run's executors whose nodes are silent; empty without such."""
-    at_work = [pod for pod in observed.executors if pod.node_unreachable(now) and not pod.stopped_or_expired(now)]
-    return silence(observed, *at_work[:_NAMED]) if at_work else ()
+    """The findings about this run's executors whose nodes are unreachable; empty without such executors."""
+    waiting = [pod for pod in observed.executors if pod.node_unreachable(now) and not pod.stopped_or_expired(now)]
+    return silence(observed, *waiting[:_NAMED]) if waiting else ()
 
 
 def named(executors: Sequence[PodObserved]) -> str:
-    """The first of them, for a message."""
+    """The names of the first of `executors`, for a message."""
     return ", ".join(pod.name for pod in executors[:_NAMED])
 
 
 def silence(observed: RunObserved, *pods: PodObserved) -> tuple[Finding, ...]:
-    """What Pods are waited for whose node says nothing, until when, and the way out for someone who knows more."""
-    which = f"{' '.join(pod.name for pod in pods)} -n {observed.run.metadata.namespace}"
-    article, what = ("an", "executor") if all(pod.executor for pod in pods) else ("a", "driver")
-    kubelet_deadline, by = [pod.kubelet_deadline for pod in pods if pod.kubelet_deadline is not None], ""
-    if len(kubelet_deadline) == len(pods):
-        by = f" until {rfc3339(max(kubelet_deadline))}, when its kubelet's own deadline has passed"
-    way_out = f"kubectl delete pod {which} --force --wait=false"
-    if what == "driver":  # executors have no finalizer
-        way_out += f"; kubectl patch pod {which} --type merge -p '{_LET_GO}'"
+    """Reports `pods` on nodes that are silent: what may still run, until when the run waits, and the override."""
+    kind = "executor" if all(pod.executor for pod in pods) else "driver"
+    article = "an" if kind == "executor" else "a"
     message = (
-        f"the node of pod {named(pods)} is silent; {article} {what} may still be at work there. The run waits{by}. "
-        f"Never take the finalizer off the run: that stops no {what}. "
-        f"If you know that the node is dead, do not wait: {way_out}"
+        f"the node of pod {named(pods)} is silent; {article} {kind} may still be running there. "
+        f"The run waits{_until_deadline(pods)}. "
+        f"Do not remove the finalizer of the run: that stops no {kind}. "
+        f"If you know that the node is down, do not wait: {_override(observed, pods, kind)}"
     )
     return blocked_findings(Reason.NODE_SILENT, message)
 
 
+def _until_deadline(pods: Sequence[PodObserved]) -> str:
+    """Until when the kubelets have stopped all `pods` by themselves; empty if one of them has no deadline."""
+    deadlines = [pod.kubelet_deadline for pod in pods if pod.kubelet_deadline is not None]
+    if len(deadlines) < len(pods):
+        return ""
+    return f" until {rfc3339(max(deadlines))}, when its kubelet's own deadline has passed"
+
+
+def _override(observed: RunObserved, pods: Sequence[PodObserved], kind: str) -> str:
+    """The commands that end the wait. Executors carry no finalizer."""
+    which = f"{' '.join(pod.name for pod in pods)} -n {observed.run.metadata.namespace}"
+    command = f"kubectl delete pod {which} --force --wait=false"
+    if kind == "executor":
+        return command
+    return f"{command}; kubectl patch pod {which} --type merge -p '{_NO_FINALIZERS}'"
+
+
 def delete(pod: PodObserved) -> tuple[Delete, ...]:
-    """Ask the Pod to go, once."""
+    """The deletion of the Pod; nothing if it was requested before."""
     return () if pod.deleting else (Delete(kind=Kind.POD, name=pod.name, uid=pod.uid),)
 
 
 def release(pod: PodObserved) -> tuple[Release, ...]:
-    """Let the Pod go: it stays as history, or is gone if its deletion was asked for."""
+    """The removal of our finalizer: the Pod stays as history, or disappears if its deletion was requested."""
     if not pod.has_finalizer:
         return ()
     return (Release(kind=Kind.POD, name=pod.name, uid=pod.uid, finalizers=pod.finalizers),)
 
 
 def has_finalizer(run: PaimonRun) -> bool:
-    """Whether the run stays until we let it go."""
+    """Whether the run carries our finalizer."""
     return naming.FINALIZER in run.metadata.finalizers
 
 
-def _over(run: PaimonRun) -> bool:
+def _is_finished(run: PaimonRun) -> bool:
     return run.status.phase in ENDED

@@ -1,4 +1,4 @@
-"""What a table can bear or has shown, read from its manifest and status alone."""
+"""What a table supports and whether it was ever ready, derived from its manifest and status."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ def ever_ready(status: TableStatus) -> bool:
 
 
 def may_be_active(spec: PaimonTableSpec) -> bool:
-    """Whether the table bears outside writers: none where buckets grow with the keys."""
-    fixed = spec.bucket is not None and spec.bucket.type is BucketType.FIXED
-    return fixed or not spec.table_schema.primary_keys
+    """Whether the table supports foreign writers."""
+    bucket_type = None if spec.bucket is None else spec.bucket.type
+    return supports_foreign_writers(bucket_type, has_primary_key=bool(spec.table_schema.primary_keys))
+
+
+def supports_foreign_writers(bucket_type: str | None, *, has_primary_key: bool) -> bool:
+    """Whether a table of this layout supports foreign writers: not where buckets grow with the keys.
+
+    Two writers would put one key into two buckets. `bucket_type` is spec.bucket.type, None when it is not given.
+    """
+    return bucket_type == BucketType.FIXED or not has_primary_key

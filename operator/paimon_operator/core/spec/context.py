@@ -1,4 +1,4 @@
-"""One look at one table, with everything resolved that a decision needs: catalog, engine, what holds."""
+"""A table at one reconcile, with all that a decision needs: catalog, engine and effective settings."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ class TableContext:
 
     @classmethod
     def build(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> TableContext:
-        """The look at `now`. Raises KeyError for an engine that the operator has not: check the catalog first."""
+        """The context at `now`. Raises KeyError for an unknown engine: check the catalog first."""
         engine = operator.engines[operator.engine_of(catalog)]
         effective = effective_settings(table, catalog, engine, operator.defaults)
         return cls(table=table, catalog=catalog, engine=engine, effective=effective, now=now)
 
     @property
     def spec(self) -> PaimonTableSpec:
-        """What the manifest says."""
+        """The table's spec."""
         return self.table.spec
 
     @property
     def zone(self) -> str:
-        """Name of the time zone that schedules are read in."""
+        """Name of the time zone of the schedules."""
         return self.effective.time_zone or "UTC"
 
     @property
     def compaction(self) -> EffectiveCompaction:
-        """Who compacts, and when."""
+        """The effective compaction. Raises ValueError if it is missing, which `build` rules out."""
         if self.effective.compaction is None:
             raise ValueError("effective() always fills compaction")
         return self.effective.compaction
 
     @cached_property
     def wanted_hash(self) -> str:
-        """Hash of the table that the manifest wants. Raises TypeTextError: check the rules first."""
+        """Hash of the desired table. Raises TypeTextError for an invalid type: check the rules first."""
         return fingerprint(desired_table(self.spec, self.effective))
 
     @property
     def dedicated(self) -> bool:
-        """Whether the operator compacts."""
+        """Whether the operator compacts the table."""
         return self.compaction.mode is CompactionMode.DEDICATED
 
     @property
     def never_reconciled(self) -> bool:
-        """Whether no look was ever stored: what the manifest asks for, it has always asked for, and no tick passed.
+        """Whether no effective settings were ever stored, so that no tick of a schedule can have passed.
 
-        A table that had to wait for its catalog first was looked at, but its schedules were not.
+        A table that waited for its catalog was reconciled, but its schedules were not evaluated.
         """
         return self.table.status.effective is None
 
     @property
     def created(self) -> datetime:
-        """When the object was made: before the first run, schedules count from here."""
+        """When the object was created. Before the first run, schedules count from here."""
         return self.table.metadata.creation_timestamp or self.now

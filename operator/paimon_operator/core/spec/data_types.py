@@ -1,8 +1,7 @@
-"""Paimon's own type texts: `DECIMAL(12,2)`, `ARRAY<ROW<sku STRING, n INT>>`, optionally ending in `NOT NULL`.
+"""Paimon's type texts: `DECIMAL(12,2)`, `ARRAY<ROW<sku STRING, n INT>>`, optionally ending in `NOT NULL`.
 
-One grammar, read once: a text becomes a `DataType`, and `canonical` writes it back in one form, so that spaces and
-aliases never look like an edit. Limits of precision and scale are those of Paimon's `DataTypes`; which of the legal
-types Spark can write is a separate question (`not_writable`), because the answer is Spark's and not Paimon's.
+`parse` turns a text into a `DataType`. `canonical` writes it in one form, so that spaces and aliases are no edit.
+Limits of precision and scale are those of Paimon's `DataTypes`. `not_writable` names the types that Spark cannot write.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ NOT_NULL: Final = " NOT NULL"
 
 SPARK_TIMESTAMP_DIGITS: Final = 6
 MAX_DEPTH: Final = 16
-"""Nesting beyond this is refused: no real schema has it, and a recursive reader must not be a way to stop us."""
+"""Deeper nesting is refused: the parser is recursive, and a manifest must not exhaust its stack."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>[0-9]+)|(?P<mark>[<>(),]))"
@@ -30,6 +29,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _NUMERIC: Final = frozenset((*_INTEGERS, "FLOAT", "DOUBLE", "DECIMAL"))
 _SIMPLE: Final = frozenset(("BOOLEAN", "DATE", "STRING", "BYTES", "VARIANT", "BLOB", *_NUMERIC - {"DECIMAL"}))
+DEFAULT_DECIMAL_PRECISION: Final = 10
+DEFAULT_DECIMAL_SCALE: Final = 0
 _ALIASES: Final = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 # name -> (default length, smallest, largest); Paimon's CharType, VarCharType, BinaryType, VarBinaryType
 _LENGTHS: Final = {
@@ -45,7 +46,7 @@ _NESTED: Final = frozenset(("ARRAY", "MAP", "MULTISET", "ROW"))
 
 
 class TypeTextError(ValueError):
-    """A text that is no Paimon type. The message is one clause that says what is wrong; `remedy` what to write."""
+    """An invalid type text. The message is one clause with the problem; `remedy` is a sentence."""
 
     def __init__(
         self, problem: str, remedy: str = "Use a Paimon type such as BIGINT, DECIMAL(12,2) or TIMESTAMP(6)."
@@ -86,7 +87,7 @@ class DataType:
 
 
 def canonical(text: str) -> str:
-    """The one way to write a type. Raises TypeTextError."""
+    """The canonical form of a type text. Raises TypeTextError."""
     return str(parse(text))
 
 
@@ -94,7 +95,7 @@ def canonical(text: str) -> str:
 def parse(text: str) -> DataType:
     """Reads a whole type text. Raises TypeTextError for anything that is not exactly one type.
 
-    Cached: a fleet of tables uses few types, and every look at a table reads them all.
+    Cached: tables share few types, and every reconcile of a table parses all of its types.
     """
     reader = _Reader(_tokens(text))
     result = reader.type_(depth=0)
@@ -197,7 +198,8 @@ class _Reader:
 
     def _decimal(self) -> tuple[int, int]:
         numbers = self._numbers(at_most=2)
-        precision, scale = (*numbers, *(10, 0)[len(numbers) :])
+        precision = numbers[0] if numbers else DEFAULT_DECIMAL_PRECISION
+        scale = numbers[1] if len(numbers) > 1 else DEFAULT_DECIMAL_SCALE
         if not 1 <= precision <= 38:  # noqa: PLR2004 - DecimalType.MAX_PRECISION
             raise TypeTextError(f"DECIMAL precision {precision} is outside 1 to 38")
         if scale > precision:

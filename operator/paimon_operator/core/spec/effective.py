@@ -1,7 +1,7 @@
-"""What holds for a table once catalog and operator defaults are counted in, and where each block came from.
+"""The effective settings of a table: its own, the catalog's and the operator's, and the origin of each block.
 
-A table's block replaces the catalog's whole; of `retention` and `spark` each member is such a block. Operator defaults
-then fill what the block left open. Rule: the API page, "Conventions".
+A block of the table replaces the catalog's block as a whole; each member of `retention` and `spark` is such a block.
+Operator defaults then fill what the block leaves open. Rule: the API page, "Conventions".
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from paimon_operator.core.config import Defaults
 BlockT = TypeVar("BlockT")
 
 WRITE_ONLY_MODES: Final = (CompactionMode.DEDICATED, CompactionMode.EXTERNAL)
-"""Modes in which writers neither compact nor expire."""
+"""Modes in which writers neither compact nor expire snapshots."""
 
 
 def effective_settings(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> Effective:
@@ -50,7 +50,7 @@ def effective_settings(table: PaimonTable, catalog: PaimonCatalog, engine: Engin
 
 
 def driver(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveDriver:
-    """Size of the next driver Pod."""
+    """The size of the next driver Pod."""
     of_table = table.spec.spark.driver if table.spec.spark else None
     of_catalog = catalog.spec.spark.driver if catalog and catalog.spec.spark else None
     block, source = _nearest(of_table, of_catalog, Driver())
@@ -60,7 +60,7 @@ def driver(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults
 
 
 def executor(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveExecutor:
-    """Number and size of the next executor Pods."""
+    """The number and size of the next executor Pods."""
     of_table = table.spec.spark.executor if table.spec.spark else None
     of_catalog = catalog.spec.spark.executor if catalog and catalog.spec.spark else None
     block, source = _nearest(of_table, of_catalog, Executor())
@@ -69,7 +69,7 @@ def executor(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaul
 
 
 def mode(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveMode:
-    """Where the work is done."""
+    """Where Spark runs its tasks."""
     of_table = table.spec.spark.mode if table.spec.spark else None
     of_catalog = catalog.spec.spark.mode if catalog and catalog.spec.spark else None
     found, source = _nearest(of_table, of_catalog, defaults.mode)

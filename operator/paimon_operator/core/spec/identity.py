@@ -1,4 +1,4 @@
-"""Names and locations: the table's name in Paimon, and one text for one place."""
+"""Names and places: a table's name in Paimon, and the normal form of a URI."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from urllib.parse import urlsplit
 from paimon_operator.api.table.spec import PaimonTable
 
 _SAME_SCHEME: Final = {"s3a": "s3", "s3n": "s3"}
-
-
-_USUAL_PORT: Final = {"hdfs": 8020}
-"""With and without it a URI means the same server."""
+_DEFAULT_PORT: Final = {"hdfs": 8020}
+"""Scheme -> default port. A URI with it and one without it mean the same server."""
 
 
 def table_name(table: PaimonTable) -> str:
@@ -20,14 +18,14 @@ def table_name(table: PaimonTable) -> str:
 
 
 def normalised(uri: str) -> str:
-    """One text for one place: scheme and bucket or server in lower case, single slashes, none at the end."""
+    """The normal form of a URI: scheme and bucket or server in lower case, single slashes, none at the end."""
     parts = urlsplit(uri)
     scheme = _SAME_SCHEME.get(parts.scheme.lower(), parts.scheme.lower())
-    server = parts.netloc.lower().removesuffix(f":{_USUAL_PORT.get(scheme, '')}")
+    server = parts.netloc.lower().removesuffix(f":{_DEFAULT_PORT.get(scheme, '')}")
     path = "/".join(segment for segment in parts.path.split("/") if segment not in ("", "."))
     return f"{scheme}://{server}/{path}"
 
 
 def inside(uri: str, directory: str) -> bool:
-    """Whether `uri` is `directory` or lies below it."""
+    """Whether `uri` is `directory` or is below it."""
     return f"{normalised(uri)}/".startswith(f"{normalised(directory).rstrip('/')}/")

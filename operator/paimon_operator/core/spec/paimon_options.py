@@ -1,8 +1,8 @@
-"""The table options of Paimon that a manifest asks for: every typed field's own, and the free ones as they stand.
+"""The Paimon table options of a manifest: those of the typed fields, and the free options unchanged.
 
-Only what differs from Paimon's own default is written, so that a table made by hand and a table made by the operator
-are the same table. The sole exception is `bucket`, whose default has changed between versions of Paimon.
-The owner's mark (`paimon-operator.owner`) is the Spark side's: it is no wish of the manifest.
+Only values that differ from Paimon's default are written, so that a table created by hand equals one created by the
+operator. The only exception is `bucket`, whose default differs between versions of Paimon. The Spark side adds the
+owner mark (`paimon-operator.owner`), which no manifest contains.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paimon_operator.api.units import paimon_duration
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 
 AUTOMATIC_BUCKETS: Final = "-1"
-"""Dynamic with a primary key, unaware without."""
+"""Means dynamic buckets with a primary key, and unaware buckets without."""
 
 MERGE_ENGINES: Final = {
     MergeEngineType.DEDUPLICATE: "deduplicate",
@@ -52,12 +52,12 @@ _AGGREGATE_FIELDS: Final = {
     "nested-key": "nestedKey",
     "count-limit": "countLimit",
 }
-"""Last part of a column's option -> the member of `aggregate` that makes it."""
+"""Last part of a column's option -> the member of `aggregate` that sets it."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What a kind of value looks like, and what to call it."""
+    """The name and the test of one kind of value."""
 
     name: str
     reads: Callable[[str], bool]
@@ -89,7 +89,7 @@ _FORMS: Final = {
 
 
 def table_options(spec: PaimonTableSpec, effective: Effective) -> dict[str, str]:
-    """All options that the table is to have, by key in alphabetical order."""
+    """All options of the desired table, sorted by key."""
     wanted = dict(spec.options)
     for part in (_buckets, _merging, _changelog):
         wanted.update(part(spec))
@@ -99,7 +99,7 @@ def table_options(spec: PaimonTableSpec, effective: Effective) -> dict[str, str]
 
 
 def field_of_option(key: str) -> str:
-    """The field of the manifest that makes this option of Paimon's."""
+    """The field of the manifest that sets this option of Paimon."""
     family, _, rest = key.partition(".")
     names, _, last = rest.rpartition(".")
     if family == "fields" and last == "sequence-group":
@@ -110,7 +110,7 @@ def field_of_option(key: str) -> str:
 
 
 def retention_options(block: SnapshotRetention | None) -> dict[str, str]:
-    """Snapshot retention as table options, so that writers and the operator go by the same rule."""
+    """Snapshot retention as table options, so that writers and the operator apply the same rule."""
     if block is None:
         return {}
     texts = {
@@ -122,9 +122,9 @@ def retention_options(block: SnapshotRetention | None) -> dict[str, str]:
 
 
 def value_problem(option: Option, text: str) -> str | None:
-    """What is wrong with the value of an option, as a clause that begins with the value; None when nothing is.
+    """The problem with an option's value, as a clause that begins with the value; None if it is valid.
 
-    Paimon itself stores any text and fails when it first reads it.
+    Paimon stores any text and fails when it first reads it.
     """
     if option.kind is ValueKind.ENUM:
         # As Paimon reads enums: by their text, in any case.

@@ -18,26 +18,26 @@ class Protection:
     reason: Reason
     """Why foreign writers are safe, or CommitUnsafe."""
     sentence: str
-    announced: bool = True
-    """Foreign writers that the manifest declares are safe."""
-    unannounced: bool = False
-    """Foreign writers that no manifest declares are safe."""
+    declared_safe: bool = True
+    """Whether foreign writers that the manifest declares are safe."""
+    undeclared_safe: bool = False
+    """Whether foreign writers that no manifest declares are safe."""
 
 
 COMMIT_LOCK: Final = Protection(
     Reason.COMMIT_LOCK,
-    "every commit of the operator holds the metastore's lock, and the others' must too: same uri, lock.enabled=true",
+    "the operator commits under the metastore's lock, and other writers must too: same uri, lock.enabled=true",
 )
 ATOMIC_RENAME: Final = Protection(
     Reason.ATOMIC_RENAME,
-    "HDFS lets one of two commits win, and the other writer notices and commits again",
-    unannounced=True,
+    "HDFS accepts one of two commits, and the other writer notices and commits again",
+    undeclared_safe=True,
 )
 
 
 def unprotected(sentence: str) -> Protection:
     """Commits can get lost, declared or not; `sentence` says why."""
-    return Protection(Reason.COMMIT_UNSAFE, sentence, announced=False)
+    return Protection(Reason.COMMIT_UNSAFE, sentence, declared_safe=False)
 
 
-UNKNOWN: Final = unprotected("nothing is known to hold two commits apart here: commits can get lost")
+UNKNOWN: Final = unprotected("nothing is known to serialise commits here: commits can get lost")

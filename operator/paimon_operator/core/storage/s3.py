@@ -34,7 +34,7 @@ class S3Storage:
 
     spec: S3
     commit_protection: ClassVar[Protection] = unprotected(
-        "S3 lets a commit replace another one, and the metastore Filesystem has no lock: commits can get lost"
+        "on S3 a commit can replace another one, and the metastore Filesystem has no lock: commits can get lost"
     )
 
     @property

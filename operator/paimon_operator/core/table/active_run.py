@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from paimon_operator.api.base import rfc3339
+from paimon_operator.api.base import API_VERSION, rfc3339
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
@@ -144,7 +144,7 @@ def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> C
         "finalizers": [naming.FINALIZER],
         "ownerReferences": [naming.owner_reference(Kind.TABLE, table.metadata.name, table.metadata.uid)],
     }
-    body = {"apiVersion": naming.API_VERSION, "kind": Kind.RUN.value, "metadata": metadata, "spec": spec}
+    body = {"apiVersion": API_VERSION, "kind": Kind.RUN.value, "metadata": metadata, "spec": spec}
     return Create(kind=Kind.RUN, body=body, owner_uid=table.metadata.uid)
 
 

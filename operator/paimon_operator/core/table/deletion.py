@@ -21,7 +21,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, DropState, TableStatus
-from paimon_operator.core.conditions import Finding, false, reconciling, replaced, stalled, told_once, transitions
+from paimon_operator.core.conditions import Finding, false, reconciling, report, stalled
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
@@ -38,7 +38,8 @@ from paimon_operator.core.validation.catalog import catalog_problems, summarise
 
 SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
 """Annotation that lets the object go without dropping its table, when set to `true`."""
-LOOK_AGAIN: Final = timedelta(minutes=1)
+REQUEUE_WHILE_DELETING: Final = timedelta(minutes=1)
+"""The end of the run that is waited for arrives as a watch event; this covers a missed one."""
 _WAYS_OUT: Final = f"To let the object go and keep the data, set deletionPolicy to Retain or annotate {SKIP_DROP}=true."
 
 
@@ -156,7 +157,7 @@ def _failing(
     table: PaimonTable, status: TableStatus, blocked: str | None, events: tuple[EventNote, ...], now: datetime
 ) -> Decision[TableStatus]:
     failure = _drop_state(status).failure
-    why, later = blocked or "", LOOK_AGAIN
+    why, later = blocked or "", REQUEUE_WHILE_DELETING
     if failure is not None and failure.next_try is not None and not blocked:
         why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."
         later = max(failure.next_try - now, timedelta(0))
@@ -190,15 +191,14 @@ def _decided(
     *,
     actions: tuple[Action, ...] = (),
     events: tuple[EventNote, ...] = (),
-    requeue_after: timedelta = LOOK_AGAIN,
+    requeue_after: timedelta = REQUEUE_WHILE_DELETING,
 ) -> Decision[TableStatus]:
-    generation, before = table.metadata.generation, table.status.conditions
     told = next(finding for finding in progress if finding.status is ConditionStatus.TRUE)
     findings = (false(ConditionType.READY, Reason.DELETING, told.message), *progress)
-    conditions = replaced(before, findings, generation=generation, now=now)
+    reported = report(table.status.conditions, findings, generation=table.metadata.generation, now=now, events=events)
     return Decision(
-        status=status.model_copy(update={"observed_generation": generation, "conditions": conditions}),
+        status=reported.into(status),
         actions=actions,
-        events=told_once((*events, *transitions(before, conditions))),
+        events=reported.events,
         requeue_after=requeue_after,
     )

@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.policies import RunPolicy
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import commit_safety, foreign_commits
-from paimon_operator.core.conditions import Finding, replaced, told_once, transitions
+from paimon_operator.core.conditions import Finding, report
 from paimon_operator.core.decision import Action, Decision, EventNote
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
@@ -31,7 +31,7 @@ from paimon_operator.core.table import active_run, deletion, pruning, selection,
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.table_conditions import Blocker, Findings
-from paimon_operator.core.validation.catalog import catalog_problems, reason_of, summarise
+from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.core.validation.table import broken_rules
 
 WHILE_A_RUN_IS_ACTIVE: Final = timedelta(minutes=1)
@@ -91,7 +91,9 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
         return Blocker(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {summarise(problems)}")
     context = TableContext.build(table, catalog, wanted.operator, now)
     broken = broken_rules(context)
-    return Blocker(reason_of(broken[0]), summarise(broken)) if broken else context
+    if broken:
+        return Blocker(known_reason(broken[0].reason, Reason.INVALID_SPEC), summarise(broken))
+    return context
 
 
 def _without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Blocker, now: datetime) -> Outcome:
@@ -257,16 +259,20 @@ def _decided(
 ) -> Decision[TableStatus]:
     """Conditions with their times, Events for what changed, and the history cut to its limits."""
     table = wanted.table
-    before, generation = table.status.conditions, table.metadata.generation
-    findings = [*outcome.findings, *_everywhere(wanted, observed, outcome.status)]
-    conditions = replaced(before, findings, generation=generation, now=now)
-    status = outcome.status.model_copy(update={"observed_generation": generation, "conditions": conditions})
+    reported = report(
+        table.status.conditions,
+        [*outcome.findings, *_everywhere(wanted, observed, outcome.status)],
+        generation=table.metadata.generation,
+        now=now,
+        events=(*followed.events, *outcome.events),
+    )
+    status = reported.into(outcome.status)
     named = status.active_run.name if status.active_run else None
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(
         status=status,
         actions=(*outcome.actions, *pruning.outlived(observed.runs, named, policy)),
-        events=told_once((*followed.events, *outcome.events, *transitions(before, conditions))),
+        events=reported.events,
         requeue_after=outcome.requeue_after,
     )
 

@@ -9,7 +9,7 @@ from typing import Final
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.api.table.spec import MergeEngineType, PaimonTable
@@ -148,7 +148,7 @@ def blocker_of(run: PaimonRun | None) -> Blocker | None:
     condition = find(run.status.conditions, ConditionType.STALLED) if run else None
     if run is None or condition is None or condition.status is not ConditionStatus.TRUE:
         return None
-    return Blocker(_member(condition.reason), f"run {run.metadata.name}: {condition.message}")
+    return Blocker(known_reason(condition.reason, Reason.RUN_FAILING), f"run {run.metadata.name}: {condition.message}")
 
 
 def is_unknown(run: PaimonRun | None) -> bool:
@@ -205,15 +205,11 @@ def _problems(status: TableStatus) -> Iterator[Blocker]:
             again = f" (being tried again by run {active.name})"
         elif failure.next_try is not None:
             again = f" (tried again at {rfc3339(failure.next_try)})"
-        yield Blocker(_member(failure.reason), f"run {failure.run}: {failure.message}{again}")
+        message = f"run {failure.run}: {failure.message}{again}"
+        yield Blocker(known_reason(failure.reason, Reason.RUN_FAILING), message)
 
 
 def _memories(status: TableStatus) -> Iterator[tuple[str, Memory]]:
     for operation in registry.OPERATIONS.operations:
         if operation.scheduled is not None:
             yield from ((operation.type, memory) for memory in operation.scheduled.memories(status))
-
-
-def _member(word: str) -> Reason:
-    """The reason as a member of the closed list; words of a newer Spark image show as RunFailing."""
-    return next((reason for reason in Reason if reason == word), Reason.RUN_FAILING)

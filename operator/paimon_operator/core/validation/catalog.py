@@ -1,4 +1,4 @@
-"""Rules that a catalog's manifest must satisfy; its tables are Stalled until it does."""
+"""Rules that a catalog's manifest must satisfy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paimon_operator.errors import SpecError
 
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
-    """What is wrong with the catalog's manifest; its tables are Stalled until it is mended."""
+    """Every rule that the catalog's manifest breaks. Its tables are Stalled until none is broken."""
     yield from catalog_shape(catalog)
     yield from _engine_problems(catalog, operator)
     yield from storage_of(catalog).problems(operator)
@@ -32,11 +32,6 @@ def summarise(problems: tuple[SpecError, ...]) -> str:
     """The first problem, and how many more there are."""
     more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"
-
-
-def reason_of(error: SpecError) -> Reason:
-    """The error's reason, as a member of the closed list."""
-    return next((reason for reason in Reason if reason == error.reason), Reason.INVALID_SPEC)
 
 
 def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
@@ -62,7 +57,7 @@ def _engine_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
 
 
 def _account_problems(catalog: PaimonCatalog, accounts: Accounts) -> Iterator[SpecError]:
-    """A driver of another account could make any Pod: the chart's admission policy holds accounts by their names."""
+    """Names of service accounts. The chart's admission policy restricts the Pods of driver accounts by their prefix."""
     spark = catalog.spec.spark
     prefix = accounts.driver_prefix
     if spark is None:
@@ -70,13 +65,13 @@ def _account_problems(catalog: PaimonCatalog, accounts: Accounts) -> Iterator[Sp
     if (name := spark.driver_service_account_name) is not None and not name.startswith(prefix):
         yield SpecError(
             "spec.spark.driverServiceAccountName",
-            f"{name!r} is no name of an account that may make executors",
+            f"{name!r} is not the name of an account that may create executors",
             f"Name the account {prefix}<something>, or leave the field out.",
         )
     if (name := spark.service_account_name) is not None and f"{name}-".startswith(prefix):
         yield SpecError(
             "spec.spark.serviceAccountName",
-            f"{name!r} is the name of an account that makes executors, and executors must have no right",
+            f"{name!r} is the name of an account that creates executors, and executors must have no rights",
             f"Name another account here; {prefix}<something> belongs into spec.spark.driverServiceAccountName.",
         )
 

@@ -26,7 +26,7 @@ def columns_of(context: TableContext) -> Iterator[SpecError]:
 
 
 def column_types(spec: PaimonTableSpec) -> dict[str, data_types.DataType]:
-    """Column -> type, without the columns whose type cannot be read: those have their own error."""
+    """Column -> type, without columns of an invalid type, which have their own error."""
     found = {}
     for column in spec.table_schema.columns:
         try:
@@ -37,7 +37,7 @@ def column_types(spec: PaimonTableSpec) -> dict[str, data_types.DataType]:
 
 
 def keys_of(context: TableContext, keys: tuple[str, ...], path: str, kind: str) -> Iterator[SpecError]:
-    """Keys name columns, each once, of types whose values can be compared and hashed."""
+    """Errors of `keys` at `path`: each must name a column, once, of a type that can be compared and hashed."""
     spec, known = context.spec, column_types(context.spec)
     names = {column.name for column in spec.table_schema.columns}
     for index, key in enumerate(keys):
@@ -54,7 +54,7 @@ def keys_of(context: TableContext, keys: tuple[str, ...], path: str, kind: str) 
 
 
 def missing_column(spec: PaimonTableSpec, name: str, path: str) -> SpecError:
-    """The error for a name that is no column, with the column that differs from it in case only if there is one."""
+    """The error for `name`, which is not a column. It suggests a column that differs in case only."""
     same = next((c.name for c in spec.table_schema.columns if c.name.lower() == name.lower()), None)
     remedy = f"Write {same!r}." if same else "Add the column to spec.schema.columns, or correct the name."
     return SpecError(path, f"{name!r} is not a column of the table", remedy)
@@ -70,7 +70,7 @@ def _names(spec: PaimonTableSpec) -> Iterator[SpecError]:
         if before == column.name:
             yield SpecError(path, f"two columns are called {column.name!r}", "Rename or remove one of them.")
         elif before is not None:
-            problem = f"Spark cannot tell {column.name!r} from {before!r}, which differs in case only"
+            problem = f"Spark does not distinguish {column.name!r} from {before!r}, which differs in case only"
             yield SpecError(path, problem, "Rename one of them.")
         seen.setdefault(column.name.lower(), column.name)
 
@@ -103,5 +103,5 @@ def _partitions(spec: PaimonTableSpec) -> Iterator[SpecError]:
         yield SpecError(
             "spec.schema.primaryKeys",
             "every primary key is a partition key, so that each partition would hold one row",
-            "Add a column that tells the rows of a partition apart.",
+            "Add a column that distinguishes the rows of a partition.",
         )

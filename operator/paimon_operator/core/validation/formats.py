@@ -1,7 +1,7 @@
 """Rules about how files are written: formats, compressions, statistics.
 
-To Paimon these options are any text until the first file is written, so a bad one would fail the first write. What each
-engine can really do is in its data, found out by writing (`spark_apps/format_probe.py`).
+Paimon accepts any text for these options until the first file is written, so a wrong one would fail the first write.
+The engine's data lists what each engine can write; `tools/engines/format_probe.py` found it out by writing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ Options = Mapping[str, str]
 
 @dataclass(frozen=True)
 class _Files:
-    """A sort of files: the options of its format and of its compression, each followed by what it falls back to."""
+    """One kind of files: the options of its format and its compression, each followed by the option it defaults to."""
 
     formats: tuple[str, ...]
     compressions: tuple[str, ...]
+
+    @property
+    def own_options(self) -> frozenset[str]:
+        """The options that apply to these files only."""
+        return frozenset({self.formats[0], self.compressions[0]})
 
 
 _KINDS: Final = (
@@ -36,7 +41,7 @@ _STATS_MODES: Final = ("metadata.stats-mode", "changelog-file.stats-mode")
 _PER_LEVEL: Final = ".per.level"
 _LEVEL: Final = re.compile(r"\s*([0-9]{1,9})\s*:(.*)", re.DOTALL)
 _AVRO: Final = "avro"
-"""Avro looks its codecs up as they are spelled; to everything else PARQUET and ZSTD are as good as parquet and zstd."""
+"""Avro's codec names are case-sensitive. All other names are not: PARQUET is parquet, ZSTD is zstd."""
 _NUMBER: Final = re.compile(r"\([0-9]{1,9}\)")
 
 
@@ -49,9 +54,9 @@ def formats_of(context: TableContext) -> Iterator[SpecError]:
 
 
 def _problems(engine: Engine, options: Options, given: Options, path: str) -> Iterator[SpecError]:
-    """What is wrong with `options` by the fault of those that are `given` at `path`."""
+    """Errors in `options` that are caused by the options `given` at `path`."""
     for files in _KINDS:
-        yield from _of_files(engine, options, given, path, files)
+        yield from _file_problems(engine, options, given, path, files)
     for level, key, word in _levels(given, "file.format"):
         yield from _unknown(word, engine.file_formats, f"{path}[{key}]", f"level {level}: ")
     for level, key, word in _levels(given, "file.compression"):
@@ -65,25 +70,37 @@ def _problems(engine: Engine, options: Options, given: Options, path: str) -> It
             yield _error(f"{path}[{key}]", repr(given[key]), engine.stats_modes)
 
 
-def _of_files(engine: Engine, options: Options, given: Options, path: str, files: _Files) -> Iterator[SpecError]:
-    """One error at most: a compression is looked at once its format is a good one."""
+def _file_problems(engine: Engine, options: Options, given: Options, path: str, files: _Files) -> Iterator[SpecError]:
+    """At most one error about `files`: the compression is checked only if the format is known.
+
+    An error is reported only if one of the files' own options is among `given`, and names that option.
+    """
+    own = files.own_options & given.keys()
     format_key, spelled = _effective(engine, options, files.formats)
-    written = spelled.lower()
-    compression_key, compression = _effective(engine, options, files.compressions)
-    own = {files.formats[0], files.compressions[0]}
-    if not own & given.keys():
-        return
-    if written not in engine.file_formats:
-        if format_key in own & given.keys():
+    compressions = engine.file_formats.get(spelled.lower())
+    if compressions is None:
+        if format_key in own:
             yield _error(f"{path}[{format_key}]", repr(spelled), engine.file_formats)
-    elif not _is_one_of(compression, engine.file_formats[written], written):
-        key = files.compressions[0] if files.compressions[0] in given else files.formats[0]
-        what = repr(compression) if key == compression_key else f"with {compression_key} {compression!r}"
-        yield _error(f"{path}[{key}]", what, engine.file_formats[written], written)
+    elif own:
+        yield from _compression_problem(engine, options, given, path, files)
+
+
+def _compression_problem(
+    engine: Engine, options: Options, given: Options, path: str, files: _Files
+) -> Iterator[SpecError]:
+    """The error for a compression that the files' format does not support; blames the compression if it is given."""
+    written = _effective(engine, options, files.formats)[1].lower()
+    compression_key, compression = _effective(engine, options, files.compressions)
+    supported = engine.file_formats[written]
+    if _is_one_of(compression, supported, written):
+        return
+    option = files.compressions[0] if files.compressions[0] in given else files.formats[0]
+    what = repr(compression) if option == compression_key else f"with {compression_key} {compression!r}"
+    yield _error(f"{path}[{option}]", what, supported, written)
 
 
 def _effective(engine: Engine, options: Options, keys: tuple[str, ...]) -> tuple[str, str]:
-    """The first option of `keys` that says something, and what it says; the last one's default when none does."""
+    """The first option of `keys` that is set, and its value; the last one and its default when none is set."""
     for key in keys:
         if key in options:
             return key, options[key]
@@ -97,7 +114,7 @@ def _format_of_level(engine: Engine, options: Options, level: str) -> str:
 
 
 def _levels(options: Options, key: str) -> Iterator[tuple[str, str, str]]:
-    """Level, option and word of `<key>.per.level`: `0:avro,5:parquet`. What has another form is left to Paimon."""
+    """Level, option and word of `<key>.per.level` (`0:avro,5:parquet`). Paimon itself refuses other forms."""
     whole = key + _PER_LEVEL
     for part in options.get(whole, "").split(","):
         if found := _LEVEL.fullmatch(part):

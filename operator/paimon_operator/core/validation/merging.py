@@ -1,4 +1,4 @@
-"""Rules about what becomes of rows with the same key: merge engine, aggregates, sequences, changelog."""
+"""Rules about merging rows of the same key: merge engine, aggregates, sequences, changelog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NESTED: Final = (AggregateFunction.NESTED_UPDATE, AggregateFunction.NESTED_PART
 
 
 def merging_of(context: TableContext) -> Iterator[SpecError]:
-    """Merge engine, aggregates of columns, sequence and sequence groups."""
+    """Merge engine, column aggregates, sequence and sequence groups."""
     spec = context.spec
     keyed, engine = bool(spec.table_schema.primary_keys), engine_type(spec)
     if spec.merge_engine is not None and not keyed:
@@ -148,7 +148,7 @@ def _sequence(spec: PaimonTableSpec) -> Iterator[SpecError]:
 
 
 def _ordering(spec: PaimonTableSpec, fields: tuple[str, ...], path: str) -> Iterator[SpecError]:
-    """Fields that say which row is newer: columns, each once, comparable, without an aggregate of their own."""
+    """Sequence fields: each must name a column, once, of a comparable type, without an aggregate."""
     columns, known = {column.name: column for column in spec.table_schema.columns}, column_types(spec)
     for index, name in enumerate(fields):
         place = f"{path}[{index}]"
@@ -171,7 +171,7 @@ def _groups(spec: PaimonTableSpec) -> Iterator[SpecError]:
         members = [(f"{path}.sequenceFields[{i}]", name) for i, name in enumerate(group.sequence_fields)]
         members += [(f"{path}.columns[{i}]", name) for i, name in enumerate(group.columns)]
         for place, name in members:
-            # Groups with the same order would even share one option key, and one of them would be lost.
+            # Groups with the same sequence fields would share one option key, and one of them would be lost.
             if owner.setdefault(name, number) != number:
                 yield SpecError(
                     place, f"{name!r} is in the group {owner[name]} already", "Put each column into one group."
@@ -188,7 +188,7 @@ def _groups(spec: PaimonTableSpec) -> Iterator[SpecError]:
 
 
 def type_root(data_type: DataType) -> str:
-    """The type's name in the engine's data, which tells arrays and maps of rows from others."""
+    """The type's name in the engine's data, which lists arrays and maps of rows separately."""
     last = data_type.children[-1] if data_type.children else None
     if data_type.name in ("ARRAY", "MAP") and last is not None and last.name == "ROW":
         return f"{data_type.name}<ROW>"

@@ -1,6 +1,6 @@
-"""Rules about Paimon options: the free ones a user wrote, and whether the engine knows those of the typed fields.
+"""Rules about Paimon options: the free options of a manifest, and those that typed fields make.
 
-Paimon stores unknown keys and unreadable values without a word; the engine's data is what finds them.
+Paimon stores unknown keys and invalid values without an error, so they are checked against the engine's data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paimon_operator.errors import SpecError
 
 _WITH_A_PLACE: Final = re.compile(RESERVED_WORDS)
 COLUMN_PREFIX: Final = "fields."
-"""Options of single columns carry the column's name; no list of keys can name them."""
+"""Prefix of options for single columns. Their keys contain the column's name, so no list contains them."""
 
 
 def free_options_of(context: TableContext) -> Iterator[SpecError]:
@@ -36,7 +36,7 @@ def free_options_of(context: TableContext) -> Iterator[SpecError]:
 
 
 def typed_options_of(context: TableContext) -> Iterator[SpecError]:
-    """Typed fields that the engine has no option for, or not with this value."""
+    """Typed fields whose option the engine does not have, or not with this value."""
     for key, value in table_options(context.spec, context.effective).items():
         field = OPTION_FIELDS.get(key)
         if field is None or key.startswith(COLUMN_PREFIX):
@@ -65,9 +65,7 @@ def _free(engine: Engine, options: Mapping[str, str], path: str, allowed: Callab
         elif (option := engine.options.get(key)) is None:
             yield _unknown(engine, key, place)
         elif not allowed(key):
-            yield SpecError(
-                place, f"{key} is none of the options that may be set here", "Remove it; see docs/tables.md."
-            )
+            yield SpecError(place, f"{key} is not an option that may be set here", "Remove it; see docs/tables.md.")
         elif problem := value_problem(option, value):
             yield SpecError(place, problem, f"Write a value of Paimon's kind {option.kind}.")
 

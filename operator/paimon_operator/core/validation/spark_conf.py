@@ -1,4 +1,4 @@
-"""Rules about a catalog's settings of Spark, again before anything is started: a CRD can be older than the operator."""
+"""Rules about a catalog's Spark settings. The CRD has them too, but it can be older than the operator."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from paimon_operator.errors import SpecError
 
 
 def spark_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
-    """Settings that may not be set, and labels that are not the catalog's to give."""
+    """Spark settings, labels and annotations that a catalog may not set."""
     spark = catalog.spec.spark
     for key in spark.spark_conf if spark else ():
         place = f"spec.spark.sparkConf[{key}]"
         if CREDENTIAL.search(key):
             yield SpecError(
                 place,
-                "a credential would stand in a ConfigMap for everybody to read",
+                "a credential would be readable in a ConfigMap",
                 "Name a Secret in spec.storage; driver and executors get it from there.",
             )
         elif key not in ALLOWED_CONF:
@@ -33,5 +33,5 @@ def spark_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
             if key.startswith(RESERVED_WORDS):
                 place = f"spec.spark.podOverlay.{field}[{key}]"
                 yield SpecError(
-                    place, f"{key} may not be set: it finds Pods or gives them power", "Use a key of your own."
+                    place, f"{key} may not be set: it selects Pods or grants them rights", "Use a key of your own."
                 )

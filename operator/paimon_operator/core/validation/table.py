@@ -1,8 +1,8 @@
 """Every rule about a table's manifest, checked again before anything is started.
 
-The CRD refuses most of these at `kubectl apply`; they are here too because a CRD can be older than the operator, and
-because types, engines, time zones and locations are known here only. Sources: the API page, the engines' data, and
-Paimon's own validation (`SchemaValidation`), together with what Paimon leaves unchecked until the first write.
+The CRD refuses most violations at `kubectl apply`. They are checked again because a CRD can be older than the operator,
+and because only the operator knows types, engines, time zones and locations. Sources: the API page, the engines' data,
+Paimon's own validation (`SchemaValidation`), and what Paimon leaves unchecked until the first write.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ DEFAULT_NUM_RETAINED_MIN: Final = 10
 
 
 def broken_rules(context: TableContext) -> tuple[SpecError, ...]:
-    """Every rule that the manifest breaks, the ones that others follow from first. Empty: nothing is wrong."""
+    """Every rule that the manifest breaks, causes before consequences. Empty if the manifest is valid."""
     return tuple(error for rule in RULES for error in rule(context))
 
 
 def place_of(context: TableContext) -> Iterator[SpecError]:
-    """Database and table: what the catalog allows, and what Paimon keeps for itself."""
+    """The database: allowed by the catalog, and not reserved by Paimon."""
     database, allowed = context.spec.database, allowed_databases(context.catalog)
     if database not in allowed:
         yield SpecError(
@@ -49,7 +49,7 @@ def place_of(context: TableContext) -> Iterator[SpecError]:
             reason=Reason.DATABASE_NOT_ALLOWED,
         )
     if database.lower() == SYSTEM_DATABASE:
-        yield SpecError("spec.database", "Paimon keeps the database 'sys' for itself", "Use another database.")
+        yield SpecError("spec.database", "Paimon reserves the database 'sys'", "Use another database.")
 
 
 def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
 
 
 def buckets_of(context: TableContext) -> Iterator[SpecError]:
-    """How rows are divided: the type of bucket fits the keys, and bucket keys are columns that may be."""
+    """Buckets: the bucket type fits the keys, and bucket keys are suitable columns."""
     bucket, keyed = context.spec.bucket, bool(context.spec.table_schema.primary_keys)
     if context.spec.external_writers is ExternalWriters.ACTIVE and not may_be_active(context.spec):
         yield SpecError(
@@ -96,7 +96,7 @@ def _fixed_buckets(context: TableContext) -> Iterator[SpecError]:
 
 
 def maintenance_of(context: TableContext) -> Iterator[SpecError]:
-    """Compaction and retention as they hold, wherever they came from."""
+    """The effective compaction and retention, whether set by the table or inherited."""
     compaction = context.compaction
     if compaction.minor is not None and not context.engine.has_minor_compaction:
         yield SpecError(
@@ -128,7 +128,7 @@ def _snapshots_of(context: TableContext) -> Iterator[SpecError]:
 
 
 def writes_of(context: TableContext) -> Iterator[SpecError]:
-    """Each write: its place is known, its mode fits the table, its name is its own."""
+    """Writes: the location is known, the mode fits the table, the name is unique."""
     locations = [location.name for location in context.catalog.spec.locations]
     keyed, names = bool(context.spec.table_schema.primary_keys), set()
     for index, write in enumerate(context.spec.writes):
@@ -152,7 +152,7 @@ def writes_of(context: TableContext) -> Iterator[SpecError]:
 
 
 def schedules_of(context: TableContext) -> Iterator[SpecError]:
-    """The time zone, and each schedule in it."""
+    """The time zone and all schedules."""
     try:
         schedule.time_zone(context.zone)
     except schedule.ScheduleError as error:
@@ -181,7 +181,7 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
 
 
 def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
-    """Locations of a catalog that lie inside its warehouse or around it, where its own files would be read as input."""
+    """Locations inside the warehouse or around it: the warehouse's own files would be read as input."""
     for index, location in enumerate(catalog.spec.locations):
         if identity.inside(location.uri, catalog.spec.warehouse) or identity.inside(
             catalog.spec.warehouse, location.uri
