@@ -58,7 +58,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 unit: $(STAMP) ## Tests of the code alone: no network, no server
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
 
-coverage: $(STAMP) ## The unit tests once more, with the branch coverage of core and api; fails below the value in pyproject.toml
+coverage: $(STAMP) ## The unit tests with the branch coverage of core and api; fails below the value in pyproject.toml
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
@@ -92,14 +92,15 @@ PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-load
 AS_FOUND = mkdir -p build; was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
 	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT
 
-# The linters and the chart's own tests run while the cluster starts; what they say is shown afterwards.
+# The linters, the unit tests (with their coverage) and the chart's own tests run while the cluster starts; what they
+# say is shown afterwards.
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
-	$(SELF) lint test-chart >build/checks.log 2>&1 & checks=$$!; \
+	$(SELF) lint coverage test-chart >build/checks.log 2>&1 & checks=$$!; \
 	up=0; $(CLUSTER) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
-	$(PYTEST) -m 'not long or soak' --junitxml=build/junit.xml $(UNIT) tests/apiserver tests/spark tests/e2e; \
+	$(PYTEST) -m 'not long or soak' --junitxml=build/junit.xml tests/apiserver tests/spark tests/e2e; \
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 

@@ -100,6 +100,12 @@ def test_a_reason_that_only_a_newer_image_knows_becomes_the_reason_of_its_class(
     assert (found.reason, found.message) == (Reason.INVALID_SPEC, "m")
 
 
+def test_a_result_of_an_operation_that_this_release_lacks_is_no_result() -> None:
+    found = failure(pods.ended(0, pods.result(RUN, operation="Frobnicate")))
+    assert found.failure_class is FailureClass.INFRASTRUCTURE
+    assert "an operation that this release does not have, 'Frobnicate'" in found.message
+
+
 def test_an_error_with_exit_code_0_is_classified_by_its_own_class() -> None:
     found = failure(pods.ended(0, pods.error(RUN, "ResultUnknown", "ResultUnknown", "m")))
     assert found.failure_class is FailureClass.RESULT_UNKNOWN

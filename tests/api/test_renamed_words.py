@@ -1,0 +1,37 @@
+"""Words of release 0.1 that have another name now: stored objects and results of older images keep them."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_operator.api.reasons import Reason, known_reason
+from paimon_operator.api.run.status import FailureClass, RunStatus
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        ("AsExpected", Reason.NO_ACTION_NEEDED),
+        ("StorageNotTried", Reason.STORAGE_UNVERIFIED),
+        ("WithinThresholds", Reason.RUNS_SUCCEEDING),
+    ],
+)
+def test_a_stored_reason_is_read_under_its_new_name(stored: str, reason: Reason) -> None:
+    assert Reason(stored) is reason
+
+
+def test_a_word_that_never_was_a_reason_is_refused() -> None:
+    with pytest.raises(ValueError, match="Whatever"):
+        Reason("Whatever")
+    assert known_reason("Whatever", Reason.DRIVER_FAILED) is Reason.DRIVER_FAILED
+
+
+def test_a_stored_run_that_failed_by_its_surroundings_is_read_as_a_failure_of_its_environment() -> None:
+    status = RunStatus.model_validate({"phase": "Failed", "failureClass": "Surroundings"})
+    assert status.failure_class is FailureClass.ENVIRONMENT
+    assert status.model_dump(mode="json", by_alias=True, exclude_none=True)["failureClass"] == "Environment"
+
+
+def test_an_unknown_failure_class_is_refused() -> None:
+    with pytest.raises(ValueError, match="Whatever"):
+        FailureClass("Whatever")
