@@ -15,6 +15,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from paimon_contract.job import Job, JobError
-from paimon_engines.loader import load_engine
+from paimon_engines.engine import Engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
+from spark_apps.driver import main as driver
 from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
@@ -40,7 +42,7 @@ def answer(request: dict[str, Any]) -> Any:
             job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
         except JobError as error:
             return [{"unreadable": str(error)}, -1]
-        with _hive_options(job.engine, request.get("hive", {})):
+        with _hive_options(request.get("hive", {})):
             return _die(request["die"], job) if "die" in request else _perform(request, job)
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
@@ -58,15 +60,19 @@ def _perform(request: dict[str, Any], job: Job) -> list[Any]:
 
 
 @contextlib.contextmanager
-def _hive_options(engine: str, options: dict[str, str]) -> Iterator[None]:
-    of_engine = load_engine(engine).hive_catalog_options  # the very dict that the driver reads
-    usual = dict(of_engine)
-    of_engine.update(options)
+def _hive_options(options: dict[str, str]) -> Iterator[None]:
+    """The driver's engine has `options` over those that engines.yaml gives to a catalog in Hive."""
+    usual = driver.load_engine
+
+    def with_options(identifier: str) -> Engine:
+        engine = usual(identifier)
+        return replace(engine, hive_catalog_options={**engine.hive_catalog_options, **options})
+
+    driver.load_engine = with_options
     try:
         yield
     finally:
-        of_engine.clear()
-        of_engine.update(usual)
+        driver.load_engine = usual
 
 
 def _die(moment: str, job: Job) -> list[Any]:
