@@ -52,6 +52,7 @@ def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
     drop(hdfs_lab)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hdfs_lab", [on_node.SIMPLE], indirect=True)
 def test_what_fails_while_no_datanode_runs_is_done_once_it_is_back(hdfs_lab: HdfsLab) -> None:
     lab = hdfs_lab

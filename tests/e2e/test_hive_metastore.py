@@ -66,6 +66,7 @@ def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -
     assert lab.listed() == ""
 
 
+@pytest.mark.long
 def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab, *, by_an_edit: bool) -> None:
     lab = hive_lab
     lab.hive.stop()

@@ -149,6 +149,7 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_firs
     assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
     bucket: Bucket, gate: Gate, stage: ExecutorStage, kubelet: Kubelet

@@ -12,7 +12,10 @@ from typing import Any, cast
 
 import pytest
 
+from paimon_contract.job import JobCatalog
 from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
+from spark_apps.catalog.metastores.jdbc import Jdbc
 from spark_apps.failures.errors import RunError
 from spark_apps.operations import drop
 from tests.cluster import postgres
@@ -349,8 +352,11 @@ def test_a_drop_ends_only_when_the_files_are_gone(lake: MetastoreLake, kept: str
 class FilesThatStay:
     """Stands in for a storage on which deleting does nothing and says nothing; S3 and HDFS do not on demand."""
 
+    own_location = "s3://lake/root/shop.db/orders"
+
     def __init__(self) -> None:
         self.asked = list[str]()
+        self.metastore = Jdbc(JobCatalog("s3://lake/root", "jdbc"), load_engine("paimon-1.4"))
         schemas = SimpleNamespace(latest=lambda: SimpleNamespace(orElse=lambda nothing: nothing))
         package = SimpleNamespace(SchemaManager=lambda *_: schemas)
         self.jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(paimon=SimpleNamespace(schema=package))))
@@ -374,7 +380,7 @@ class FilesThatStay:
 
 def test_a_drop_whose_files_stay_without_an_error_has_failed_and_keeps_its_note_and_the_ledgers() -> None:
     storage = FilesThatStay()
-    catalog = SimpleNamespace(warehouse="s3://lake/root", metastore="jdbc")
+    catalog = JobCatalog("s3://lake/root", "jdbc")
     table = SimpleNamespace(database="shop", name="orders")
 
     with pytest.raises(RunError, match="still there") as failed:

@@ -1,4 +1,4 @@
-"""A run with a test that takes too long fails and names it, in one process and in several."""
+"""A run with a test that takes much too long fails and names it, in one process and in several."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def pytest_configure(config):
 """
 TESTS = {
     "quick": "def test_quick(): pass",
-    "slow": "import time\ndef test_slow(): time.sleep(0.3)",
+    "slow": "import time\ndef test_slow(): time.sleep(0.6)",
+    "stretched": "import time\ndef test_stretched(): time.sleep(0.3)",
     "marked": "import time, pytest\n@pytest.mark.long\ndef test_marked(): time.sleep(0.3)",
     "prepared": "import time, pytest\n@pytest.fixture\ndef server(): time.sleep(0.3)\ndef test_prepared(server): pass",
 }
@@ -37,12 +38,19 @@ def run(directory: Path, *names: str, processes: int) -> subprocess.CompletedPro
 def test_a_slow_test_without_the_marker_fails_a_run_whose_tests_pass(tmp_path: Path, processes: int) -> None:
     done = run(tmp_path, *TESTS, processes=processes)
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
-    assert "4 passed" in done.stdout
+    assert "5 passed" in done.stdout
     _, _, told = done.stdout.partition("over 0.2 s without the marker long")
     assert "test_slow.py::test_slow" in told
+    assert "test_stretched.py::test_stretched" in told
     assert not [name for name in ("quick", "marked", "prepared") if f"::test_{name}" in told]
 
 
 def test_a_run_passes_with_what_is_marked_and_with_what_only_waits_for_its_fixtures(tmp_path: Path) -> None:
     done = run(tmp_path, "quick", "marked", "prepared", processes=0)
     assert done.returncode == pytest.ExitCode.OK, done.stdout
+
+
+def test_a_test_that_other_processes_have_stretched_is_named_and_fails_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, "quick", "stretched", processes=0)
+    assert done.returncode == pytest.ExitCode.OK, done.stdout
+    assert "test_stretched.py::test_stretched" in done.stdout

@@ -1,6 +1,7 @@
-"""A test that takes long says so: one of more than LIMIT_S without the marker `long` fails the run.
+"""Tests that take long must carry the marker `long`: the run names every other test of more than LIMIT_S.
 
-What counts is the test itself. Servers, nodes and tables that a fixture makes are left out: several tests share them.
+The run fails when such a test took more than twice the limit: several processes share two cores, which stretches each
+test. The call alone counts. Servers, nodes and tables that a fixture creates do not: several tests share them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import pytest
 
 LIMIT_S = 60.0
-"""Of one test, also while other tests are on the same two cores: one that is alone should need half of it."""
+"""Seconds that one test may take on a machine of its own."""
+STRETCH = 2
+"""How much longer a test may take beside the tests of the other processes."""
 MARKER = "long"
 
 
@@ -27,12 +30,18 @@ class TimeLimit:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fails a run that would pass."""
-        if self._over and session.exitstatus == pytest.ExitCode.OK:
+        if (
+            any(seconds > STRETCH * self._limit_s for seconds in self._over.values())
+            and session.exitstatus == pytest.ExitCode.OK
+        ):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Names the tests, the slowest first."""
         if self._over:
-            terminalreporter.section(f"FAILED: over {self._limit_s:g} s without the marker {MARKER}", red=True)
+            limit = (
+                f"{self._limit_s:g} s without the marker {MARKER}; over {STRETCH * self._limit_s:g} s they fail the run"
+            )
+            terminalreporter.section(f"tests over {limit}", red=True)
         for name, seconds in sorted(self._over.items(), key=lambda pair: -pair[1]):
             terminalreporter.write_line(f"{seconds:.1f} s {name}")
