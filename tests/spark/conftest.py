@@ -132,11 +132,10 @@ def hdfs(hdfs_kind: str, request: pytest.FixtureRequest) -> Hdfs:
     return served
 
 
-@pytest.fixture(scope="session")
-def worker_on_hdfs(hdfs: Hdfs, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    """One JVM per engine and kind of HDFS, which is who the catalog says."""
-    directory = tmp_path_factory.mktemp("worker-on-hdfs")
-    started = Worker(home, directory / "log", **pod_environment(hdfs, directory))
+@pytest.fixture
+def worker_on_hdfs(hdfs: Hdfs, home: SparkHome, tmp_path: Path) -> Iterator[Worker]:
+    """One JVM per test: Hadoop's client keeps the ticket and the connections of the first login."""
+    started = Worker(home, tmp_path / "worker.log", **pod_environment(hdfs, tmp_path))
     yield started
     started.stop()
 

@@ -22,6 +22,7 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from paimon_contract import environment
 from paimon_contract.job import Job, JobError
 from paimon_engines.engine import Engine
 from spark_apps.catalog.metastores import hive_locks
@@ -31,6 +32,7 @@ from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
 from spark_apps.sql.identifiers import PARSER_OPTIONS
+from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying
 from tests.support.worker_channel import serve
 
@@ -109,9 +111,20 @@ def _replacing(request: dict[str, Any]) -> Iterator[None]:
 def _session() -> SparkSession:
     extensions = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
     builder = SparkSession.builder.config("spark.sql.extensions", extensions).config("spark.ui.enabled", False)
-    for key, value in {**PARSER_OPTIONS, "spark.log.level": "WARN"}.items():
+    for key, value in {**PARSER_OPTIONS, **_hadoop_options(), "spark.log.level": "WARN"}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _hadoop_options() -> dict[str, str]:
+    """What a driver gives to its SparkContext. The worker's context is older than its jobs, so it gets them here.
+
+    Without them Spark opens the HDFS first, and Hadoop's cache hands that file system, without its options, to Paimon.
+    """
+    if environment.HADOOP_CONF_DIR not in os.environ:
+        return {}
+    SparkContext._ensure_initialized()
+    return {f"spark.hadoop.{key}": value for key, value in hadoop.options(SparkContext._jvm).items()}
 
 
 def _forget_session() -> None:
