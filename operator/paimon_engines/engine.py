@@ -119,7 +119,7 @@ class Engine:
 
     @property
     def has_minor_compaction(self) -> bool:
-        """Whether a compaction can be told to merge few sorted runs only."""
+        """Whether an argument of the compaction procedure limits it to few sorted runs."""
         return self.has_argument("compact", "compact_strategy")
 
     def nearest_option(self, key: str) -> str | None:

@@ -11,6 +11,8 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 from paimon_engines.engine import Engine
 from paimon_engines.loader import load_engine
 from tests.cluster.cache import CHECKOUT, cached
@@ -19,12 +21,13 @@ from tests.support.spark_home import java_version
 from tools.engines.generate import target
 
 
-def test_the_committed_data_is_what_the_jar_says(engine: Engine, jars: Path) -> None:
-    assert said_by(engine, jars) == target(engine).read_text(encoding="utf-8"), "run: python -m tools.engines.generate"
+def test_the_committed_data_is_what_the_jar_says(engine: Engine, generated: str) -> None:
+    assert generated == target(engine).read_text(encoding="utf-8"), "run: python -m tools.engines.generate"
 
 
-def said_by(engine: Engine, jars: Path) -> str:
-    """What the generator writes for the jars; kept in the cache by all that decides it, the committed data not."""
+@pytest.fixture
+def generated(engine: Engine, jars: Path) -> str:
+    """What the generator writes for the jars. Cached by everything that decides it except the committed data."""
     sources = [CHECKOUT / "tools" / "engines", *sorted((CHECKOUT / "operator" / "paimon_engines").glob("*.[py]*"))]
     versions = [engine.id, version("pyspark"), java_version()]
     key = digest(files=[*sources, *sorted(jars.glob("*.jar"))], texts=versions)

@@ -193,8 +193,8 @@ def _decided(
     events: tuple[EventNote, ...] = (),
     requeue_after: timedelta = REQUEUE_WHILE_DELETING,
 ) -> Decision[TableStatus]:
-    told = next(finding for finding in progress if finding.status is ConditionStatus.TRUE)
-    findings = (false(ConditionType.READY, Reason.DELETING, told.message), *progress)
+    current = next(finding for finding in progress if finding.status is ConditionStatus.TRUE)
+    findings = (false(ConditionType.READY, Reason.DELETING, current.message), *progress)
     reported = report(table.status.conditions, findings, generation=table.metadata.generation, now=now, events=events)
     return Decision(
         status=reported.into(status),

@@ -183,13 +183,13 @@ def _visibility(context: TableContext) -> str:
 
 
 def _not_made(status: TableStatus, held: Blocker | None) -> Findings:
-    failure, told = state_of(status).failure, next(_problems(status))
+    failure, problem = state_of(status).failure, next(_problems(status))
     if (failure and failure.failure_class in FOR_AN_EDIT) or not ever_ready(status):
-        ready = false(ConditionType.READY, told.reason, told.message)
-        return (ready, *stalled(told.reason, told.message), *healthy(status, held))
+        ready = false(ConditionType.READY, problem.reason, problem.message)
+        return (ready, *stalled(problem.reason, problem.message), *healthy(status, held))
     # The table stands as it was; only the edit waits, and it is tried again by itself.
-    ready = unknown(ConditionType.READY, told.reason, told.message)
-    return (ready, *reconciling(told.reason, told.message), *healthy(status, held))
+    ready = unknown(ConditionType.READY, problem.reason, problem.message)
+    return (ready, *reconciling(problem.reason, problem.message), *healthy(status, held))
 
 
 def _problems(status: TableStatus) -> Iterator[Blocker]:

@@ -70,7 +70,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     state = _slot(status, ended.active.subject or "")
     once = ended.active.trigger is RunTrigger.ONCE
     if not ended.succeeded:
-        # A table that has vanished is made anew, and no edit follows that would bring the write back.
+        # A table that has vanished is recreated, and no edit follows that would start the write again.
         retryable = retries.EVERY_CLASS if ended.reason == Reason.TABLE_NOT_FOUND else retries.ONCE
         retried = retryable if once else retries.BEFORE_THE_NEXT_TICK
         return _with(status, schedule_state.record_failure(state, ended, key, retried))
