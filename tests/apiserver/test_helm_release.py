@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,7 +71,22 @@ class Helm:
         ours = [crd.metadata.name for crd in definitions.list_custom_resource_definition().items]
         for name in ours:
             definitions.delete_custom_resource_definition(name)
-        assert wait_until(lambda: not definitions.list_custom_resource_definition().items, timeout=120)
+        assert wait_until(self._crds_are_gone, timeout=120), self._crd_conditions()
+
+    def _crds_are_gone(self) -> bool:
+        """Whether none is left. Asks the server's finalizer again, which forgets a CRD whose update met a conflict."""
+        definitions = client.ApiextensionsV1Api(self.client)
+        touch = {"metadata": {"annotations": {"example.com/asked-at": str(time.time())}}}
+        left = [crd.metadata.name for crd in definitions.list_custom_resource_definition().items]
+        for name in left:
+            with contextlib.suppress(NotFoundException):
+                definitions.patch_custom_resource_definition(name, touch)
+        time.sleep(1 if left else 0)
+        return not left
+
+    def _crd_conditions(self) -> dict[str, Object]:
+        left = client.ApiextensionsV1Api(self.client).list_custom_resource_definition().items
+        return {crd.metadata.name: self.client.sanitize_for_serialization(crd.status.conditions) for crd in left}
 
 
 @pytest.fixture(scope="module")
