@@ -1,4 +1,4 @@
-"""The image registry on the node: images arrive as on anybody's cluster, and only changed layers travel."""
+"""The image registry on the node. As on any cluster, only changed layers of an image are transferred."""
 
 from __future__ import annotations
 
