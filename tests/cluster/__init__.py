@@ -1,7 +1,7 @@
 """A real single-node Kubernetes on one bare Linux machine, for demo, tests and development: `python -m tests.cluster`.
 
 node         the cluster of this checkout: up, down, outages
-services     its processes: etcd, API server, containerd, registry, S3 server, kubelet, ...
+services     its processes: etcd, API server, containerd, S3 server, kubelet, ...
 network      the network namespace they live in; `forward` leads into it from loopback ports of the host
 cgroups      the cgroup they live in, by which `cleanup` finds every one of them
 layout       names, directories and ports, different for each checkout

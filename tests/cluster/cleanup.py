@@ -5,15 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.cluster import cgroups, containerd, mounts, network, postgres
+from tests.cluster import cgroups, containerd, mounts, network, postgres, registry
 from tests.cluster.hdfs import on_node
 from tests.cluster.layout import Layout
 from tests.cluster.services import SERVICES
 
 # What `down` keeps: images take long to build, stable ports keep the env file valid, and logs explain failures.
-_KEPT = {"containerd", "registry", "ports.json", "log", "images.json"}
+_KEPT = {"containerd", "ports.json", "log", "images.json"}
 
-_ON_DEMAND = (postgres.SERVICE,)
+_ON_DEMAND = (postgres.SERVICE, registry.SERVICE)
 """Processes that only some tests start."""
 
 _CNI_RESULTS = Path("/var/lib/cni/results")
@@ -31,7 +31,7 @@ def clean(layout: Layout) -> None:
     mounts.unmount_below(layout.run, layout.kubelet, layout.containerd_root)
     network.destroy(layout.name)
     if containerd.has_lost_containers(layout) and layout.containerd_root.exists():
-        # Its state is wrong, because it did not see its containers end. The registry still has the images.
+        # Its state is wrong, because it did not see its containers end. The images are imported again.
         shutil.rmtree(layout.containerd_root)
     _remove_files(layout)
 

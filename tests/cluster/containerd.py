@@ -11,7 +11,7 @@ from tests.cluster.processes import wait_until
 from tests.cluster.progress import CommandFailedError, run
 
 REGISTRY = f"{NODE_ADDRESS}:{REGISTRY_PORT}"
-"""The registry on the node, as the pods' images name it."""
+"""Names of images begin with it: the registry on the node, which runs only when somebody asks for it."""
 
 PAUSE_IMAGE = f"{REGISTRY}/pause:1"
 _NAMESPACE = "k8s.io"
@@ -95,10 +95,9 @@ def images(layout: Layout) -> set[str]:
     return set(ctr(layout, "images", "list", "--quiet").split())
 
 
-def pull(layout: Layout, image: str) -> None:
-    """Pulls an image of the registry on the node, unless the node has it."""
-    if image not in images(layout):
-        ctr(layout, "images", "pull", "--plain-http", image)
+def import_archive(layout: Layout, archive: Path) -> None:
+    """Imports the images of a tar archive, under the names that they have in it."""
+    ctr(layout, "images", "import", str(archive))
 
 
 def has_lost_containers(layout: Layout) -> bool:

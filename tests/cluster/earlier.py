@@ -13,6 +13,7 @@ from typing import Any, Final
 from tests.cluster import containerd
 from tests.cluster.cache import CHECKOUT, cached, locked
 from tests.cluster.images import storage
+from tests.cluster.images.deliver import copy_to_node
 from tests.cluster.layout import Layout
 from tests.cluster.progress import CommandFailedError, run, run_with_progress
 
@@ -109,7 +110,5 @@ def _read(answer: Path) -> dict[str, Image]:
 def _deliver(image: Image, layout: Layout) -> str:
     reference = f"{containerd.REGISTRY}/{image.repository}:{image.tag}"
     if reference not in containerd.images(layout):
-        with locked("images"):
-            storage.push(image.local_name, reference, layout)
-        containerd.pull(layout, reference)
+        copy_to_node(image.local_name, reference, layout)
     return reference

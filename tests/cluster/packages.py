@@ -21,7 +21,7 @@ NODE = {
     "openssl": "openssl",
     "mount": "mount",
 }
-IMAGES = {"buildah": "buildah", "debootstrap": "debootstrap", "gcc": "gcc", "tar": "tar"}
+IMAGES = {"buildah": "buildah", "mmdebstrap": "mmdebstrap", "gcc": "gcc", "tar": "tar"}
 
 SYSTEM_PATH = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
 
