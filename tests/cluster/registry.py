@@ -1,4 +1,4 @@
-"""An image registry on the node, for the installation from one's own registry: started when somebody asks for it."""
+"""An image registry on the node, for the installation from a registry. Tests start it on demand."""
 
 from __future__ import annotations
 

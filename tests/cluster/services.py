@@ -44,7 +44,7 @@ class Service:
     ready: Callable[[Layout], bool] = _always
     environment: Callable[[Layout], Mapping[str, str]] | None = None
     inside: bool = True
-    """Whether it lives in the network namespace. The forwarder starts outside and enters by itself."""
+    """Whether it runs in the network namespace. The forwarder starts outside and enters the namespace itself."""
     end_signal: signal.Signals = signal.SIGTERM
 
     def start(self, layout: Layout) -> None:
@@ -124,13 +124,13 @@ def _environment_of_forward(_: Layout) -> Mapping[str, str]:
 
 SERVERS = (
     Service("forward", _forward, environment=_environment_of_forward, inside=False),
-    # A graceful stop of these two outlives the next start and keeps the port; nothing of theirs is worth a flush.
+    # A graceful stop of these two keeps the port beyond the next start, and their data need not be flushed.
     Service("etcd", _etcd, end_signal=signal.SIGKILL),
     Service("kube-apiserver", _apiserver, _apiserver_is_ready, end_signal=signal.SIGKILL),
     Service("containerd", containerd.command, containerd.is_ready),
     Service("versitygw", s3.command, answers("s3", "/health"), environment=s3.environment),
 )
-"""What the others need: all start at once, and the next ones when these are ready."""
+"""What CLIENTS need. All start at once; CLIENTS start when these are ready."""
 
 CLIENTS = (
     Service("kube-controller-manager", lambda layout: worker.controller_manager_command(layout, authority(layout))),
