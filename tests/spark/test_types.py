@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from paimon_operator.core.spec import data_types
+from paimon_operator.core.spec.data_types import not_writable
+from paimon_operator.core.spec.type_parser import parse
 from tests.spark.lake import Lake
 
 # column -> (type, what stands in the JSON file, what pypaimon reads)
@@ -34,7 +35,7 @@ WRITABLE = {
 
 
 def test_every_type_that_the_core_allows_can_be_written(lake: Lake) -> None:
-    assert [t for t, _, _ in WRITABLE.values() if data_types.not_writable(data_types.parse(t))] == []
+    assert [t for t, _, _ in WRITABLE.values() if not_writable(parse(t))] == []
 
     lake.provision(
         {"id": "INT", **{c: t for c, (t, _, _) in WRITABLE.items()}}, keys=["id"], options={"bucket": "1"}
