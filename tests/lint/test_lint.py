@@ -97,6 +97,33 @@ def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path
     assert findings(tmp_path) == []
 
 
+@pytest.mark.parametrize("file", ["operator/paimon_operator/api/reasons.py", "tests/e2e/lab.py", "tools/a.py"])
+def test_a_file_of_more_than_400_lines_is_an_offence(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, "x = 1\n" * 401)
+    plant(tmp_path, "spark_apps/longest.py", "x = 1\n" * 400)
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"{file}:401: the file has 401 lines, more than 400. Split it")
+
+
+def function(lines: int) -> str:
+    """A method of so many lines, beside its docstring of two lines."""
+    head = 'class A:\n    async def run(self):\n        """Runs.\n        """\n'
+    return head + "        x = 1\n" * (lines - 1)
+
+
+@pytest.mark.parametrize("file", ["operator/paimon_operator/app.py", "spark_apps/run.py", "tools/engines/fetch.py"])
+def test_a_function_of_more_than_25_lines_is_an_offence(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, function(26))
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"{file}:2: run has 26 lines, more than 25. Give a part")
+
+
+def test_a_function_may_have_25_lines_and_a_docstring_and_one_of_a_test_more(tmp_path: Path) -> None:
+    plant(tmp_path, "operator/paimon_operator/app.py", function(25))
+    plant(tmp_path, "tests/core/test_app.py", function(60))
+    assert findings(tmp_path) == []
+
+
 @pytest.mark.parametrize(("text", "code"), [("short\n", 0), (f"{LONG}\n", 1)])
 def test_the_program_prints_the_offences_and_exits_by_them(tmp_path: Path, text: str, code: int) -> None:
     plant(tmp_path, "README.md", text)

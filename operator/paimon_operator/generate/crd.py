@@ -163,23 +163,21 @@ def _schema(resource: ResourceDefinition) -> Json:
     status = structural(resource.status, by_users=False) | {"default": {"observedGeneration": -1}}
     extra = resource.model.model_config.get("json_schema_extra")
     name = {"type": "string", "pattern": LABEL, "maxLength": resource.name_length}
-    document: Json = with_run_types(
-        {
-            "type": "object",
-            "description": " ".join((resource.model.__doc__ or "").split()),
-            "required": ["spec"],
-            "properties": {
-                "apiVersion": {"type": "string"},
-                "kind": {"type": "string"},
-                "metadata": {"type": "object", "properties": {"name": name}},
-                "spec": spec,
-                "status": status,
-            },
-        }
-        | (extra if isinstance(extra, dict) else {}),
-        registry.OPERATIONS.types,
-    )
-    return document
+    document: Json = {
+        "type": "object",
+        "description": " ".join((resource.model.__doc__ or "").split()),
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object", "properties": {"name": name}},
+            "spec": spec,
+            "status": status,
+        },
+        **(extra if isinstance(extra, dict) else {}),
+    }
+    with_types: Json = with_run_types(document, registry.OPERATIONS.types)
+    return with_types
 
 
 def text(resource: ResourceDefinition) -> str:

@@ -115,26 +115,31 @@ def job(context: TableContext, run: PaimonRun) -> WriteParameters:
             "spec.writes", f"there is no write {name!r}", "Add it, or delete the run.", reason=Reason.WRITE_NOT_FOUND
         )
     files = write.source.files
-    location = next((each for each in context.catalog.spec.locations if each.name == files.location), None)
-    if location is None:
-        raise SpecError(
-            "spec.writes.from.files.location",
-            f"PaimonCatalog {context.catalog.metadata.name} has no location {files.location!r}",
-            "Use one of the catalog's locations.",
-            reason=Reason.LOCATION_NOT_FOUND,
-        )
     return WriteParameters(
         name=write.name,
         hash=write_hash(write),
         mode=write.mode,
         format=files.format,
-        location=location.uri,
+        location=_location(context, files.location),
         path=files.path or "",
         select=files.select,
         once=write.trigger.type is TriggerType.ONCE,
         options=dict(write.options),
         ledger=ledger(context, write.name),
     )
+
+
+def _location(context: TableContext, name: str) -> str:
+    """The URI of a location of the catalog. Raises SpecError when the catalog has none of this name."""
+    location = next((each for each in context.catalog.spec.locations if each.name == name), None)
+    if location is None:
+        raise SpecError(
+            "spec.writes.from.files.location",
+            f"PaimonCatalog {context.catalog.metadata.name} has no location {name!r}",
+            "Use one of the catalog's locations.",
+            reason=Reason.LOCATION_NOT_FOUND,
+        )
+    return location.uri
 
 
 def ledger(context: TableContext, write: str) -> str:
