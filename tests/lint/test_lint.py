@@ -89,6 +89,25 @@ def test_an_operation_named_outside_operations_is_an_offence(tmp_path: Path, off
     assert str(found).startswith(f"operator/paimon_operator/core/table/plan.py:2: {words}. State what is particular")
 
 
+SPARK_OFFENCES = {
+    'if job.operation == "CreateTag":\n    pass\n': "names the operation CreateTag",
+    "from spark_apps.operations import create_tag\n": "imports the operation create_tag",
+    "from spark_apps.operations.create_tag import run\n": "imports the operation create_tag",
+}
+
+
+@pytest.mark.parametrize(("offence", "words"), SPARK_OFFENCES.items(), ids=["by text", "module", "from module"])
+def test_an_operation_named_outside_operations_of_the_spark_side_is_an_offence(
+    tmp_path: Path, offence: str, words: str
+) -> None:
+    own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\n'
+    plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
+    plant(tmp_path, "spark_apps/operations/create_tag.py", 'NAME = "CreateTag"\n')
+    plant(tmp_path, "spark_apps/catalog/session.py", f"import ast\n{offence}")
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"spark_apps/catalog/session.py:2: {words}. State what is particular")
+
+
 def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path: Path) -> None:
     own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\nCreateTag = "CreateTag"\n'
     plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
