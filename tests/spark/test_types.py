@@ -91,3 +91,16 @@ def without_numbers(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: without_numbers(value) for key, value in node.items() if key != "id"}
     return [without_numbers(each) for each in node] if isinstance(node, list) else node
+
+
+def test_a_job_of_release_0_1_creates_the_same_table(lake: Lake) -> None:
+    columns = {f"c{number}": text for number, text in enumerate(STORED) if "<" not in text}
+    body = {"columns": [{"name": name, "type": text} for name, text in columns.items()], "adoption": "Fail"}
+    job = lake.job("Provision", provision=body)
+    for column in job["provision"]["columns"]:
+        del column["dataType"]
+
+    lake.perform(job).ok()
+
+    schema = json.loads((lake.table_directory / "schema" / "schema-0").read_text(encoding="utf-8"))
+    assert [field["type"] for field in schema["fields"]] == [STORED[text] for text in columns.values()]

@@ -97,15 +97,19 @@ def _after(failure: LastFailure, tick: datetime | None) -> LastDecision:
 
 
 def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
-    """When the table tries again by itself; None when it does not.
+    """When the table starts another run by itself, after `failures` failures in a row; None when it does not.
 
-    An unknown result ends only by the deletion of its run. Who deletes it wants to go on, and nothing is done twice by
-    that: a write asks its list of loaded files first, everything else may be repeated.
+    - After an unknown result: at once. It ends only when a user deletes the run, and nothing is done twice: a write
+      reads its list of loaded files first, everything else may be repeated.
+    - After a job that the image could not read: at once, the first time. The operator of another release wrote it, and
+      the job of the next run is of this release.
     """
     if ended.failure_class is FailureClass.RESULT_UNKNOWN:
         return ended.at
     if ended.failure_class not in retried:
         return None
+    if ended.reason == Reason.JOB_UNREADABLE and failures == 1:
+        return ended.at
     return ended.at + backoff.ENVIRONMENT.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
 
 
