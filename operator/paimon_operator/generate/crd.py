@@ -46,13 +46,17 @@ class ResourceDefinition:
     """One kind, and what the API server has to know about it beside its schema."""
 
     kind: str
-    plural: str
     short_name: str
     model: type[ApiModel]
     spec: type[BaseModel]
     status: type[BaseModel]
     name_length: int
     columns: tuple[PrinterColumn, ...]
+
+    @property
+    def plural(self) -> str:
+        """The kind as paths of the API name it."""
+        return PLURALS[Kind(self.kind)]
 
     @property
     def file_name(self) -> str:
@@ -64,20 +68,19 @@ def _condition(name: str, type_: str, part: str = "status", *, wide: bool = Fals
     return PrinterColumn(name, f'.status.conditions[?(@.type=="{type_}")].{part}', wide=wide)
 
 
+_READY: Final = (_condition("Ready", "Ready"), _condition("Reason", "Ready", "reason"))
 _AGE: Final = PrinterColumn("Age", ".metadata.creationTimestamp", "date")
 
 RESOURCES: Final = (
     ResourceDefinition(
         kind="PaimonCatalog",
-        plural=PLURALS[Kind.CATALOG],
         short_name="pcat",
         model=PaimonCatalog,
         spec=PaimonCatalogSpec,
         status=CatalogStatus,
         name_length=48,
         columns=(
-            _condition("Ready", "Ready"),
-            _condition("Reason", "Ready", "reason"),
+            *_READY,
             PrinterColumn("Engine", ".status.engine.name"),
             _condition("Safe", "CommitSafe"),
             PrinterColumn("Suspended", ".spec.suspend", "boolean"),
@@ -87,15 +90,13 @@ RESOURCES: Final = (
     ),
     ResourceDefinition(
         kind="PaimonTable",
-        plural=PLURALS[Kind.TABLE],
         short_name="pt",
         model=PaimonTable,
         spec=PaimonTableSpec,
         status=TableStatus,
         name_length=48,
         columns=(
-            _condition("Ready", "Ready"),
-            _condition("Reason", "Ready", "reason"),
+            *_READY,
             PrinterColumn("Table", ".status.table.identifier"),
             _condition("Healthy", "Healthy"),
             PrinterColumn("SortedRuns", ".status.health.sortedRunsMax", "integer"),
@@ -110,7 +111,6 @@ RESOURCES: Final = (
     ),
     ResourceDefinition(
         kind="PaimonRun",
-        plural=PLURALS[Kind.RUN],
         short_name="prun",
         model=PaimonRun,
         spec=PaimonRunSpec,

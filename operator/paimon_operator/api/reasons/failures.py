@@ -51,8 +51,8 @@ EXPLANATIONS: Final = {
     ),
     "JobUnreadable": Explanation(
         "The Spark image cannot read the job that the operator wrote.",
-        "During an upgrade, no action is needed: the operator starts another run. Otherwise, use the Spark image of the "
-        "operator's own release.",
+        "During an upgrade, no action is needed: the operator starts another run. Otherwise, use the Spark image of "
+        "the operator's own release.",
     ),
     "EngineMismatch": Explanation(
         "The Spark image contains another engine than the catalog names.",

@@ -149,19 +149,8 @@ def ledger(context: TableContext, write: str) -> str:
 
 
 def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
-    wanted = _schedule(context, write)
-    tick = wanted and schedule_state.due_tick(_slot(status, write.name), wanted, context.created, context.now)
-    if not tick:
-        return None
-    return DueRun(
-        type_=OPERATION.type,
-        subject=write.name,
-        trigger=RunTrigger.SCHEDULE,
-        due=tick.since,
-        due_time=tick.tick,
-        identity=tick.identity,
-        after=_slot(status, write.name).last_run,
-    )
+    state, wanted = _slot(status, write.name), _schedule(context, write)
+    return schedule_state.due_run(OPERATION.type, state, wanted, context, write.name)
 
 
 def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
