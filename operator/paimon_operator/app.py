@@ -137,38 +137,42 @@ class Operator:
 
     def _assemble(self, launches: LaunchBuilder) -> LeaderLoop:
         settings, loop = self._settings, asyncio.get_running_loop()
-        server = self._paced()
-        store = KubeObjects(server, namespaces=settings.watch_namespaces)
         queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
-        cache, claims = Cache(), TableClaimIndex()
-        router = ChangeRouter(cache, claims, queue, on_heartbeat=self._on_heartbeat)
-        dependencies = Dependencies(
-            store=store,
+        dependencies = self._dependencies(launches.operator, queue)
+        reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
+        self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
+        measure = self._metrics.reconciled
+        store, router = dependencies.store, dependencies.router
+        return LeaderLoop(
+            resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
+            workers=Workers(queue, reconcile, count=settings.workers, clock=time.monotonic, measure=measure),
+            queue=queue,
+            health=self._health,
+            heartbeat=self._heartbeat().run,
+            watch=partial(self._watch, router),
+        )
+
+    def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
+        server, cache, claims = self._paced(), Cache(), TableClaimIndex()
+        return Dependencies(
+            store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
             claims=claims,
-            router=router,
-            operator=launches.operator,
+            router=ChangeRouter(cache, claims, queue, on_heartbeat=self._on_heartbeat),
+            operator=operator,
             clock=self._clock,
         )
-        reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
-        self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
-        return LeaderLoop(
-            resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
-            workers=Workers(
-                queue, reconcile, count=settings.workers, clock=time.monotonic, measure=self._metrics.reconciled
-            ),
-            queue=queue,
-            health=self._health,
-            heartbeat=Heartbeat(
-                self._unpaced,
-                namespaces=settings.watch_namespaces or (settings.lease_namespace,),
-                name=self._heartbeat_lease,
-                identity=self._identity,
-                clock=self._clock,
-                on_beat=self._health.on_renewal,
-            ).run,
-            watch=partial(self._watch, router),
+
+    def _heartbeat(self) -> Heartbeat:
+        settings = self._settings
+        return Heartbeat(
+            self._unpaced,
+            namespaces=settings.watch_namespaces or (settings.lease_namespace,),
+            name=self._heartbeat_lease,
+            identity=self._identity,
+            clock=self._clock,
+            on_beat=self._health.on_renewal,
         )
 
     def _paced(self) -> ApiServer:

@@ -88,15 +88,13 @@ class ApiServer:
     async def _send(
         self, verb: Verb, path: str, *, kind: str, query: Query, body: object, seconds: float
     ) -> tuple[int, dict[str, str], str]:
+        headers = {"Accept": "application/json", "Content-Type": _CONTENT_TYPES.get(verb, "application/json")}
         try:
             method, url, sent_headers, sent_body, _ = await self._client.param_serialize(
                 _METHODS[verb],
                 path,
                 query_params=list(query),
-                header_params={
-                    "Accept": "application/json",
-                    "Content-Type": _CONTENT_TYPES.get(verb, "application/json"),
-                },
+                header_params=headers,
                 body=body,
                 auth_settings=["BearerToken"],
             )
@@ -107,8 +105,5 @@ class ApiServer:
         except (aiohttp.ClientError, OSError, ApiException) as error:  # TimeoutError is an OSError
             self._observe(verb, kind, 0, seconds)
             raise RetryableError(f"{verb} {path}: no answer: {type(error).__name__} {error}") from error
-        return (
-            answer.status,
-            {name.title(): value for name, value in answer.headers.items()},
-            data.decode("utf-8", "replace"),
-        )
+        received = {name.title(): value for name, value in answer.headers.items()}
+        return answer.status, received, data.decode("utf-8", "replace")

@@ -17,7 +17,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.catalog.reachability import unreachable_storage_of
+from paimon_operator.core.catalog.reachability import has_reached_storage, unreachable_storage_of
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
@@ -50,7 +50,7 @@ class TableSummary:
         failing = unreachable_storage_of(body)
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
-            reached="lastTime" in ((body.get("status") or {}).get("provision") or {}),
+            reached=has_reached_storage(body),
             foreign_writers=foreign_writers_of(body),
             unreachable_storage=failing.reason if failing else None,
         )
