@@ -24,7 +24,7 @@ from tests.support import builders
 from tests.support.executor_stage import DEADLINE_S, IMAGE, ExecutorStage, executor_of, launch_of
 from tests.support.pod_edits import (
     Edit,
-    annotations,
+    add_annotations,
     container,
     from_secret,
     in_container,
@@ -274,7 +274,7 @@ REFUSED: list[tuple[str, Edit, str]] = [
     ("an SELinux type of the Pod", in_pod_security(seLinuxOptions={"type": "spc_t"}), "its node"),
     ("an AppArmor profile", in_security(appArmorProfile={"type": "Unconfined"}), EITHER),
     ("an AppArmor profile of the Pod", in_pod_security(appArmorProfile={"type": "Unconfined"}), EITHER),
-    ("an AppArmor profile by annotation", annotations({"container.apparmor.security.beta.kubernetes.io/executor": "unconfined"}), EITHER),
+    ("an AppArmor profile by annotation", add_annotations({"container.apparmor.security.beta.kubernetes.io/executor": "unconfined"}), EITHER),
     ("no deadline", without_deadline, "must have"),
     ("a later deadline", in_spec(activeDeadlineSeconds=DEADLINE_S + 1), "must have the deadline"),
     ("a port of the node", in_container(ports=[{"containerPort": 1, "hostPort": 1}]), WEAK),
@@ -288,8 +288,8 @@ REFUSED: list[tuple[str, Edit, str]] = [
     ("a label of ours that looks like Spark's", labels({"paimon-operator.dev/spark-x": "y"}), NOT_ITS_LABEL),
     ("the role of a driver of Spark", labels({"spark-role": "driver"}), "name and the labels"),
     ("another application of Spark", labels({"spark-app-selector": "bank"}), "name and the labels"),
-    ("a role in the cloud", annotations({"iam.amazonaws.com/role": "bank"}), NOT_ITS_ANNOTATION),
-    ("an annotation that an injector looks for", annotations({"vault.hashicorp.com/agent-inject": "true"}), NOT_ITS_ANNOTATION),
+    ("a role in the cloud", add_annotations({"iam.amazonaws.com/role": "bank"}), NOT_ITS_ANNOTATION),
+    ("an annotation that an injector looks for", add_annotations({"vault.hashicorp.com/agent-inject": "true"}), NOT_ITS_ANNOTATION),
     ("a name of its own", in_metadata(name="bank-0"), "name and the labels"),
     ("the name of another driver's executor", in_metadata(name="orders-compact-0c0ffee0-1-exec-1"), "name and the labels"),
     ("a finalizer", in_metadata(finalizers=["paimon-operator.dev/finalizer"]), "name and the labels"),
