@@ -235,10 +235,10 @@ REFUSED: list[tuple[str, Edit, str]] = [
     ("another key of its own Secret", from_secret("lake-s3", "root-password"), "environment may take"),
     ("its own Secret as a volume, with keys that it was not given", mount("secret", secretName="lake-s3"), NOT_ITS_MOUNT),
     ("a sandbox that is none", in_spec(runtimeClassName=WEAK_SANDBOX), "runtime class"),
-    ("a place before everybody else's Pods", in_spec(priorityClassName="system-node-critical"), "no priority of the system"),
+    ("a place before everybody else's Pods", in_spec(priorityClassName="system-node-critical"), "no system priority"),
     ("a device", in_spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]), "claims no devices"),
-    ("a whole Secret in its environment", in_container(envFrom=[{"secretRef": {"name": "bank"}}]), "no whole Secret"),
-    ("its own Secret whole", in_container(envFrom=[{"secretRef": {"name": "lake-s3"}}]), "no whole Secret"),
+    ("a whole Secret in its environment", in_container(envFrom=[{"secretRef": {"name": "bank"}}]), "must not use envFrom"),
+    ("its own Secret whole", in_container(envFrom=[{"secretRef": {"name": "lake-s3"}}]), "must not use envFrom"),
     ("a ConfigMap of others", mount("configMap", name="kube-root-ca.crt"), NOT_ITS_MOUNT),
     ("a claim of others", mount("persistentVolumeClaim", claimName="bank"), NOT_ITS_MOUNT),
     ("a token for its cloud and a Secret", mount("projected", sources=[{"serviceAccountToken": {"path": "t", "audience": "sts.amazonaws.com"}}, {"secret": {"name": "bank"}}]), "may mount"),
@@ -378,7 +378,7 @@ def test_a_driver_deletes_its_own_executors_and_no_other_pod(driving: Driving) -
     for pod in (driving.other, driving.pod):
         with pytest.raises(ApiException) as refused:
             driving.api.delete_namespaced_pod(pod.metadata.name, NAMESPACE, dry_run="All")
-        assert "its own executors only" in str(refused.value.body)
+        assert "may only delete its own executors" in str(refused.value.body)
     with pytest.raises(ApiException) as refused:
         driving.api.delete_collection_namespaced_pod(NAMESPACE, dry_run="All")
-    assert "its own executors only" in str(refused.value.body)
+    assert "may only delete its own executors" in str(refused.value.body)
