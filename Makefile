@@ -14,6 +14,8 @@ CLUSTER := $(BIN)/python -m tests.cluster
 TEST_PROCESSES ?= 4
 # Where the demo's table lives: s3, hdfs or kerberos.
 STORAGE ?= s3
+# Whose Spark images `up`, `deploy` and `demo` build: the newest engine's whose jars can be had, or all.
+ENGINES ?= newest
 UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
 
 .PHONY: help venv lint format unit coverage test test-long test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
@@ -70,7 +72,8 @@ test-apiserver: $(STAMP) ## The operator against a real API server; the tests de
 test-spark: $(SPARK_STAMP) ## Real Spark with every Paimon engine whose jars can be had, on file://, S3, HDFS and PostgreSQL
 	$(BIN)/python -m pytest tests/spark
 
-test-e2e: deploy ## The whole on a real node, without what is long
+test-e2e bench: ENGINES = all
+test-e2e: $(SPARK_STAMP) deploy ## The whole on a real node, without what is long
 	$(BIN)/python -m pytest -m 'not long' tests/e2e
 	$(BIN)/python -m tests.support.secret_search
 
@@ -79,7 +82,7 @@ FAULTS_ENV = changed=$$(git status --porcelain --untracked-files=no -- . ':!docs
 	export FAULT_COMMIT=$$(git rev-parse --short=7 HEAD)$${changed:+-dirty} FAULT_REPORT=docs/faults.jsonl; \
 	export FAULT_SEED=$${FAULT_SEED:-$$RANDOM} FAULT_MOMENTS=$${FAULT_MOMENTS:-10}
 
-test-faults: deploy ## Ten random moments of each fault; adds to docs/faults.md (FAULT_SEED repeats, FAULT_MOMENTS=n, FAULTS='kubelet or operator')
+test-faults: $(SPARK_STAMP) deploy ## Ten random moments of each fault; adds to docs/faults.md (FAULT_SEED repeats, FAULT_MOMENTS=n, FAULTS='kubelet or operator')
 	$(FAULTS_ENV); code=0; \
 	$(BIN)/python -m pytest -v -n 3 --dist loadgroup $(if $(FAULTS),-k '$(FAULTS)') tests/e2e/test_faults.py || code=$$?; \
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
@@ -126,12 +129,13 @@ image-context: $(SPARK_STAMP) ## Fill build/image-context, for a docker build of
 push: $(SPARK_STAMP) ## Push the images to a registry of yours: make push REGISTRY=registry.example.com/data
 	$(CLUSTER) push $(REGISTRY)
 
-up: $(SPARK_STAMP) ## Start the one-node Kubernetes with S3 server, operator, and namespace shop with its catalog
-	$(CLUSTER) up
+up: $(STAMP) ## Start the one-node Kubernetes with S3 server, operator, and namespace shop with its catalog (ENGINES=all)
+	$(CLUSTER) up --engines $(ENGINES)
 	@$(BIN)/python -c 'from tests.cluster import release; release.ready_cluster()'
 	@echo "now: source build/cluster/env && kubectl -n shop get pcat,pt,prun"
 
-deploy: up ## Bring the operator as it is in this checkout onto the running cluster
+deploy: $(STAMP) ## The same, with the operator as it is in this checkout
+	$(CLUSTER) up --engines $(ENGINES)
 	$(BIN)/python -m tests.cluster.release
 
 down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or namespace behind
@@ -140,7 +144,7 @@ down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or names
 demo: deploy ## One table's life, from kubectl apply to merged rows; STORAGE=hdfs or STORAGE=kerberos: on HDFS
 	$(BIN)/python -m tests.cluster.demo $(STORAGE)
 
-bench: deploy ## Figures, side by side in one run
+bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.apply_to_ready
 	$(BIN)/python -m tools.benchmarks.footprint
 	$(BIN)/python -m tools.benchmarks.first_statement

@@ -33,9 +33,11 @@ def _images(cluster: Cluster, _: argparse.Namespace) -> int:
     return 0
 
 
-def _up(cluster: Cluster, _: argparse.Namespace) -> int:
+def _up(cluster: Cluster, options: argparse.Namespace) -> int:
+    newest_only = options.engines == "newest"
+    cluster.prepare(newest_only=newest_only)
     cluster.up()
-    cluster.load_images()
+    cluster.load_images(newest_only=newest_only)
     print(f"source {cluster.layout.env_file}")
     return 0
 
@@ -91,7 +93,8 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(action=action)
         return added
 
-    command("up", _up, "start this checkout's node with its S3 server, and bring the images onto it")
+    up = command("up", _up, "start this checkout's node with its S3 server, and bring the images onto it")
+    up.add_argument("--engines", choices=("newest", "all"), default="all", help="whose Spark images the node gets")
     command("node", _node, "the same without the images")
     command("images", _images, "build the images that changed and bring them onto the running node")
     down = command("down", _down, "stop everything; objects and S3 data go, images stay for the next time")

@@ -1,7 +1,7 @@
 """A real API server for tests: etcd and kube-apiserver as processes on loopback ports, in a directory of their own.
 
     with ApiServer(directory) as server:
-        client = kubernetes.config.new_client_from_config(str(server.kubeconfig))
+        core = kubernetes.client.CoreV1Api(open_client(server.kubeconfig))
 
 No node, scheduler or kubelet: a Pod stays Pending until the test writes its status. With `controllers` a
 kube-controller-manager runs the named ones. Both processes die with the thread that started them.
@@ -35,6 +35,12 @@ POLICY_TYPES = "validatingadmissionpolicy-status-controller"
 USUAL_CONTROLLERS = (GARBAGE_COLLECTOR, NAMESPACES, SERVICE_ACCOUNTS, AGGREGATED_ROLES, POLICY_TYPES)
 
 _SYSTEM_MASTERS = "system:masters"
+
+
+def open_client(kubeconfig: Path) -> client.ApiClient:
+    """Returns a client of the API server that the kubeconfig names, with its user's credentials."""
+    opened: client.ApiClient = config.new_client_from_config(str(kubeconfig))  # type: ignore[no-untyped-call]
+    return opened
 
 
 class ApiServer:
@@ -87,11 +93,11 @@ class ApiServer:
         self._wait_until_ready()
 
     def stop_server(self) -> None:
-        """Stops only the API server, at once: a test's outage. Open watches break."""
+        """Stops only the API server, at once: an outage. Open watches break."""
         self._server.stop(signal.SIGKILL)
 
     def user_kubeconfig(self, user: str, *, groups: tuple[str, ...] = ()) -> Path:
-        """Returns a kubeconfig of `user` by certificate: has no right until a binding gives it one."""
+        """Returns a kubeconfig of `user` by certificate. The user has no right until a test binds a role to it."""
         name = "user-" + user.replace(":", "-").replace("/", "-")
         identity = self.authority.issue(name, user=user, groups=groups)
         path = self.directory / f"{name}.kubeconfig"
@@ -99,7 +105,7 @@ class ApiServer:
 
     def service_account_kubeconfig(self, namespace: str, name: str) -> Path:
         """Returns a kubeconfig with a fresh token (1 h) of an existing service account."""
-        with config.new_client_from_config(str(self.kubeconfig)) as api:  # type: ignore[no-untyped-call]
+        with open_client(self.kubeconfig) as api:
             body = client.AuthenticationV1TokenRequest(spec=client.V1TokenRequestSpec(audiences=[]))
             answer = client.CoreV1Api(api).create_namespaced_service_account_token(name, namespace, body)
         token = answer.status.token if answer.status else None

@@ -1,7 +1,7 @@
 """The API server's audit log: every request once (who, verb, object, answer).
 
-Writes have their body too, so that it can be searched for a secret after the object is gone; those of Secrets never
-have, nor those whose body is a token.
+Writes are logged with their body, so that a deleted object can still be searched for a secret. Writes of Secrets and
+of tokens are logged without it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where built programs, fetched packages and images are kept between runs: outside the checkout, keyed by version."""
+"""Cache of built programs, fetched packages and images: outside the checkout, keyed by version."""
 
 from __future__ import annotations
 

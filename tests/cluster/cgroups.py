@@ -1,4 +1,4 @@
-"""The cluster's own cgroup: kubelet's pods below it, and its processes in it, so that `down` finds every one of them.
+"""The cluster's cgroup. It holds kubelet's pods and the cluster's processes, so that `down` finds all of them.
 
 Works on cgroup v1 (one tree per controller) and v2 (one tree).
 """
@@ -15,8 +15,8 @@ from tests.cluster.processes import wait_until
 _MOUNT = Path("/sys/fs/cgroup")
 _V2_CONTROLLERS = "+cpuset +cpu +memory +pids"
 _CPU_WEIGHT = 4
-"""Of all pods together, as a multiple of one process outside. With the kernel's default, which is 1, the pods of all
-tests share what one JVM of the tests beside them gets."""
+"""CPU weight of all pods together, as a multiple of one process outside. With the kernel's default, 1, all pods
+together get as much CPU as one JVM of the tests that run beside them."""
 
 
 def _unified() -> bool:
@@ -59,7 +59,7 @@ def members(name: str) -> list[int]:
 
 
 def exists(name: str) -> bool:
-    """Whether anything of it is left in any hierarchy."""
+    """Tells whether the cgroup is left in any hierarchy."""
     return any((tree / name).exists() for tree in _trees())
 
 

@@ -1,27 +1,27 @@
-"""Takes a cluster away, whole or half dead: after `clean` no process, mount, interface, namespace or cgroup is left."""
+"""Removes a cluster in any state: after `clean` no process, mount, interface, namespace or cgroup is left."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
-from tests.cluster import cgroups, containerd, mounts, network, postgres
+from tests.cluster import cgroups, containerd, mounts, network, postgres, registry
 from tests.cluster.hdfs import on_node
 from tests.cluster.layout import Layout
 from tests.cluster.services import SERVICES
 
-# What `down` keeps: images are dear to make again, ports are nicer when they stay, and logs explain.
-_KEPT = {"containerd", "registry", "ports.json", "log", "images.json"}
+# What `down` keeps: images take long to build, stable ports keep the env file valid, and logs explain failures.
+_KEPT = {"containerd", "ports.json", "log", "images.json"}
 
-_ON_DEMAND = (postgres.SERVICE,)
-"""What only some tests start."""
+_ON_DEMAND = (postgres.SERVICE, registry.SERVICE)
+"""Processes that only some tests start."""
 
 _CNI_RESULTS = Path("/var/lib/cni/results")
 _CONTAINER_LOGS = Path("/var/log/containers")
 
 
 def clean(layout: Layout) -> None:
-    """Stops what runs and removes what is left; doing it twice does no harm."""
+    """Stops what runs and removes what is left. Idempotent."""
     on_node.stop_all(layout)
     for service in (*_ON_DEMAND, *reversed(SERVICES.values())):
         if service.name == "containerd" and layout.daemon("containerd").pid() and containerd.is_ready(layout):
@@ -31,7 +31,7 @@ def clean(layout: Layout) -> None:
     mounts.unmount_below(layout.run, layout.kubelet, layout.containerd_root)
     network.destroy(layout.name)
     if containerd.has_lost_containers(layout) and layout.containerd_root.exists():
-        # It did not see its containers end, so its books are wrong. The registry still has the images.
+        # Its state is wrong, because it did not see its containers end. The images are imported again.
         shutil.rmtree(layout.containerd_root)
     _remove_files(layout)
 

@@ -1,4 +1,4 @@
-"""containerd of the cluster: its configuration, its images and the way its tasks end."""
+"""containerd of the cluster: its configuration, its images and how its containers are removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cluster.processes import wait_until
 from tests.cluster.progress import CommandFailedError, run
 
 REGISTRY = f"{NODE_ADDRESS}:{REGISTRY_PORT}"
-"""The registry on the node, as the pods' images name it."""
+"""Names of images begin with it: the registry on the node, which runs only when somebody asks for it."""
 
 PAUSE_IMAGE = f"{REGISTRY}/pause:1"
 _NAMESPACE = "k8s.io"
@@ -66,7 +66,7 @@ def command(layout: Layout) -> list[str]:
 
 
 def _write_registry_hosts(layout: Layout) -> Path:
-    """Says that the registry on the node speaks plain HTTP."""
+    """Configures plain HTTP for the registry on the node."""
     directory = layout.state / "registries"
     hosts = directory / REGISTRY / "hosts.toml"
     hosts.parent.mkdir(parents=True, exist_ok=True)
@@ -91,14 +91,13 @@ def is_ready(layout: Layout) -> bool:
 
 
 def images(layout: Layout) -> set[str]:
-    """Returns the names of the images the node has."""
+    """Returns the names of the images on the node."""
     return set(ctr(layout, "images", "list", "--quiet").split())
 
 
-def pull(layout: Layout, image: str) -> None:
-    """Pulls an image of the registry on the node, unless the node has it."""
-    if image not in images(layout):
-        ctr(layout, "images", "pull", "--plain-http", image)
+def import_archive(layout: Layout, archive: Path) -> None:
+    """Imports the images of a tar archive, under the names that they have in it."""
+    ctr(layout, "images", "import", str(archive))
 
 
 def has_lost_containers(layout: Layout) -> bool:
@@ -111,7 +110,7 @@ def _books_open(layout: Layout) -> Path:
 
 
 def remove_containers(layout: Layout) -> None:
-    """Kills every container at once (no grace: the cluster goes down) and forgets it; raises TimeoutError."""
+    """Kills every container without a grace period and deletes it; raises TimeoutError."""
     for kind in ("tasks", "containers"):
         if not wait_until(lambda: not _delete_all(layout, kind), timeout=30):  # noqa: B023
             raise TimeoutError(f"containerd does not let go of its {kind}: {_list(layout, kind)}")
@@ -119,9 +118,9 @@ def remove_containers(layout: Layout) -> None:
 
 
 def _delete_all(layout: Layout, kind: str) -> list[str]:
-    """Asks for the deletion of all of a kind and returns what is left of it."""
+    """Deletes all of a kind and returns the names that are left."""
     for name in _list(layout, kind):
-        # containerd itself clears away a task that ends: one of the two comes second and is told "not found".
+        # containerd itself deletes a task that ends: whoever comes second gets "not found".
         with contextlib.suppress(CommandFailedError):
             ctr(layout, kind, "delete", *(["--force"] if kind == "tasks" else []), name)
     return _list(layout, kind)

@@ -1,7 +1,8 @@
 """`make demo`: one table's life on a real node, told as it happens. `make demo STORAGE=hdfs` or `kerberos`: on HDFS.
 
-Apply `examples/orders.yaml`, three batches of upserts over the same keys, a scheduled compaction, snapshot expiry; then
-what `kubectl` answers and the merged rows as pypaimon, which is not our code, reads them.
+Apply `examples/orders.yaml`, three batches of upserts over the same keys, a compaction and an expiry of snapshots; then
+what `kubectl` answers and the merged rows as pypaimon, which is not our code, reads them. Nothing waits for a schedule:
+each batch is a write with the trigger `Once`, and the maintenance is asked for by the examples of PaimonRun.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.cluster.cache import CHECKOUT
 from tests.cluster.demo_places import PLACES, Place
 from tests.support.kubectl import Kubectl, Object, condition
 
-ORDERS = CHECKOUT / "examples" / "orders.yaml"
+EXAMPLES = CHECKOUT / "examples"
 BATCHES = 3
 
 
@@ -57,49 +58,75 @@ class Demo:
             time.sleep(1)  # polling is what a person would do here too
         print(f"    {time.monotonic() - self.started:5.0f} s  {what}", flush=True)
 
-    def land(self, batch: int) -> None:
-        stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S}"
+    def load_batches(self) -> None:
+        """Lands each batch and loads it by a write of its own."""
+        for batch in range(BATCHES):
+            path = self.land(batch)
+            before = self.committed(self.status())
+            self.load(path)
+            self.wait(f"batch {batch + 1} committed", self.later_than(before))
+
+    def later_than(self, before: int | None) -> Callable[[Object], bool]:
+        """Whether a status tells of a commit of the write other than snapshot `before`."""
+        return lambda status: self.committed(status) not in (None, before)
+
+    def land(self, batch: int) -> str:
+        """Puts one batch where tables load from. Returns its path in the landing location."""
         state = ("new", "paid", "shipped")[batch]
+        path = f"demo/orders/{datetime.now(UTC):%Y%m%d%H%M%S}-{state}.json"
         rows = [
             {"order_id": n, "customer": f"customer {n % 3}", "amount": f"{10 * n + batch}.50", "state": state}
             for n in range(1, 6 + batch)
         ]
-        uri = self.place.land(f"orders/{stamp}-{state}.json", "".join(json.dumps(row) + "\n" for row in rows))
+        uri = self.place.land(path, "".join(json.dumps(row) + "\n" for row in rows))
         print(f"    {uri}: {len(rows)} rows, state {state}")
+        return path
 
-    def batches(self) -> None:
-        for batch in range(BATCHES):
-            committed_anew = self.later_than(self.committed())
-            self.land(batch)
-            self.wait(f"batch {batch + 1} committed", committed_anew)
+    def load(self, path: str) -> None:
+        """Edits the table's write: it loads `path` once, now. A write runs again when its `from` is edited."""
+        files = {"location": "landing", "path": path, "format": "json", "select": "All"}
+        write = {"name": "import", "from": {"files": files}, "mode": "Upsert", "trigger": {"type": "Once"}}
+        self.show("patch", "paimontable", "orders", "--type=merge", "-p", json.dumps({"spec": {"writes": [write]}}))
 
-    def later_than(self, before: int | None) -> Callable[[Object], bool]:
-        return lambda status: self.committed(status) not in (None, before)
-
-    def committed(self, status: Object | None = None) -> int | None:
-        writes = (status if status is not None else self.status()).get("writes") or [{}]
+    @staticmethod
+    def committed(status: Object) -> int | None:
+        """The last snapshot that the table's write committed."""
+        writes = status.get("writes") or [{}]
         snapshot: int | None = writes[0].get("committedSnapshot")
         return snapshot
 
-    def after_the_batches(self, block: str) -> Callable[[Object], bool]:
-        since = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        return lambda status: ((status.get(block) or {}).get("lastTime") or "") > since
+    def maintain(self, example: str) -> None:
+        """Creates the run of an example and waits until it has succeeded."""
+        print(f"$ kubectl -n {self.place.namespace} create -f examples/{example}")
+        name = self.kubectl.run("create", "-o", "name", "-f", "-", stdin=self.example(example)).strip()
+        print(name, flush=True)
+        self.wait(f"{name} succeeded", lambda _: self.succeeded(name))
+
+    def succeeded(self, run: str) -> bool:
+        """Whether the run has; stops the demo when it has failed."""
+        found = condition(self.kubectl.get(*run.split("/", 1)), "Succeeded")
+        if found.get("status") == "False":
+            raise SystemExit(f"{run} failed: {found.get('reason')}: {found.get('message')}")
+        return found.get("status") == "True"
+
+    def example(self, name: str) -> str:
+        """The text of an example, in the demo's namespace."""
+        text = (EXAMPLES / name).read_text()
+        return text.replace(f"namespace: {release.SHOP}", f"namespace: {self.place.namespace}")
 
     def tell(self) -> None:
         say("1/5  The catalog, and what this cluster runs on")
         print(f"    engine {release.newest_engine()}: the newest whose jars could be had here")
         self.show("get", "paimoncatalogs")
         say("2/5  kubectl apply -f examples/orders.yaml")
-        orders = ORDERS.read_text().replace(f"namespace: {release.SHOP}", f"namespace: {self.place.namespace}")
-        self.kubectl.run("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=orders)
+        self.kubectl.run("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=self.example("orders.yaml"))
         self.wait("orders is Ready", lambda s: condition({"status": s}, "Ready").get("status") == "True")
         self.show("get", "paimontables")
-        say("3/5  Three batches of upserts over the same keys, loaded by the table's own schedule (every minute)")
-        self.batches()
-        say("4/5  Compaction and snapshot expiry, by their schedules")
-        compacted, expired = self.after_the_batches("compaction"), self.after_the_batches("retention")
-        self.wait("compacted", compacted)
-        self.wait("expired", expired)
+        say("3/5  Three batches of upserts over the same keys. The table's own schedule would load them in time")
+        self.load_batches()
+        say("4/5  Compaction and snapshot expiry, asked for. The table's schedules do both at night")
+        self.maintain("compact-orders.yaml")
+        self.maintain("expire-orders.yaml")
         say("5/5  What kubectl answers, and what is in the table")
         self.show("get", "paimontables", "-o", "wide")
         self.show("get", "paimonruns", "--sort-by=.metadata.creationTimestamp")

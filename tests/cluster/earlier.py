@@ -1,4 +1,4 @@
-"""The release that upgrades start from: chart and images of one earlier commit, made by that commit's own tooling."""
+"""The release that upgrades start from: chart and images of one earlier commit, built by the tooling of that commit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing import Any, Final
 from tests.cluster import containerd
 from tests.cluster.cache import CHECKOUT, cached, locked
 from tests.cluster.images import storage
+from tests.cluster.images.deliver import copy_to_node
 from tests.cluster.layout import Layout
 from tests.cluster.progress import CommandFailedError, run, run_with_progress
 
 COMMIT: Final = "00333754a60b4b2b7ab52c98845db1cb7b67ae3b"
-"""The only place that names it. A newer one must be on the main branch, whose history is never rewritten."""
+"""Named only here. A newer commit must be on the main branch, whose history is never rewritten."""
 
 _BUILD: Final = """
 import json, sys
@@ -30,7 +31,7 @@ with locked("images"):
 found = {recipe.variant: [recipe.repository, recipe.tag, recipe.local_name] for recipe in chosen}
 open(sys.argv[1], "w").write(json.dumps(found))
 """
-"""Runs inside the earlier tree. Images are named by their inputs, so what did not change is not built again."""
+"""Runs in the earlier tree. An image's tag is the digest of its inputs, so an unchanged image is not built again."""
 
 
 class CommitMissingError(Exception):
@@ -47,19 +48,19 @@ class Image:
 
 
 def chart() -> Path:
-    """The earlier chart."""
+    """Returns the directory of the earlier chart."""
     return _source() / "charts" / "paimon-operator"
 
 
 def deliver(layout: Layout, engine: str) -> dict[str, Any]:
-    """Brings the earlier images onto the node; the references are as in `images.json`."""
+    """Delivers the earlier images to the node and returns their references, in the form of `images.json`."""
     images = _images(engine)
     references = {variant: _deliver(image, layout) for variant, image in images.items()}
     return {"operator": references.pop(""), "spark": references}
 
 
 def _source() -> Path:
-    """The earlier tree, exported once per machine."""
+    """Returns the earlier tree, exported once per machine."""
     return cached("earlier", COMMIT, _export)
 
 
@@ -78,7 +79,7 @@ def _has_commit() -> bool:
 
 
 def _fetch() -> None:
-    """A shallow clone lacks the commit; whatever it was cloned from has it."""
+    """Fetches the commit, which a shallow clone lacks, from the origin; raises CommitMissingError."""
     try:
         run(["git", "-C", str(CHECKOUT), "fetch", "--quiet", "--depth=1", "origin", COMMIT])
     except CommandFailedError as error:
@@ -89,7 +90,7 @@ def _fetch() -> None:
 
 
 def _images(engine: str) -> dict[str, Image]:
-    """By variant; the operator's is the empty one. Built unless the store has them."""
+    """Returns the images by variant (the operator's is \"\"), built unless the store has them."""
     answer = _source().parent / f"{COMMIT}-{engine}.json"
     if answer.exists() and all(storage.exists(image.local_name) for image in _read(answer).values()):
         return _read(answer)
@@ -109,7 +110,5 @@ def _read(answer: Path) -> dict[str, Image]:
 def _deliver(image: Image, layout: Layout) -> str:
     reference = f"{containerd.REGISTRY}/{image.repository}:{image.tag}"
     if reference not in containerd.images(layout):
-        with locked("images"):
-            storage.push(image.local_name, reference, layout)
-        containerd.pull(layout, reference)
+        copy_to_node(image.local_name, reference, layout)
     return reference

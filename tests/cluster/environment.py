@@ -6,7 +6,6 @@ import os
 import shlex
 
 from tests.cluster import s3
-from tests.cluster.containerd import REGISTRY
 from tests.cluster.layout import Layout
 from tests.cluster.programs import HELM, KUBECTL
 
@@ -21,10 +20,8 @@ def variables(layout: Layout) -> dict[str, str]:
         "AWS_SECRET_ACCESS_KEY": root.secret_access_key,
         "AWS_REGION": s3.REGION,
         "AWS_DEFAULT_REGION": s3.REGION,  # the name that boto3 reads
-        "REGISTRY": f"127.0.0.1:{ports['registry']}",
         "CLUSTER_NAME": layout.name,
         "CLUSTER_S3_ENDPOINT_IN_CLUSTER": s3.ENDPOINT_IN_CLUSTER,
-        "CLUSTER_REGISTRY_IN_CLUSTER": REGISTRY,
         "CLUSTER_AUDIT_LOG": str(layout.audit_log),
     }
 

@@ -1,6 +1,6 @@
 """Names, paths and ports of the one cluster that belongs to a checkout.
 
-What two clusters on one machine could fight over carries the cluster's name, which comes from the checkout's path.
+Whatever two clusters on one machine could collide on has the cluster's name, which is made from the checkout's path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORWARDED = {"api": API_PORT, "s3": S3_PORT, "registry": REGISTRY_PORT}
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the cluster of one checkout lives."""
+    """Directories, files and ports of the cluster of one checkout."""
 
     checkout: Path = CHECKOUT
 
@@ -35,12 +35,12 @@ class Layout:
 
     @property
     def state(self) -> Path:
-        """What a person may want to look at: env, kubeconfig, logs; and the images, which outlive `down`."""
+        """Files for people (env, kubeconfig, logs), and the images, which `down` keeps."""
         return self.checkout / "build" / "cluster"
 
     @property
     def run(self) -> Path:
-        """Sockets and pid files. Short: a socket's path ends at 108 bytes. Empty after a restart of the machine."""
+        """Sockets and pid files. Short: a socket's path has at most 108 bytes. Empty after a restart of the machine."""
         return Path("/run") / self.name
 
     @property
@@ -82,7 +82,7 @@ class Layout:
         return ports
 
     def choose_ports(self) -> dict[str, int]:
-        """Remembers a free loopback port per service: the ones of last time if nobody took them."""
+        """Stores a free loopback port per service: the previous ones if they are still free."""
         file = self.state / "ports.json"
         old = json.loads(file.read_text()) if file.exists() else {}
         if set(old) == set(FORWARDED) and all(is_free(port) for port in old.values()):

@@ -1,4 +1,4 @@
-"""The cluster's network namespace: no way out of the machine, and the host's addresses and rules stay untouched."""
+"""The cluster's network namespace. It has no route out of the machine; the host's addresses and rules do not change."""
 
 from __future__ import annotations
 

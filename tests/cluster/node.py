@@ -6,16 +6,18 @@ import json
 import shutil
 import signal
 import time
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Any
 
 from tests.cluster import cgroups, cleanup, environment, network, packages, programs, s3
 from tests.cluster.cache import locked
-from tests.cluster.images.deliver import deliver_all, deliver_pause
+from tests.cluster.images.deliver import build_all, deliver_all, deliver_pause
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.layout import Layout
 from tests.cluster.processes import wait_until
 from tests.cluster.progress import CommandFailedError
 from tests.cluster.services import CLIENTS, SERVERS, SERVICES, authority, kubectl
+from tests.support import lake_reader
 
 
 class Cluster:
@@ -23,6 +25,19 @@ class Cluster:
 
     def __init__(self, layout: Layout | None = None) -> None:
         self.layout = layout or Layout()
+
+    def prepare(self, *, newest_only: bool = False) -> None:
+        """Makes what the cache lacks: programs, images and the independent reader, side by side."""
+        packages.require_root()
+        packages.install(packages.NODE | packages.IMAGES)
+        with ThreadPoolExecutor() as pool:
+            tasks: list[Future[object]] = [
+                pool.submit(programs.build),
+                pool.submit(build_all, self.layout, newest_only=newest_only),
+                pool.submit(lake_reader.prepare),
+            ]
+            for task in as_completed(tasks):
+                task.result()
 
     def up(self) -> None:
         """Starts the cluster, or returns at once when it runs; remains of a crash are removed first."""
@@ -35,9 +50,12 @@ class Cluster:
                 self._start()
                 deliver_pause(self.layout)
 
-    def load_images(self) -> dict[str, Any]:
-        """Builds the images that changed, brings them onto the node, and returns what images.json says."""
-        deliver_all(self.layout)
+    def load_images(self, *, newest_only: bool = False) -> dict[str, Any]:
+        """Builds the images that changed, brings them onto the node, and returns what images.json says.
+
+        With `newest_only`: the newest engine's, and those that the node has.
+        """
+        deliver_all(self.layout, newest_only=newest_only)
         references: dict[str, Any] = json.loads(self.layout.images_file.read_text())
         return references
 

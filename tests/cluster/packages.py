@@ -21,13 +21,13 @@ NODE = {
     "openssl": "openssl",
     "mount": "mount",
 }
-IMAGES = {"buildah": "buildah", "debootstrap": "debootstrap", "gcc": "gcc", "tar": "tar"}
+IMAGES = {"buildah": "buildah", "mmdebstrap": "mmdebstrap", "gcc": "gcc", "tar": "tar"}
 
 SYSTEM_PATH = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class MachineError(RuntimeError):
-    """This machine cannot run the node; the message says what to do."""
+    """This machine cannot run the node. The message states what to do."""
 
 
 def require_root() -> None:

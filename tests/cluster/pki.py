@@ -1,4 +1,4 @@
-"""A certificate authority of one cluster, made by openssl. Valid 30 days: longer than any cluster here lives."""
+"""A certificate authority of one cluster, made by openssl. Certificates are valid for 30 days."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Identity:
 
 
 class Authority:
-    """Signs certificates in one directory; one that exists is used again."""
+    """Signs certificates in one directory. An existing certificate is reused."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

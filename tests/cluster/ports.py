@@ -1,4 +1,4 @@
-"""Loopback ports nobody uses."""
+"""Free loopback ports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 # Below Linux' ephemeral range (32768 on): no outgoing connection takes the port between this check and its use.
 _FIRST, _LAST = 20000, 32000
 _SHARES = 8
-"""The last one is for processes that run alone."""
+"""The last share is for processes that run without xdist."""
 
 
 def is_free(port: int) -> bool:
@@ -23,9 +23,9 @@ def is_free(port: int) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns `count` different free ports, random ones, lest two that ask at once get the same.
+    """Returns `count` different free ports, chosen at random so that two processes rarely get the same one.
 
-    Tests that run side by side (pytest-xdist numbers their processes) never do: each process has a share of its own.
+    Processes of pytest-xdist never get the same port: each has its own share, by its number.
     """
     candidates = random.SystemRandom().sample(_share(os.environ.get("PYTEST_XDIST_WORKER", "")), 1000)
     free = (port for port in candidates if is_free(port))

@@ -1,7 +1,7 @@
-"""A PostgreSQL server for tests, from the distribution's package: only for those who ask, and stopped by its pid.
+"""A PostgreSQL server for tests, from the distribution's package. Tests start it on demand; it is stopped by its pid.
 
-It runs as the package's unprivileged user, because PostgreSQL refuses root. Its superuser comes in through the socket
-in the server's own directory; over TCP there are only the logins that tests make.
+It runs as the package's unprivileged user, because PostgreSQL refuses root. The superuser connects through the socket
+in the server's directory; over TCP only the logins of the tests can connect.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ USER: Final = "postgres"
 _HBA: Final = "local all all trust\nhost all all all scram-sha-256\n"
 _SETTINGS: Final = {
     "unix_socket_permissions": "0700",
-    "dynamic_shared_memory_type": "mmap",  # files of its own directory: nothing stays in /dev/shm
+    "dynamic_shared_memory_type": "mmap",  # files in its own directory: none are left in /dev/shm
     "fsync": "off",
     "shared_buffers": "16MB",
     "max_wal_size": "64MB",
-    "max_connections": "500",  # a Spark worker of the tests keeps those of each catalog that it ever opened
+    "max_connections": "500",  # a Spark worker of the tests never closes the connections of a catalog
 }
 _NO_CLUSTER: Final = Path("/etc/postgresql-common/createcluster.d/paimon-operator.conf")
 
@@ -56,7 +56,7 @@ class Server:
     port: int
 
     def prepare(self) -> None:
-        """Makes an empty server, if there is none yet."""
+        """Creates an empty server, unless the directory has one."""
         if (self._data / "PG_VERSION").exists():
             return
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ class Server:
         (self._data / "pg_hba.conf").write_text(_HBA)
 
     def command(self) -> list[str]:
-        """The server's own command."""
+        """Returns the command that starts the server."""
         settings = {"listen_addresses": self.address, "port": self.port, "unix_socket_directories": self.directory}
         given = [part for key, value in {**_SETTINGS, **settings}.items() for part in ("-c", f"{key}={value}")]
         return [*_as_user(), str(_program("postgres")), "-D", str(self._data), *given]
@@ -83,7 +83,7 @@ class Server:
         return _done([str(_program("psql")), *where, *options, "--file=-"], stdin=statement)
 
     def login(self, name: str) -> Login:
-        """A user with a password of awkward characters, and a database of the user's own."""
+        """Creates a user and a database of the same name. The password has characters that need escaping."""
         password = f"{secrets.token_urlsafe(12)}:a\\b=c d\"'#%41]"
         self.execute(f'CREATE ROLE "{name}" LOGIN')
         self.execute(f'CREATE DATABASE "{name}" OWNER "{name}"')
@@ -92,7 +92,7 @@ class Server:
         return made
 
     def set_password(self, login: Login, password: str) -> None:
-        """From now on this is the password of `login`."""
+        """Changes the password of the login's user to `password`."""
         literal = password.replace("'", "''")
         self.execute(f"ALTER ROLE \"{login.user}\" PASSWORD '{literal}'")
 
@@ -102,7 +102,7 @@ class Server:
 
 
 def on_node(layout: Layout) -> Server:
-    """The server of the cluster, on the node's address; `SERVICE` starts and stops it."""
+    """Returns the cluster's server, on the node's address; `SERVICE` starts and stops it."""
     return Server(layout.run / "postgres", NODE_ADDRESS, PORT)
 
 
@@ -114,12 +114,12 @@ def _command_on_node(layout: Layout) -> list[str]:
 SERVICE: Final = Service(
     "postgres", _command_on_node, lambda layout: on_node(layout).answers(), end_signal=signal.SIGINT
 )
-"""SIGINT: it ends what its clients are doing, and itself in good order."""
+"""SIGINT is PostgreSQL's fast shutdown: it aborts the transactions of its clients and shuts down in order."""
 
 
 @contextmanager
 def running_on_node(layout: Layout) -> Iterator[Server]:
-    """The cluster's server, for as long as the block lasts, and empty at its beginning."""
+    """Runs the cluster's server, empty at first, for the duration of the block."""
     SERVICE.start(layout)
     try:
         SERVICE.wait(layout)
@@ -131,7 +131,7 @@ def running_on_node(layout: Layout) -> Iterator[Server]:
 
 @contextmanager
 def on_loopback() -> Iterator[Server]:
-    """A server of this block alone. Its directory is short: a socket's path ends at 107 bytes."""
+    """Runs a server for the duration of the block. Its directory is short: a socket's path has at most 107 bytes."""
     directory = Path(tempfile.mkdtemp(prefix="paimon-pg-"))
     server = Server(directory, "127.0.0.1", *free_ports(1))
     daemon = Daemon(SERVICE.name, directory / "pid", directory / "log")
@@ -152,7 +152,7 @@ def on_loopback() -> Iterator[Server]:
 
 
 def _program(name: str) -> Path:
-    """A program of the newest PostgreSQL on this machine; the package is installed when there is none."""
+    """Returns a program of the newest PostgreSQL on this machine; installs the package when there is none."""
     root = Path("/usr/lib/postgresql")
     if not list(root.glob("*/bin/postgres")):
         _install()
@@ -163,7 +163,7 @@ def _program(name: str) -> Path:
 
 
 def _install() -> None:
-    """Without the server that the package would make and start by itself."""
+    """Installs the package without the server that it would create and start itself."""
     if os.geteuid() == 0:
         _NO_CLUSTER.parent.mkdir(parents=True, exist_ok=True)
         _NO_CLUSTER.write_text("create_main_cluster = false\n")

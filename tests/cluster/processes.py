@@ -1,6 +1,6 @@
 """Long-running processes of the node: started detached, remembered by pid and start time, stopped one by one.
 
-A pid alone may name a stranger after a restart of the machine; together with the start time it cannot.
+The start time distinguishes a process from a later one with the same pid.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Daemon:
         return int(pid) if started and start_time(int(pid)) == started else None
 
     def listens(self, port: int) -> bool:
-        """Whether somebody listens on the port in the process's network, which may be another than ours."""
+        """Tells whether the port is listened on in the process's network namespace, which can differ from ours."""
         pid = self.pid()
         if pid is None:
             return False

@@ -1,4 +1,4 @@
-"""Runs one long command with a line every 30 seconds, so that nobody takes a build for a hang."""
+"""Runs one long command and prints a line every 30 seconds, so that a build does not look like a hang."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _wait(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def run(command: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
-    """Runs a short command and returns its standard output; raises CommandFailedError with what it said."""
+    """Runs a short command and returns its standard output; raises CommandFailedError with its output."""
     done = subprocess.run(command, input=stdin, env=env, capture_output=True, check=False)
     if done.returncode:
         said = (done.stderr + done.stdout)[-4000:].decode(errors="replace")

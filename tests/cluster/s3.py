@@ -1,4 +1,4 @@
-"""The S3 server on the node (versitygw over a directory) and its root keys, made new for each cluster."""
+"""The S3 server on the node (versitygw over a directory) and its root keys, created for each cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cluster.programs import VERSITYGW
 
 REGION = "us-east-1"
 ENDPOINT_IN_CLUSTER = f"http://{NODE_ADDRESS}:{S3_PORT}"
-"""What a pod calls the server."""
+"""The server's address for Pods."""
 
 BUCKETS = ("lake", "landing")
 
@@ -29,7 +29,7 @@ class S3Keys:
 
 
 def keys(layout: Layout) -> S3Keys:
-    """Returns the cluster's keys, made at the first call."""
+    """Returns the cluster's keys, created at the first call."""
     file = layout.state / "s3-keys.json"
     if not file.exists():
         made = {"access_key_id": f"AK{secrets.token_hex(9).upper()}", "secret_access_key": secrets.token_urlsafe(30)}
@@ -43,7 +43,7 @@ def data_directory(layout: Layout) -> Path:
 
 
 def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3", tls: Identity | None = None) -> list[str]:
-    """Returns the server's command; its keys travel in the environment (`environment`), not in arguments."""
+    """Returns the server's command. Its keys are passed in the environment (`environment`), not in arguments."""
     data = data_directory(layout)
     data.mkdir(parents=True, exist_ok=True)
     address = ["--port", f"{NODE_ADDRESS}:{port}", "--region", REGION, "--health", "/health"]
@@ -53,7 +53,7 @@ def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3", tls: Identi
 
 
 def environment(layout: Layout) -> dict[str, str]:
-    """This process's environment with the root keys."""
+    """Returns this process's environment with the root keys."""
     root = keys(layout)
     return {**os.environ, "ROOT_ACCESS_KEY_ID": root.access_key_id, "ROOT_SECRET_ACCESS_KEY": root.secret_access_key}
 

@@ -15,17 +15,17 @@ from tests.cluster.progress import run
 _PINNED: Final = Program(
     "prometheus-operator", "prometheus-operator", "github.com/prometheus-operator/prometheus-operator"
 )
-"""Never built: its module's archive is all that is wanted."""
+"""Never built: only its module's archive is used."""
 _FILE: Final = "monitoring.coreos.com_servicemonitors.yaml"
 
 
 def crd() -> Path:
-    """The file with it; fetched from the module proxy at the first call."""
+    """Returns the file with the CRD, fetched from the module proxy at the first call."""
     return cached("service-monitor", _PINNED.version, _fetch) / _FILE
 
 
 def _fetch(into: Path) -> None:
     environment = {**os.environ, "GOWORK": "off", "GOFLAGS": "-mod=readonly"}
     command = ["go", "-C", str(MODULES / _PINNED.directory), "mod", "download", "-json", _PINNED.module]
-    told = json.loads(run(command, env=environment))
-    shutil.copyfile(Path(told["Dir"]) / "example" / "prometheus-operator-crd" / _FILE, into / _FILE)
+    downloaded = json.loads(run(command, env=environment))
+    shutil.copyfile(Path(downloaded["Dir"]) / "example" / "prometheus-operator-crd" / _FILE, into / _FILE)

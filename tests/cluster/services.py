@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tests.cluster import containerd, network, registry, s3, worker
+from tests.cluster import containerd, network, s3, worker
 from tests.cluster.cache import CHECKOUT
 from tests.cluster.control_plane import SERVICE_ADDRESS, apiserver_command, etcd_command
 from tests.cluster.layout import API_PORT, FORWARDED, NODE_ADDRESS, Layout
@@ -44,7 +44,7 @@ class Service:
     ready: Callable[[Layout], bool] = _always
     environment: Callable[[Layout], Mapping[str, str]] | None = None
     inside: bool = True
-    """Whether it lives in the network namespace. The forwarder starts outside and enters by itself."""
+    """Whether it runs in the network namespace. The forwarder starts outside and enters the namespace itself."""
     end_signal: signal.Signals = signal.SIGTERM
 
     def start(self, layout: Layout) -> None:
@@ -102,10 +102,10 @@ def _forward(layout: Layout) -> list[str]:
     return [sys.executable, "-m", "tests.cluster.forward", layout.name, *routes]
 
 
-def _answers(service: str, path: str) -> Callable[[Layout], bool]:
+def answers(service: str, path: str) -> Callable[[Layout], bool]:
     """Returns a test that asks the service over its forwarded loopback port."""
 
-    def answers(layout: Layout) -> bool:
+    def is_answered(layout: Layout) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", layout.ports()[service], timeout=5)
         try:
             connection.request("GET", path)
@@ -115,7 +115,7 @@ def _answers(service: str, path: str) -> Callable[[Layout], bool]:
         finally:
             connection.close()
 
-    return answers
+    return is_answered
 
 
 def _environment_of_forward(_: Layout) -> Mapping[str, str]:
@@ -124,14 +124,13 @@ def _environment_of_forward(_: Layout) -> Mapping[str, str]:
 
 SERVERS = (
     Service("forward", _forward, environment=_environment_of_forward, inside=False),
-    # A graceful stop of these two outlives the next start and keeps the port; nothing of theirs is worth a flush.
+    # A graceful stop of these two keeps the port beyond the next start, and their data need not be flushed.
     Service("etcd", _etcd, end_signal=signal.SIGKILL),
     Service("kube-apiserver", _apiserver, _apiserver_is_ready, end_signal=signal.SIGKILL),
     Service("containerd", containerd.command, containerd.is_ready),
-    Service("registry", registry.command, _answers("registry", "/v2/")),
-    Service("versitygw", s3.command, _answers("s3", "/health"), environment=s3.environment),
+    Service("versitygw", s3.command, answers("s3", "/health"), environment=s3.environment),
 )
-"""What the others need: all start at once, and the next ones when these are ready."""
+"""What CLIENTS need. All start at once; CLIENTS start when these are ready."""
 
 CLIENTS = (
     Service("kube-controller-manager", lambda layout: worker.controller_manager_command(layout, authority(layout))),

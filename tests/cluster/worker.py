@@ -45,7 +45,7 @@ def _kubelet_configuration(layout: Layout, authority: Authority) -> dict[str, ob
         "tlsCertFile": str(serving.certificate),
         "tlsPrivateKeyFile": str(serving.key),
         "containerRuntimeEndpoint": f"unix://{layout.containerd_socket}",
-        # A root of its own: two kubelets under one root delete each other's pods.
+        # Not the default root: two kubelets under one root delete each other's pods.
         "cgroupRoot": f"/{layout.name}",
         "cgroupDriver": "cgroupfs",
         "enforceNodeAllocatable": [],
@@ -56,7 +56,7 @@ def _kubelet_configuration(layout: Layout, authority: Authority) -> dict[str, ob
         "volumePluginDir": str(layout.kubelet / "volume-plugins"),
         "resolvConf": str(_write_resolver(layout)),
         "clusterDomain": "cluster.local",
-        "clusterDNS": [NODE_ADDRESS],  # nobody listens there; without it every pod gets a warning event
+        "clusterDNS": [NODE_ADDRESS],  # nothing listens there; without it every pod gets a warning event
         # The disk is the developer's: warn about it nowhere, evict only when it is nearly full.
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"nodefs.available": "1%", "imagefs.available": "1%"},
@@ -65,7 +65,7 @@ def _kubelet_configuration(layout: Layout, authority: Authority) -> dict[str, ob
 
 
 def _write_resolver(layout: Layout) -> Path:
-    """There is no name server: a look-up is refused at once instead of hanging on the host's."""
+    """Writes a resolv.conf without a name server: a look-up is refused at once instead of waiting for the host's."""
     file = layout.state / "resolv.conf"
     file.write_text(f"nameserver {NODE_ADDRESS}\noptions timeout:1 attempts:1\n")
     return file
@@ -78,7 +78,7 @@ def proxy_command(layout: Layout, authority: Authority) -> list[str]:
         f"--hostname-override={layout.name}",
         f"--cluster-cidr={POD_RANGE}",
         "--proxy-mode=iptables",
-        "--conntrack-max-per-core=0",  # the limit is the machine's, not ours to set
+        "--conntrack-max-per-core=0",  # the limit applies to the whole machine
     ]
 
 

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
 from tests.cluster import release
 from tests.cluster.images.publish import publish
+from tests.cluster.registry import Registry, running_on_node
 from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl
 
 pytestmark = pytest.mark.long
 
 
-def references_in_the_cluster(env: Mapping[str, str]) -> dict[str, str]:
+@pytest.fixture
+def registry(lab: Lab) -> Iterator[Registry]:
+    with running_on_node(lab.layout) as registry:
+        yield registry
+
+
+def references_in_the_cluster(registry: Registry) -> dict[str, str]:
     """Name and tag -> reference by digest. Pushes through the host's port of the registry; the nodes know the same
     registry by another address."""
-    pushed = publish(f"{env['REGISTRY']}/mine", plain_http=True)
-    inside = env["CLUSTER_REGISTRY_IN_CLUSTER"]
-    return {tagged.rpartition("/")[2]: digest.replace(env["REGISTRY"], inside) for tagged, digest in pushed.items()}
+    pushed = publish(f"{registry.on_host}/mine", plain_http=True)
+    return {
+        tagged.rpartition("/")[2]: digest.replace(registry.on_host, registry.in_cluster)
+        for tagged, digest in pushed.items()
+    }
 
 
-def test_images_from_ones_own_registry_serve_a_table_by_their_digests(lab: Lab, cluster_env: Mapping[str, str]) -> None:
-    references = references_in_the_cluster(cluster_env)
+def test_images_from_ones_own_registry_serve_a_table_by_their_digests(
+    lab: Lab, registry: Registry, cluster_env: Mapping[str, str]
+) -> None:
+    references = references_in_the_cluster(registry)
     engines = {
         name.removeprefix("paimon-spark:").rpartition("-")[0]: reference
         for name, reference in references.items()

@@ -1,4 +1,4 @@
-"""The node's HDFS, one of each kind: started when somebody asks, ended by `make down`."""
+"""The node's HDFS, one of each kind, started on demand and stopped by `make down`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.cluster.processes import Daemon
 SIMPLE: Final = "hdfs"
 KERBEROS: Final = "kerberos"
 _FIRST_PORT: Final = {SIMPLE: 8020, KERBEROS: 8120}
-"""Of the NameNode; the others follow, and at last the KDC's."""
+"""Port of the NameNode. The DataNode's ports follow, then the KDC's."""
 
 
 def hdfs_of(layout: Layout, kind: str) -> Hdfs:
-    """Returns the node's HDFS of that kind, whether it runs or not."""
+    """Returns the node's HDFS of the kind, running or not."""
     home, first = layout.state / kind, _FIRST_PORT[kind]
 
     def daemon(name: str) -> Daemon:
@@ -37,7 +37,7 @@ def hdfs_of(layout: Layout, kind: str) -> Hdfs:
 
 
 def start(layout: Layout, kind: str) -> Hdfs:
-    """Starts what of it does not run, and returns it; two that ask at once get the same."""
+    """Starts those of its processes that do not run, and returns it. Concurrent calls get the same HDFS."""
     hdfs = hdfs_of(layout, kind)
     with locked(f"{layout.name}-{kind}"):
         hdfs.start()
@@ -45,6 +45,6 @@ def start(layout: Layout, kind: str) -> Hdfs:
 
 
 def stop_all(layout: Layout) -> None:
-    """Ends the processes of both kinds."""
+    """Stops the processes of both kinds."""
     for kind in _FIRST_PORT:
         hdfs_of(layout, kind).stop()

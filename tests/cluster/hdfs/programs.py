@@ -25,7 +25,7 @@ def java(main: str, *arguments: str, conf: Path, heap: str, system: tuple[str, .
 
 
 def libraries() -> Path:
-    """All of Hadoop's jars, as an entry of a class path."""
+    """Returns the class path entry with all of Hadoop's jars."""
     return _home() / "lib" / "*"
 
 

@@ -16,7 +16,7 @@ PACKAGES = {"krb5kdc": "krb5-kdc", "kadmin.local": "krb5-admin-server"}
 NAME = "LAKE.TEST"
 SERVER, WEB = "hdfs/namenode", "HTTP/namenode"
 USER, STRANGER, HURRIED = "paimon", "stranger", "hurried"
-"""Who owns the warehouse, who may do nothing in it, and one whose tickets are good for ten seconds."""
+"""The owner of the warehouse, a user without rights in it, and a user whose tickets are valid for ten seconds."""
 
 _KRB5 = """\
 [libdefaults]
@@ -49,7 +49,7 @@ _KDC = """\
 
 @dataclass(frozen=True)
 class Realm:
-    """The realm, whose KDC listens on one address."""
+    """A realm whose KDC listens on one address."""
 
     home: Path
     address: str
@@ -62,17 +62,17 @@ class Realm:
         return self.home / "krb5.conf"
 
     def keytab(self, principal: str) -> Path:
-        """Where the keys of a principal are."""
+        """Returns the keytab of a principal."""
         return self.home / f"{principal.partition('/')[0].lower()}.keytab"
 
     @property
     def environment(self) -> dict[str, str]:
-        """What MIT's programs go by."""
+        """Returns the environment variables of MIT's programs."""
         own = {"KRB5_CONFIG": str(self.krb5_conf), "KRB5_KDC_PROFILE": str(self.home / "kdc.conf")}
         return {**os.environ, "PATH": SYSTEM_PATH, **own}
 
     def create(self) -> None:
-        """Makes the database, the principals and their keytabs."""
+        """Creates the database, the principals and their keytabs."""
         install(PACKAGES)
         self.home.mkdir(parents=True)
         places = {"realm": NAME, "address": self.address, "port": self.port, "home": self.home}
@@ -84,7 +84,7 @@ class Realm:
         self.administer(*(f"ktadd -k {self.keytab(each)} {each}" for each in (SERVER, WEB, USER, STRANGER, HURRIED)))
 
     def administer(self, *orders: str) -> None:
-        """Gives orders to kadmin."""
+        """Runs commands of kadmin."""
         run(["kadmin.local"], stdin="\n".join(orders).encode(), env=self.environment)
 
     def start(self) -> None:

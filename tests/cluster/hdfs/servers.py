@@ -40,20 +40,20 @@ print(urllib.request.urlopen(sys.argv[1], timeout=5, context=context).read().dec
 
 
 def directly(command: Sequence[str]) -> list[str]:
-    """Runs a command in the network of this process."""
+    """Returns the command unchanged: it runs in the network of this process."""
     return list(command)
 
 
 @dataclass(frozen=True)
 class Hdfs:
-    """An HDFS below one directory. `realm` is set for one that takes nobody without a ticket."""
+    """An HDFS below one directory. `realm` is set for an HDFS that requires Kerberos."""
 
     home: Path
     address: str
     ports: Mapping[str, int]
     daemon: Callable[[str], Daemon]
     around: Callable[[Sequence[str]], list[str]] = directly
-    """Puts a command into the network that the servers live in."""
+    """Wraps a command so that it runs in the servers' network."""
     realm: Realm | None = None
 
     @property
@@ -75,12 +75,12 @@ class Hdfs:
         return {"core-site.xml": sites.xml(core), "hdfs-site.xml": sites.xml(sites.client_site(secure=secure))}
 
     def start(self) -> None:
-        """Starts what does not run, and waits until a file can be written; makes everything at the first call."""
+        """Starts what does not run, and waits until a file can be written. Creates all files at the first call."""
         made = self.home / "made"
         first = not made.exists()
         if first:
             self.stop()
-            self._remove()  # what an interrupted first call has left
+            self._remove()  # left by an interrupted first call
             self._create()
         if self.realm and self.realm.daemon.pid() is None:
             self.realm.start()
@@ -94,33 +94,33 @@ class Hdfs:
             made.touch()
 
     def start_namenode(self) -> None:
-        """Starts the NameNode and waits until it lets files be written."""
+        """Starts the NameNode and waits until it accepts writes."""
         self._start(self.namenode, NAMENODE)
         self._wait(self.namenode, self._can_be_written)
 
     def start_datanode(self) -> None:
-        """Starts the DataNode and waits until the NameNode lets files be written to it."""
+        """Starts the DataNode and waits until the NameNode accepts writes to it."""
         self._start(self.datanode, DATANODE)
         self._wait(self.datanode, lambda: bool(self._ask("datanode-web", "DataNode,name=DataNodeInfo")))
         self._wait(self.namenode, self._can_be_written)
 
     def stop(self) -> None:
-        """Ends all processes; the files stay."""
+        """Stops all processes and keeps the files."""
         for daemon in (self.datanode, self.namenode):
             daemon.stop()
         if self.realm:
             self.realm.stop()
 
     def shell(self, *arguments: str, user: str = "") -> str:
-        """Runs Hadoop's own file shell, as the superuser unless told otherwise, and returns what it printed."""
+        """Runs Hadoop's file shell, by default as the superuser, and returns what it printed."""
         return run(self.around(self._java(SHELL, *arguments, heap="256m")), env=self._identity(user))
 
     def administer(self, *arguments: str) -> str:
-        """Gives an order to the NameNode, as the superuser."""
+        """Runs an administration command of the NameNode, as the superuser."""
         return run(self.around(self._java(ADMIN, *arguments, heap="256m")), env=self._identity(""))
 
     def _can_be_written(self) -> bool:
-        """Whether the NameNode has left its safe mode and heard of its DataNode within the last seconds."""
+        """Tells whether the NameNode has left safe mode and got a recent heartbeat of its DataNode."""
         said = self._ask("web", "NameNode,name=NameNodeInfo")
         if not said or said["Safemode"]:
             return False
@@ -128,7 +128,7 @@ class Hdfs:
         return any(node["lastContact"] <= RECENTLY for node in nodes)
 
     def _ask(self, server: str, bean: str) -> dict[str, Any]:
-        """Returns what a server's page of figures says of one thing; nothing while it does not answer."""
+        """Returns one bean of a server's JMX page, empty while the server does not answer."""
         scheme = "https" if self.realm else "http"
         page = f"{scheme}://{self.address}:{self.ports[server]}/jmx?qry=Hadoop:service={bean}"
         try:
@@ -149,7 +149,7 @@ class Hdfs:
 
     def _java(self, main: str, *arguments: str, heap: str) -> list[str]:
         conf = self.home / "conf"
-        # Addresses have no names here; asking a name server that this network does not reach takes ten seconds each.
+        # Addresses have no names here, and each query of the unreachable name server takes ten seconds.
         system = [f"-Djdk.net.hosts.file={conf / HOSTS}"]
         if self.realm:
             system.append(f"-Djava.security.krb5.conf={self.realm.krb5_conf}")

@@ -1,4 +1,4 @@
-"""The configuration files of an HDFS: what its servers need, and the few lines that a client does."""
+"""The configuration files of an HDFS, for its servers and for its clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cluster.progress import run
 
 PORTS = ("rpc", "web", "data", "datanode-web", "datanode-rpc")
 TOKEN_SECONDS = 60
-"""What an executor's delegation token is good for; a day and a week elsewhere."""
+"""Lifetime of an executor's delegation token, in seconds; Hadoop's defaults are a day and a week."""
 _PASSWORD = "throw-away"  # of a key that never leaves the machine
 
 
@@ -51,7 +51,7 @@ def server_site(home: Path, address: str, ports: Mapping[str, int], secured_by: 
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
         "dfs.namenode.safemode.extension": "0",
         "dfs.namenode.safemode.min.datanodes": "1",
-        # A DataNode that is stopped is known to be gone after 20 s instead of ten minutes.
+        # The NameNode takes a stopped DataNode for dead after 20 s instead of ten minutes.
         "dfs.heartbeat.interval": "1",
         "dfs.namenode.heartbeat.recheck-interval": "5000",
     }
@@ -74,7 +74,7 @@ def _secured(by: Realm) -> dict[str, str]:
 
 
 def write_web_key(conf: Path, address: str) -> None:
-    """Makes the key of the servers' web pages and the files that name it."""
+    """Creates the key of the servers' web pages and the files that refer to it."""
     store = conf / "web.p12"
     command = ["keytool", "-genkeypair", "-alias", "web", "-keyalg", "EC", "-dname", "CN=namenode", "-validity", "30"]
     run([*command, "-ext", f"san=ip:{address}", "-storepass", _PASSWORD, "-keystore", str(store)])
@@ -86,7 +86,7 @@ def write_web_key(conf: Path, address: str) -> None:
 
 
 def xml(pairs: Mapping[str, str]) -> str:
-    """Returns a configuration file of Hadoop's."""
+    """Returns the text of a Hadoop configuration file."""
     lines = [
         f"<property><name>{escape(key)}</name><value>{escape(value)}</value></property>" for key, value in pairs.items()
     ]

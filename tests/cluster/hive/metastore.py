@@ -1,4 +1,4 @@
-"""A Hive metastore server on loopback or on the node, which keeps lists and locks in PostgreSQL; stopped by its pid."""
+"""A Hive metastore server on loopback or on the node. It keeps tables and locks in PostgreSQL; stopped by its pid."""
 
 # ruff: noqa: S608 - the only names in SQL are those that the tests give
 
@@ -31,12 +31,12 @@ _WITHOUT_HIVE: Final = {
     "metastore.expression.proxy": "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy",
     "metastore.task.threads.always": "org.apache.hadoop.hive.metastore.events.EventCleanerTask",
 }
-"""What is a class of Hive itself by default, which a metastore on its own has not."""
+"""Settings whose default is a class of Hive, which a standalone metastore lacks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metastore:
-    """One server. `database` holds what it knows; `around` takes a command to where the server's network is."""
+    """One server. `database` holds its data; `around` wraps a command so that it runs in the server's network."""
 
     directory: Path
     address: str
@@ -52,7 +52,7 @@ class Metastore:
 
     @property
     def warehouse(self) -> Path:
-        """Its own, where it makes the directories that nobody else names."""
+        """The directory of databases and tables that have no location of their own."""
         return self.directory / "warehouse"
 
     def sql(self, statement: str) -> str:
@@ -60,13 +60,13 @@ class Metastore:
         return self.database.execute(statement, database=self.login.user)
 
     def listed(self, database: str) -> str:
-        """The tables of the database, one per line."""
+        """Returns the tables of the database, one per line."""
         return self.sql(
             f'SELECT "TBL_NAME" FROM "TBLS" JOIN "DBS" USING ("DB_ID") WHERE "NAME" = \'{database}\' ORDER BY 1'
         )
 
     def lock(self, database: str, table: str, *, host: str, silent_s: int = 0) -> None:
-        """A writer on `host` has the table's lock, and has given its last sign of life `silent_s` seconds ago."""
+        """Locks the table for a writer on `host` whose last heartbeat was `silent_s` seconds ago."""
         self.sql(
             "INSERT INTO hive_locks (hl_lock_ext_id, hl_lock_int_id, hl_txnid, hl_db, hl_table, hl_lock_state,"
             " hl_lock_type, hl_last_heartbeat, hl_acquired_at, hl_user, hl_host)"
@@ -76,7 +76,7 @@ class Metastore:
 
     @contextmanager
     def noting_locks(self) -> Iterator[Callable[[], list[str]]]:
-        """What is asked for inside the block: database, table, type and host of each lock, separated by `|`."""
+        """Records the locks requested in the block: database, table, type and host of each, separated by `|`."""
         self.sql(
             "CREATE TABLE taken (db text, tbl text, type text, host text);"
             "CREATE FUNCTION note() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql AS 'BEGIN INSERT INTO"
@@ -89,7 +89,7 @@ class Metastore:
             self.sql("DROP TRIGGER note ON hive_locks; DROP FUNCTION note; DROP TABLE taken")
 
     def unlock(self, database: str) -> None:
-        """Takes away the locks that `lock` has made there."""
+        """Removes the locks that `lock` has set in the database."""
         self.sql(f"DELETE FROM hive_locks WHERE hl_user = 'flink' AND hl_db = '{database}'")
 
     def start(self) -> None:
@@ -107,7 +107,7 @@ class Metastore:
         self.daemon.stop(first)
 
     def prepare(self) -> None:
-        """Makes the tables of its database and its configuration."""
+        """Creates the tables of its database and its configuration file."""
         self.sql(f'SET ROLE "{self.login.user}";\n' + (_home() / _RELEASE / _SCHEMA).read_text(encoding="utf-8"))
         connection = {
             "ConnectionURL": self.login.uri,
@@ -137,7 +137,7 @@ class Metastore:
 
 @contextmanager
 def on_loopback(directory: Path) -> Iterator[Metastore]:
-    """A server of this block alone, with a database of its own."""
+    """Runs a server with its own database for the duration of the block."""
     with postgres.on_loopback() as database:
         (port,) = free_ports(1)
         daemon = Daemon("hive-metastore", directory / "pid", directory / "log")
@@ -151,7 +151,7 @@ def on_loopback(directory: Path) -> Iterator[Metastore]:
 
 @contextmanager
 def on_node(layout: Layout) -> Iterator[Metastore]:
-    """The cluster's server, for as long as the block lasts; Pods reach it at the node's address."""
+    """Runs the cluster's server for the duration of the block. Pods reach it at the node's address."""
     with postgres.running_on_node(layout) as database:
         made = Metastore(
             directory=layout.run / "hive-metastore",

@@ -1,8 +1,10 @@
-"""Brings images onto the node: builds what changed, pushes it to the node's registry, pulls it ahead of any pod."""
+"""Brings images onto the node: builds what changed, and imports it into containerd ahead of any Pod."""
 
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from paimon_engines.loader import supported_engines
@@ -20,9 +22,16 @@ def deliver(recipe: Recipe, layout: Layout) -> str:
     if reference not in containerd.images(layout):
         with locked("images"):
             build(recipe)
-        storage.push(recipe.local_name, reference, layout)
-        containerd.pull(layout, reference)
+        copy_to_node(recipe.local_name, reference, layout)
     return reference
+
+
+def copy_to_node(local_name: str, reference: str, layout: Layout) -> None:
+    """Copies an image of buildah's store into the node's containerd, under the name `reference`."""
+    with tempfile.TemporaryDirectory(dir=layout.state) as directory:
+        archive = Path(directory) / "image.tar"
+        storage.save(local_name, archive, reference)
+        containerd.import_archive(layout, archive)
 
 
 def build(recipe: Recipe) -> None:
@@ -44,15 +53,28 @@ def deliver_pause(layout: Layout) -> None:
         containerd.ctr(layout, "images", "tag", reference, containerd.PAUSE_IMAGE)
 
 
-def recipes() -> list[Recipe]:
-    """Returns the operator's recipe and one per engine whose jars can be had; says which engine has none and why."""
-    found = [operator_recipe()]
-    for availability in (fetch(engine) for engine in supported_engines().values()):
+def recipes(*, newest_only: bool = False, always: Collection[str] = ()) -> list[Recipe]:
+    """Returns the operator's recipe and one per engine whose jars can be had, the newest engine's last.
+
+    Says which engine has none and why. With `newest_only`: the newest of them, and those whose ids are in `always`.
+    """
+    found: list[Recipe] = []
+    for engine in reversed(list(supported_engines().values())):
+        if newest_only and found and engine.id not in always:
+            continue
+        availability = fetch(engine)
         if availability.directory is None:
-            print(f"{availability.engine.id}: no image, {availability.reason}", flush=True)
+            print(f"{engine.id}: no image, {availability.reason}", flush=True)
         else:
-            found.append(spark_recipe(availability.engine, availability.directory))
-    return found
+            found.append(spark_recipe(engine, availability.directory))
+    return [operator_recipe(), *reversed(found)]
+
+
+def build_all(layout: Layout, *, newest_only: bool = False) -> None:
+    """Builds every image into the store; nothing is done for those that are there."""
+    for recipe in (pause_recipe(), *recipes(newest_only=newest_only, always=engines_on_node(layout))):
+        with locked("images"):
+            build(recipe)
 
 
 def prepare_contexts() -> list[Path]:
@@ -60,9 +82,14 @@ def prepare_contexts() -> list[Path]:
     return [recipe.prepare() for recipe in recipes()]
 
 
-def deliver_all(layout: Layout) -> None:
-    """Brings every image onto the node and writes images.json."""
-    operator, *spark = recipes()
+def engines_on_node(layout: Layout) -> set[str]:
+    """Returns the ids of the engines that images.json lists, none before the first delivery."""
+    return set(json.loads(layout.images_file.read_text())["spark"]) if layout.images_file.exists() else set()
+
+
+def deliver_all(layout: Layout, *, newest_only: bool = False) -> None:
+    """Brings every image onto the node and writes images.json. An engine that the node has is kept up to date."""
+    operator, *spark = recipes(newest_only=newest_only, always=engines_on_node(layout))
     references = {
         "operator": deliver(operator, layout),
         "spark": {recipe.variant: deliver(recipe, layout) for recipe in spark},

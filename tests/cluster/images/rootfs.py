@@ -1,4 +1,4 @@
-"""Debian root file systems for the base images, made by debootstrap and kept as tarballs in the cache.
+"""Debian root file systems for the base images, made by mmdebstrap and kept as tarballs in the cache.
 
 The mirror is the machine's own (whatever its apt sources name), so no host stands in the project.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 from pathlib import Path
 
 from tests.cluster.cache import cached
@@ -31,11 +30,10 @@ def rootfs(packages: tuple[str, ...]) -> Path:
 def _bootstrap(packages: tuple[str, ...], into: Path) -> None:
     install(IMAGES)
     tree = into / "tree"
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", SUITE, str(tree), _mirror()]
-    try:
-        run_with_progress(f"debootstrap {SUITE} with {' '.join(packages)}", command)
-    finally:
-        subprocess.run(["umount", "--quiet", "--recursive", str(tree / "proc")], check=False)
+    # A mount namespace of its own: whatever is mounted for the packages' scripts goes away with it.
+    command = ["unshare", "--mount", "mmdebstrap", "--mode=root", "--variant=minbase", "--quiet"]
+    command += [f"--include={','.join(packages)}", SUITE, str(tree), _mirror()]
+    run_with_progress(f"mmdebstrap {SUITE} with {' '.join(packages)}", command)
     for name in _UNUSED:
         shutil.rmtree(tree / name, ignore_errors=True)
         (tree / name).mkdir(parents=True)

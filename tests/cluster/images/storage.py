@@ -1,4 +1,4 @@
-"""buildah with a store of its own in the cache: builds without a network, pushes to the registry on the node."""
+"""buildah with a store of its own in the cache: builds without a network, copies to the node or to a registry."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.cluster import network
 from tests.cluster.cache import cache_root
-from tests.cluster.layout import Layout
 from tests.cluster.packages import IMAGES, install, require_root
 from tests.cluster.progress import CommandFailedError, run, run_with_progress
 
@@ -60,8 +58,7 @@ def publish(tag: str, reference: str, *, plain_http: bool) -> str:
         return digest.read().strip()
 
 
-def push(tag: str, reference: str, layout: Layout) -> None:
-    """Pushes the image as `reference` to the registry on the node; layers that are there do not travel."""
-    options = ["--tls-verify=false", "--disable-compression", "--quiet"]
-    command = [*_WITHOUT_MOUNTS, *_buildah("push", *options, tag, f"docker://{reference}")]
-    run_with_progress(f"pushing {reference}", network.inside(layout.name, command), env=_environment())
+def save(tag: str, archive: Path, reference: str) -> None:
+    """Writes the image into a tar archive, in which it is named `reference`; its layers are not compressed."""
+    command = [*_WITHOUT_MOUNTS, *_buildah("push", "--quiet", tag, f"docker-archive:{archive}:{reference}")]
+    run_with_progress(f"copying {reference}", command, env=_environment())

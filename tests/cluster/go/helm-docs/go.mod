@@ -1,4 +1,4 @@
-// Writes charts/paimon-operator/README.md from the comments in values.yaml. A module of its own: see ../etcd/go.mod.
+// Writes charts/paimon-operator/README.md from the comments in values.yaml. A module of its own: see ../node/go.mod.
 module paimon-operator.dev/tests/cluster/helm-docs
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// The helm plugin that runs charts/paimon-operator/tests. A module of its own: see ../etcd/go.mod.
+// The helm plugin that runs charts/paimon-operator/tests. A module of its own: see ../node/go.mod.
 module paimon-operator.dev/tests/cluster/helm-unittest
 
 go 1.26.0

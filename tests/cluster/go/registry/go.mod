@@ -1,4 +1,4 @@
-// The image registry on the node. A module of its own: see ../etcd/go.mod.
+// The image registry on the node. A module of its own: see ../node/go.mod.
 module paimon-operator.dev/tests/cluster/registry
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// The S3 server. A module of its own: see ../etcd/go.mod.
+// The S3 server. A module of its own: see ../node/go.mod.
 module paimon-operator.dev/tests/cluster/versitygw
 
 go 1.26.0

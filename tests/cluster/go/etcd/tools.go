@@ -1,6 +1,0 @@
-//go:build tools
-
-// Package tools names the program, so that `go mod tidy` keeps its dependencies.
-package tools
-
-import _ "go.etcd.io/etcd/server/v3"
