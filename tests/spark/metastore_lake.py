@@ -1,25 +1,22 @@
-"""A lake whose list of tables is in PostgreSQL and whose warehouse is in S3; both servers on loopback."""
+"""A lake whose catalog is in a metastore and whose warehouse is in S3."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from spark_apps.catalog.metastores.jdbc import DIRECTORY_VARIABLE
-from tests.cluster import postgres
 from tests.spark.lake import Ended, Lake
 from tests.support import lake_reader
-from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.support.s3_server import REGION, S3Server
 
 S3_KEYS = ("AKOFTHETESTS", "secret-key-of-the-tests")
-"""Fixed: the environment of a JVM is what it was when it started."""
+"""Fixed, because a JVM keeps the environment of its start."""
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """What a driver's environment has of storage and metastore."""
+    """Returns the variables of storage and metastore in a driver's environment."""
     return {
         "AWS_ACCESS_KEY_ID": S3_KEYS[0],
         "AWS_SECRET_ACCESS_KEY": S3_KEYS[1],
@@ -34,18 +31,12 @@ class WithS3(Protocol):
     def s3(self) -> S3Server: ...
 
 
-@dataclass(frozen=True)
-class Servers:
-    """PostgreSQL and S3."""
-
-    postgres: postgres.Server
-    s3: S3Server
-
-
 @dataclass
-class ListedLake(Lake):
-    """One table that a metastore lists, in S3. `metastore` is what Paimon calls its kind, `root` the directory of the
-    bucket that is the warehouse."""
+class MetastoreLake(Lake):
+    """One table that a metastore lists, in S3.
+
+    `metastore` is Paimon's name of its kind. `root` is the directory of the warehouse in the bucket.
+    """
 
     metastore: ClassVar[str]
     servers: WithS3 = field(kw_only=True)
@@ -77,41 +68,41 @@ class ListedLake(Lake):
     def snapshots(self) -> list[dict[str, Any]]:
         return self._read("orders$snapshots")
 
+    def files(self) -> list[str]:
+        """Returns the keys of all files in the warehouse."""
+        listed = self.servers.s3.client().list_objects_v2(Bucket=self.bucket, Prefix=f"{self.root}/")
+        return [each["Key"] for each in listed.get("Contents", []) if not each["Key"].endswith("/")]
+
+    def files_of_table(self) -> list[str]:
+        """Returns the keys of the table's files, its ledgers and the note of its drop."""
+        return [key for key in self.files() if "/orders/" in key or "/.paimon-operator/" in key]
+
     def orders(self, **more: Any) -> Ended:
-        """Provision of a usual table."""
+        """Provisions a table with one key and one bucket."""
         return self.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}, **more)
+
+    def orders_with_file(self) -> None:
+        """Provisions the table and lands one file with the row (1, a)."""
+        self.orders().ok()
+        self.land("orders/1.csv", "id,v\n1,a\n")
+
+    def orders_with_row(self) -> None:
+        """Provisions the table and writes the row (1, a)."""
+        self.orders_with_file()
+        assert self.write().ok()["write"]["files"] == 1
 
     def _read(self, table: str) -> list[dict[str, Any]]:
         return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
 
 
-@dataclass
-class MetastoreLake(ListedLake):
-    """The metastore is one database of PostgreSQL. `secret` is what the Pod is given of the metastore's Secret."""
-
-    metastore = "jdbc"
-    servers: Servers = field(kw_only=True)
-    login: postgres.Login = field(kw_only=True)
-
-    @property
-    def secret(self) -> Path:
-        return Path(self.worker.env[DIRECTORY_VARIABLE])
-
-    def give(self, **keys: str) -> None:
-        """Puts the Secret's keys where the driver looks for them; the usual ones unless told otherwise."""
-        self.secret.mkdir(exist_ok=True)
-        for old in self.secret.iterdir():
-            old.unlink()
-        for key, value in (keys or {"username": self.login.user, "password": self.login.password + "\n"}).items():
-            (self.secret / key).write_text(value, encoding="utf-8")
-
-    def sql(self, statement: str) -> str:
-        """Runs SQL in the metastore's database, as its superuser."""
-        return self.servers.postgres.execute(statement, database=self.login.user)
-
-
-@contextmanager
-def servers(directory: Path) -> Iterator[Servers]:
-    """Both, for as long as the block lasts."""
-    with postgres.on_loopback() as database, s3_server(directory, "lake", keys=S3_KEYS) as s3:
-        yield Servers(database, s3)
+def check_maintenance(lake: Lake) -> None:
+    """Writes two commits to the new table, compacts and expires, and checks rows and snapshots after each step."""
+    for number, rows in enumerate(["1,a\n2,b\n", "1,c\n"]):
+        lake.land(f"orders/{number}.csv", f"id,v\n{rows}")
+        assert lake.write().ok()["write"]["files"] == 1
+    assert lake.write().ok()["write"]["files"] == 0
+    assert lake.rows() == [{"id": 1, "v": "c"}, {"id": 2, "v": "b"}]
+    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 2
+    assert [each["commit_kind"] for each in lake.snapshots()] == ["COMPACT"]
+    assert lake.rows() == [{"id": 1, "v": "c"}, {"id": 2, "v": "b"}]
