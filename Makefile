@@ -134,7 +134,8 @@ up: $(STAMP) ## Start the one-node Kubernetes with S3 server, operator, and name
 	@$(BIN)/python -c 'from tests.cluster import release; release.ready_cluster()'
 	@echo "now: source build/cluster/env && kubectl -n shop get pcat,pt,prun"
 
-deploy: up ## Bring the operator as it is in this checkout onto the running cluster
+deploy: $(STAMP) ## The same, with the operator as it is in this checkout
+	$(CLUSTER) up --engines $(ENGINES)
 	$(BIN)/python -m tests.cluster.release
 
 down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or namespace behind

@@ -43,14 +43,14 @@ from paimon_operator.runtime.workers import Workers
 from paimon_operator.settings import Settings
 
 _LEASE_TIMEOUT: Final = 4.0
-"""Seconds: after two renewals without an answer there is time for a third before the Lease counts as lost."""
+"""Seconds. After two renewals without a response, there is time for a third before the Lease counts as lost."""
 _RETRY: Final = 2.0
 """Seconds between two attempts to read the identity of the cluster."""
 _log = logging.getLogger(__name__)
 
 
 async def run(settings: Settings) -> int:
-    """One life of the operator; returns its exit code: 0 after SIGTERM, 1 after anything else."""
+    """Runs the operator until it ends and returns the exit code: 0 after SIGTERM, else 1."""
     client = await connect()
     try:
         return await Operator(settings, client).run()
@@ -68,7 +68,7 @@ class Operator:
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
         self._health = ProcessHealth(clock=time.monotonic)
         self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
-        # the Leases never wait behind other requests
+        # Requests for Leases never wait behind other requests.
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
         self._lease = Lease(
             self._unpaced,
@@ -80,7 +80,7 @@ class Operator:
         )
 
     async def run(self) -> int:
-        """The exit code. The endpoints answer from the first moment on, a follower's too."""
+        """Runs the process and returns its exit code. The endpoints respond from the start, also on a follower."""
         self._take_signals()
         ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
         endpoints = Endpoints(self._health, self._metrics, **ports)
@@ -137,38 +137,42 @@ class Operator:
 
     def _assemble(self, launches: LaunchBuilder) -> LeaderLoop:
         settings, loop = self._settings, asyncio.get_running_loop()
-        server = self._paced()
-        store = KubeObjects(server, namespaces=settings.watch_namespaces)
         queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
-        cache, claims = Cache(), TableClaimIndex()
-        router = ChangeRouter(cache, claims, queue, on_heartbeat=self._on_heartbeat)
-        dependencies = Dependencies(
-            store=store,
+        dependencies = self._dependencies(launches.operator, queue)
+        reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
+        self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
+        measure = self._metrics.reconciled
+        store, router = dependencies.store, dependencies.router
+        return LeaderLoop(
+            resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
+            workers=Workers(queue, reconcile, count=settings.workers, clock=time.monotonic, measure=measure),
+            queue=queue,
+            health=self._health,
+            heartbeat=self._heartbeat().run,
+            watch=partial(self._watch, router),
+        )
+
+    def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
+        server, cache, claims = self._paced(), Cache(), TableClaimIndex()
+        return Dependencies(
+            store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
             claims=claims,
-            router=router,
-            operator=launches.operator,
+            router=ChangeRouter(cache, claims, queue, on_heartbeat=self._on_heartbeat),
+            operator=operator,
             clock=self._clock,
         )
-        reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
-        self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
-        return LeaderLoop(
-            resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
-            workers=Workers(
-                queue, reconcile, count=settings.workers, clock=time.monotonic, measure=self._metrics.reconciled
-            ),
-            queue=queue,
-            health=self._health,
-            heartbeat=Heartbeat(
-                self._unpaced,
-                namespaces=settings.watch_namespaces or (settings.lease_namespace,),
-                name=self._heartbeat_lease,
-                identity=self._identity,
-                clock=self._clock,
-                on_beat=self._health.on_renewal,
-            ).run,
-            watch=partial(self._watch, router),
+
+    def _heartbeat(self) -> Heartbeat:
+        settings = self._settings
+        return Heartbeat(
+            self._unpaced,
+            namespaces=settings.watch_namespaces or (settings.lease_namespace,),
+            name=self._heartbeat_lease,
+            identity=self._identity,
+            clock=self._clock,
+            on_beat=self._health.on_renewal,
         )
 
     def _paced(self) -> ApiServer:
@@ -195,7 +199,7 @@ class Operator:
         )
 
     async def _kube_system_uid(self) -> str:
-        """UID of the namespace kube-system, which no two clusters share. Waits for the API server to answer."""
+        """UID of the namespace kube-system, which is unique per cluster. Waits until the API server responds."""
         store = KubeObjects(self._unpaced, namespaces=())
         while True:
             try:

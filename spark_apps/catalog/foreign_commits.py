@@ -1,4 +1,4 @@
-"""Detects foreign commits since the last inspected snapshot. Runs before every operation.
+"""Detects foreign commits since the last inspected snapshot. Runs before every operation that makes commits.
 
 A run reports the snapshot at which it began, and the next run inspects from there on. So it finds foreign commits that
 were made while the first run was active; that run's own commits are recognised by their commit user.
@@ -30,8 +30,6 @@ _OURS: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")
 
 def inspect_commits(job: Job, session: Session) -> Seen:
     """Inspects the commits since `job.since_snapshot`, unless the table has no owner yet or another one."""
-    if job.operation == "Drop":
-        return Seen()
     table = session.find_table()
     if table is None:
         return Seen(seen_snapshot=0)

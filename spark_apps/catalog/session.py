@@ -116,6 +116,12 @@ class Session:
 
     def table(self) -> Any:
         """The current table (Java FileStoreTable). Raises RunError when it does not exist or has another owner."""
+        found = self.existing_table()
+        require_own(self.job, found)
+        return found
+
+    def existing_table(self) -> Any:
+        """The current table (Java FileStoreTable), whoever owns it. Raises RunError when it does not exist."""
         found = self.find_table()
         if found is None:
             raise RunError(
@@ -124,8 +130,6 @@ class Session:
                 f"the table {self.job.table} does not exist any more",
                 "find out who removed it; the operator recreates it, empty",
             )
-        if self.job.operation != "Provision":
-            require_own(self.job, found)
         return found
 
     @cached_property

@@ -1,6 +1,7 @@
 """The module of an operation, found by the operation's name: `ExpireSnapshots` is operations/expire_snapshots.py.
 
-Each has PARAMETERS, the dataclass of its parameters, and run(job, session).
+Each has PARAMETERS, the dataclass of its parameters, and run(job, session). One that makes no commit sets COMMITS to
+False.
 """
 
 from __future__ import annotations
@@ -35,6 +36,11 @@ def operation_of(name: str) -> Operation:
         if error.name != module:
             raise
         raise JobError(f"operation {name} is unknown to this image") from error
+
+
+def makes_commits(operation: Operation) -> bool:
+    """Whether runs of the operation commit to the table. Only then do locks and foreign commits matter to them."""
+    return bool(getattr(operation, "COMMITS", True))
 
 
 def read_job(text: str) -> Job:

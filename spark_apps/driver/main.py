@@ -21,7 +21,7 @@ from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores import metastore_of
 from spark_apps.catalog.session import Session
-from spark_apps.driver.dispatch import operation_of, read_job
+from spark_apps.driver.dispatch import makes_commits, operation_of, read_job
 from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import classify
 from spark_apps.failures.errors import RunError
@@ -53,9 +53,11 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
         log_step(JVM_READY)
-        session.metastore.release_stale_locks(session)
-        seen = foreign_commits.inspect_commits(job, session)
-        outcome = operation_of(job.operation).run(job, session)
+        operation = operation_of(job.operation)
+        if makes_commits(operation):
+            session.metastore.release_stale_locks(session)
+            seen = foreign_commits.inspect_commits(job, session)
+        outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (every error becomes a result)
         traceback.print_exc()
         failure = _failure(error, session)

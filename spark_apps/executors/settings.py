@@ -48,23 +48,30 @@ def options(job: Job, executors: JobExecutors) -> dict[str, str]:
         f"{KUBERNETES}.driver.pod.name": pod,
         f"{KUBERNETES}.authenticate.oauthTokenFile": f"{access}/token",
         f"{KUBERNETES}.authenticate.caCertFile": f"{access}/ca.crt",
+        f"{KUBERNETES}.driver.service.deleteOnTermination": "false",
+        f"{KUBERNETES}.driver.ownPersistentVolumeClaim": "false",
+        f"{KUBERNETES}.driver.reusePersistentVolumeClaim": "false",
+        **_executors(pod, executors),
+        **_secured(pod),
+    }
+
+
+def _executors(driver: str, executors: JobExecutors) -> dict[str, str]:
+    """Number, size and Pods of the executors."""
+    return {
         f"{KUBERNETES}.authenticate.executor.serviceAccountName": executors.service_account,
         f"{KUBERNETES}.container.image": os.environ[environment.EXECUTOR_IMAGE],
         f"{KUBERNETES}.container.image.pullPolicy": os.environ[environment.EXECUTOR_PULL_POLICY],
         f"{KUBERNETES}.executor.podTemplateFile": os.environ[environment.EXECUTOR_TEMPLATE],
         f"{KUBERNETES}.executor.podTemplateContainerName": "executor",
-        f"{KUBERNETES}.executor.podNamePrefix": pod,
+        f"{KUBERNETES}.executor.podNamePrefix": driver,
         f"{KUBERNETES}.executor.request.cores": f"{executors.cpu_millis}m",
         f"{KUBERNETES}.executor.disableConfigMap": "true",
-        f"{KUBERNETES}.driver.service.deleteOnTermination": "false",
-        f"{KUBERNETES}.driver.ownPersistentVolumeClaim": "false",
-        f"{KUBERNETES}.driver.reusePersistentVolumeClaim": "false",
         "spark.executor.instances": str(executors.instances),
         "spark.executor.cores": str(executors.cores),
         "spark.executor.memory": f"{executors.heap_mib}m",
         "spark.executor.memoryOverhead": f"{executors.overhead_mib}m",
         "spark.executor.failuresValidityInterval": FAILURES_COUNT_FOR,
-        **_secured(pod),
     }
 
 

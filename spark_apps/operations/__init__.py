@@ -1,1 +1,1 @@
-"""One module per operation, with PARAMETERS and a function `run(job, session)`."""
+"""One module per operation. `spark_apps.driver.dispatch` states what a module contains."""

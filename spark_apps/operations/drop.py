@@ -14,6 +14,8 @@ from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.ledger import ledgers_of
 
 PARAMETERS = DropParameters
+COMMITS: Final = False
+"""It needs no commit lock and waits for none, and the table's commits end with it."""
 
 DROP_MARKER: Final = "dropping"
 """File with the table's location: a drop that is killed half-way can leave data without the schema that names it."""

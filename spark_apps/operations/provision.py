@@ -48,12 +48,12 @@ def run(job: Job, session: Session) -> Outcome:
     if table is None:
         _refuse_foreign_files(session)
         _create(job, session, wanted)
-        return Outcome(created=True, table=measure_table(session, session.table()).table)
+        return Outcome(created=True, table=measure_table(session, session.existing_table()).table)
     _refuse_foreign_owner(job, table)
     _refuse_unadopted(job, provision, table)
     _refuse_differences(job, session, table, wanted)
     altered = _alter(job, session, table, provision)
-    return Outcome(created=False, differences=altered, table=measure_table(session, session.table()).table)
+    return Outcome(created=False, differences=altered, table=measure_table(session, session.existing_table()).table)
 
 
 def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:

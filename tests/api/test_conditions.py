@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from paimon_operator.api.conditions import MAX_MESSAGE, Condition, ConditionStatus, ConditionType, find
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import GROUPS, Reason
 from paimon_operator.generate.reasons_page import page
 
 NOW = datetime(2026, 11, 21, 8, 0, 0, 999_999, tzinfo=UTC)
@@ -54,6 +54,10 @@ def test_every_reason_is_one_word_with_a_meaning_and_a_remedy() -> None:
         assert re.fullmatch("[A-Z][A-Za-z]+", reason.value), reason
         assert reason.means.endswith("."), reason
         assert reason.remedy.endswith("."), reason
+
+
+def test_every_explanation_belongs_to_one_reason() -> None:
+    assert sorted(word for group in GROUPS for word in group.EXPLANATIONS) == sorted(Reason)
 
 
 def test_the_page_of_reasons_is_the_generated_one() -> None:

@@ -291,7 +291,7 @@ def test_a_driver_can_delete_no_pod_but_its_executors(driving: Driving) -> None:
     for pod in (driving.other, driving.pod):
         with pytest.raises(ApiException) as refused:
             driving.api.delete_namespaced_pod(pod.metadata.name, NAMESPACE, dry_run="All")
-        assert "its own executors only" in str(refused.value.body)
+        assert "may only delete its own executors" in str(refused.value.body)
     with pytest.raises(ApiException) as refused:
         driving.api.delete_collection_namespaced_pod(NAMESPACE, dry_run="All")
-    assert "its own executors only" in str(refused.value.body)
+    assert "may only delete its own executors" in str(refused.value.body)

@@ -193,7 +193,7 @@ def test_crds_of_an_earlier_version_must_be_upgraded_before_a_new_release_adopts
     helm.succeed("uninstall", "paimon-operator")
     stale = helm("install", "paimon-operator", str(CHART))
     assert stale.returncode != 0
-    assert f"crds.install: {CATALOGS} is there from an earlier release, in another version" in stale.stderr
+    assert f"crds.install: the cluster has another version of {CATALOGS}" in stale.stderr
 
     helm.kubectl("apply", "--server-side", "--force-conflicts", "--filename", str(CHART.parents[1] / "crds"))
     helm.succeed("install", "paimon-operator", str(CHART))

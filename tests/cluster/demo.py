@@ -62,11 +62,13 @@ class Demo:
         """Lands each batch and loads it by a write of its own."""
         for batch in range(BATCHES):
             path = self.land(batch)
-            committed = self.committed()
+            before = self.committed(self.status())
             self.load(path)
-            self.wait(
-                f"batch {batch + 1} committed", lambda status, c=committed: self.committed(status) not in (None, c)
-            )
+            self.wait(f"batch {batch + 1} committed", self.later_than(before))
+
+    def later_than(self, before: int | None) -> Callable[[Object], bool]:
+        """Whether a status tells of a commit of the write other than snapshot `before`."""
+        return lambda status: self.committed(status) not in (None, before)
 
     def land(self, batch: int) -> str:
         """Puts one batch where tables load from. Returns its path in the landing location."""
@@ -86,9 +88,10 @@ class Demo:
         write = {"name": "import", "from": {"files": files}, "mode": "Upsert", "trigger": {"type": "Once"}}
         self.show("patch", "paimontable", "orders", "--type=merge", "-p", json.dumps({"spec": {"writes": [write]}}))
 
-    def committed(self, status: Object | None = None) -> int | None:
+    @staticmethod
+    def committed(status: Object) -> int | None:
         """The last snapshot that the table's write committed."""
-        writes = (status if status is not None else self.status()).get("writes") or [{}]
+        writes = status.get("writes") or [{}]
         snapshot: int | None = writes[0].get("committedSnapshot")
         return snapshot
 

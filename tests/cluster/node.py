@@ -6,7 +6,7 @@ import json
 import shutil
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Any
 
 from tests.cluster import cgroups, cleanup, environment, network, packages, programs, s3
@@ -31,7 +31,7 @@ class Cluster:
         packages.require_root()
         packages.install(packages.NODE | packages.IMAGES)
         with ThreadPoolExecutor() as pool:
-            tasks = [
+            tasks: list[Future[object]] = [
                 pool.submit(programs.build),
                 pool.submit(build_all, self.layout, newest_only=newest_only),
                 pool.submit(lake_reader.prepare),

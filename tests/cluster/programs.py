@@ -113,8 +113,8 @@ def _build(programs: list[Program], into: Path) -> None:
     # The slash makes `go` take it for a directory, even when there is one program.
     command += ["-o", f"{into}/", *(program.module + program.package for program in programs)]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", **_FEWER_COLLECTIONS}
-    named = ", ".join(f"{program.name} {program.version}" for program in programs)
-    run_with_progress(f"building {named}", command, cwd=MODULES / directory, env=environment)
+    print(f"go/{directory}: {', '.join(f'{program.name} {program.version}' for program in programs)}", flush=True)
+    run_with_progress(f"building go/{directory}", command, cwd=MODULES / directory, env=environment)
     for program in programs:
         (into / program.built_as).rename(into / program.name)
 

@@ -101,14 +101,18 @@ def shop_objects(env: Mapping[str, str]) -> list[Object]:
     return [secret, catalog]
 
 
-def ready_cluster() -> dict[str, str]:
-    """Node, S3, images, operator and namespace `shop`: made when missing. Returns the environment to work with."""
+def running_cluster() -> dict[str, str]:
+    """Node, S3 and images: made when missing. Returns the environment to work with."""
     cluster = Cluster()
-    if not cluster.is_ready() or not (cluster.layout.state / "images.json").exists():
+    if not cluster.is_ready() or not cluster.layout.images_file.exists():
         subprocess.run([sys.executable, "-m", "tests.cluster", "up"], cwd=CHECKOUT, check=True)
-    env = read_env(cluster.layout)
-    system = Kubectl(namespace=NAMESPACE, env=env)
-    if system.get("deployment", RELEASE) is None:
+    return read_env(cluster.layout)
+
+
+def ready_cluster() -> dict[str, str]:
+    """The same with the operator and namespace `shop`."""
+    env = running_cluster()
+    if Kubectl(namespace=NAMESPACE, env=env).get("deployment", RELEASE) is None:
         deploy(env)
     return env
 
@@ -122,8 +126,7 @@ def deploy(env: Mapping[str, str]) -> None:
 
 def main() -> None:
     """Always deploys anew: this is how a changed operator reaches the node."""
-    env = ready_cluster()
-    deploy(env)
+    deploy(running_cluster())
     print(f"engines on this node: {', '.join(engines())}; newest: {newest_engine()}")
     print("now: source build/cluster/env && kubectl -n shop get pcat,pt,prun")
 

@@ -89,11 +89,57 @@ def test_an_operation_named_outside_operations_is_an_offence(tmp_path: Path, off
     assert str(found).startswith(f"operator/paimon_operator/core/table/plan.py:2: {words}. State what is particular")
 
 
+SPARK_OFFENCES = {
+    'if job.operation == "CreateTag":\n    pass\n': "names the operation CreateTag",
+    "from spark_apps.operations import create_tag\n": "imports the operation create_tag",
+    "from spark_apps.operations.create_tag import run\n": "imports the operation create_tag",
+}
+
+
+@pytest.mark.parametrize(("offence", "words"), SPARK_OFFENCES.items(), ids=["by text", "module", "from module"])
+def test_an_operation_named_outside_operations_of_the_spark_side_is_an_offence(
+    tmp_path: Path, offence: str, words: str
+) -> None:
+    own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\n'
+    plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
+    plant(tmp_path, "spark_apps/operations/create_tag.py", 'NAME = "CreateTag"\n')
+    plant(tmp_path, "spark_apps/catalog/session.py", f"import ast\n{offence}")
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"spark_apps/catalog/session.py:2: {words}. State what is particular")
+
+
 def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path: Path) -> None:
     own = 'OPERATION = OperationSpec(type="CreateTag", order=60)\nCreateTag = "CreateTag"\n'
     plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
     allowed = "from paimon_operator.core.operations import registry\n"
     plant(tmp_path, "operator/paimon_operator/core/table/plan.py", allowed)
+    assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize("file", ["operator/paimon_operator/api/reasons.py", "tests/e2e/lab.py", "tools/a.py"])
+def test_a_file_of_more_than_400_lines_is_an_offence(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, "x = 1\n" * 401)
+    plant(tmp_path, "spark_apps/longest.py", "x = 1\n" * 400)
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"{file}:401: the file has 401 lines, more than 400. Split it")
+
+
+def function(lines: int) -> str:
+    """A method of so many lines, beside its docstring of two lines."""
+    head = 'class A:\n    async def run(self):\n        """Runs.\n        """\n'
+    return head + "        x = 1\n" * (lines - 1)
+
+
+@pytest.mark.parametrize("file", ["operator/paimon_operator/app.py", "spark_apps/run.py", "tools/engines/fetch.py"])
+def test_a_function_of_more_than_25_lines_is_an_offence(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, function(26))
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"{file}:2: run has 26 lines, more than 25. Give a part")
+
+
+def test_a_function_may_have_25_lines_and_a_docstring_and_one_of_a_test_more(tmp_path: Path) -> None:
+    plant(tmp_path, "operator/paimon_operator/app.py", function(25))
+    plant(tmp_path, "tests/core/test_app.py", function(60))
     assert findings(tmp_path) == []
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from paimon_engines.engine import Engine
-from paimon_operator.core.spec import data_types
+from paimon_operator.core.spec.data_types import paimon_json
+from paimon_operator.core.spec.type_parser import TypeTextError, parse
 from tests.support import lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
@@ -20,8 +21,8 @@ OWNER = "cluster-uid/shop/orders"
 def json_form(text: str) -> Any:
     """Returns a type in the form of the job, or the text itself if it is not a type."""
     try:
-        return data_types.paimon_json(data_types.parse(text))
-    except data_types.TypeTextError:
+        return paimon_json(parse(text))
+    except TypeTextError:
         return text
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from paimon_operator.core.spec import data_types
+from paimon_operator.core.spec.data_types import not_writable
+from paimon_operator.core.spec.type_parser import parse
 from tests.spark.lake import Lake
 
 # column -> (type, what stands in the JSON file, what pypaimon reads)
@@ -34,7 +35,7 @@ WRITABLE = {
 
 
 def test_every_type_that_the_core_allows_can_be_written(lake: Lake) -> None:
-    assert [t for t, _, _ in WRITABLE.values() if data_types.not_writable(data_types.parse(t))] == []
+    assert [t for t, _, _ in WRITABLE.values() if not_writable(parse(t))] == []
 
     lake.provision(
         {"id": "INT", **{c: t for c, (t, _, _) in WRITABLE.items()}}, keys=["id"], options={"bucket": "1"}
@@ -90,3 +91,16 @@ def without_numbers(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: without_numbers(value) for key, value in node.items() if key != "id"}
     return [without_numbers(each) for each in node] if isinstance(node, list) else node
+
+
+def test_a_job_of_release_0_1_creates_the_same_table(lake: Lake) -> None:
+    columns = {f"c{number}": text for number, text in enumerate(STORED) if "<" not in text}
+    body = {"columns": [{"name": name, "type": text} for name, text in columns.items()], "adoption": "Fail"}
+    job = lake.job("Provision", provision=body)
+    for column in job["provision"]["columns"]:
+        del column["dataType"]
+
+    lake.perform(job).ok()
+
+    schema = json.loads((lake.table_directory / "schema" / "schema-0").read_text(encoding="utf-8"))
+    assert [field["type"] for field in schema["fields"]] == [STORED[text] for text in columns.values()]

@@ -73,18 +73,13 @@ class TypeProbe:
         return create.invoke(None, self._array("java.lang.Object", [data_type, "f", function, options]))
 
     def _make_samples(self) -> dict[str, tuple[Any, Any]]:
-        t, data = self._types, self._jvm.org.apache.paimon.data
-        decimal = data.Decimal.fromUnscaledLong(150, 10, 2)
-        text = data.BinaryString.fromString("a")
-        moment = data.Timestamp.fromEpochMillis(1000)
-        row_type = t.ROW(
-            self._array("org.apache.paimon.types.DataField", [t.FIELD(0, "k", t.INT()), t.FIELD(1, "v", t.INT())])
-        )
-        row = data.GenericRow.of(self._array("java.lang.Object", [1, 2]))
-        numbers = data.GenericArray(self._array("java.lang.Object", [1, 2]))
-        rows = data.GenericArray(self._array("java.lang.Object", [row]))
-        samples = {
-            "BOOLEAN": (t.BOOLEAN(), "java.lang.Boolean", True),
+        samples = self._numbers() | self._others() | self._nested()
+        return {name: (each, self._pair(clazz, value)) for name, (each, clazz, value) in samples.items()}
+
+    def _numbers(self) -> dict[str, tuple[Any, str, Any]]:
+        t = self._types
+        decimal = self._jvm.org.apache.paimon.data.Decimal.fromUnscaledLong(150, 10, 2)
+        return {
             "TINYINT": (t.TINYINT(), "java.lang.Byte", 1),
             "SMALLINT": (t.SMALLINT(), "java.lang.Short", 1),
             "INT": (t.INT(), "java.lang.Integer", 1),
@@ -92,6 +87,13 @@ class TypeProbe:
             "FLOAT": (t.FLOAT(), "java.lang.Float", 1.5),
             "DOUBLE": (t.DOUBLE(), "java.lang.Double", 1.5),
             "DECIMAL": (t.DECIMAL(10, 2), "java.lang.Object", decimal),
+        }
+
+    def _others(self) -> dict[str, tuple[Any, str, Any]]:
+        t, data = self._types, self._jvm.org.apache.paimon.data
+        text, moment = data.BinaryString.fromString("a"), data.Timestamp.fromEpochMillis(1000)
+        return {
+            "BOOLEAN": (t.BOOLEAN(), "java.lang.Boolean", True),
             "CHAR": (t.CHAR(1), "java.lang.Object", text),
             "VARCHAR": (t.VARCHAR(5), "java.lang.Object", text),
             "STRING": (t.STRING(), "java.lang.Object", text),
@@ -101,6 +103,17 @@ class TypeProbe:
             "TIMESTAMP_LTZ": (t.TIMESTAMP_WITH_LOCAL_TIME_ZONE(6), "java.lang.Object", moment),
             "BINARY": (t.BINARY(1), "[B", b"\x01"),
             "BYTES": (t.BYTES(), "[B", b"\x01"),
+        }
+
+    def _nested(self) -> dict[str, tuple[Any, str, Any]]:
+        t, data = self._types, self._jvm.org.apache.paimon.data
+        row_type = t.ROW(
+            self._array("org.apache.paimon.types.DataField", [t.FIELD(0, "k", t.INT()), t.FIELD(1, "v", t.INT())])
+        )
+        row = data.GenericRow.of(self._array("java.lang.Object", [1, 2]))
+        numbers = data.GenericArray(self._array("java.lang.Object", [1, 2]))
+        rows = data.GenericArray(self._array("java.lang.Object", [row]))
+        return {
             "ARRAY": (t.ARRAY(t.INT()), "java.lang.Object", numbers),
             "MAP": (t.MAP(t.INT(), t.INT()), "java.lang.Object", data.GenericMap(self._jvm.java.util.HashMap({1: 2}))),
             "ROW": (row_type, "java.lang.Object", row),
@@ -111,7 +124,6 @@ class TypeProbe:
                 data.GenericMap(self._jvm.java.util.HashMap({1: row})),
             ),
         }
-        return {name: (each, self._pair(clazz, value)) for name, (each, clazz, value) in samples.items()}
 
     def _pair(self, class_name: str, value: Any) -> Any:
         """An Object[] with twice the value, boxed as `class_name`: only an array of that type makes py4j box it so."""

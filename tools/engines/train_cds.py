@@ -40,20 +40,23 @@ def jobs(engine: Engine, scratch: Path) -> list[dict[str, Any]]:
         ("ExpireSnapshots", "expireSnapshots", {"numRetainedMin": 1, "numRetainedMax": 1}),
         ("Drop", "drop", {}),
     ]
-    return [
-        {
-            "version": 1,
-            "run": {"name": f"train-{number}", "uid": "0", "namespace": "train"},
-            "operation": operation,
-            "engine": engine.id,
-            "catalog": {"warehouse": warehouse, "metastore": "filesystem"},
-            "table": {"database": "train", "name": "t"},
-            "owner": "training",
-            "commitUser": f"train-{number}-0",
-            member: body,
-        }
-        for number, (operation, member, body) in enumerate(members)
-    ]
+    same = {
+        "version": 1,
+        "engine": engine.id,
+        "catalog": {"warehouse": warehouse, "metastore": "filesystem"},
+        "table": {"database": "train", "name": "t"},
+        "owner": "training",
+    }
+    return [same | _run(number, operation) | {member: body} for number, (operation, member, body) in enumerate(members)]
+
+
+def _run(number: int, operation: str) -> dict[str, Any]:
+    name = f"train-{number}"
+    return {
+        "run": {"name": name, "uid": "0", "namespace": "train"},
+        "operation": operation,
+        "commitUser": f"{name}-0",
+    }
 
 
 def _provision() -> dict[str, Any]:

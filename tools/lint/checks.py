@@ -10,6 +10,7 @@ from tools.lint.class_names import check_class_names
 from tools.lint.doc_lines import check_doc_lines
 from tools.lint.doc_paths import check_doc_paths
 from tools.lint.finding import Finding
+from tools.lint.lengths import check_file_lengths, check_function_lengths
 from tools.lint.operations import check_operations
 
 Check = Callable[[Path], Iterator[Finding]]
@@ -19,6 +20,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_class_names,
     check_doc_lines,
     check_doc_paths,
+    check_file_lengths,
+    check_function_lengths,
     check_operations,
 )
 

@@ -1,4 +1,4 @@
-"""Names of operations outside the package of operations.
+"""Names of operations outside the packages of operations, of the operator and of the Spark side.
 
 The types come from the operations' own files: the text of `type=` in each `OperationSpec(...)`.
 """
@@ -15,25 +15,34 @@ from tools.lint.finding import Finding
 _PACKAGE: Final = "operator/paimon_operator"
 _OPERATIONS: Final = f"{_PACKAGE}/core/operations"
 _REMEDY: Final = "State what is particular in its OperationSpec, and ask the registry for it."
+_SPARK: Final = "spark_apps"
+_SPARK_OPERATIONS: Final = f"{_SPARK}/operations"
+_SPARK_REMEDY: Final = "State what is particular in the operation's module, and ask driver/dispatch.py for it."
 
 
 def check_operations(root: Path) -> Iterator[Finding]:
-    """Reports each type of an operation, and each import of an operation's module, outside `core/operations`."""
+    """Reports each type of an operation, and each import of an operation's module, outside the operations' packages."""
     own = {file: ast.parse(file.read_text()) for file in sorted((root / _OPERATIONS).rglob("*.py"))}
     types = {file: type_ for file, tree in own.items() if (type_ := _type_of(tree)) is not None}
-    modules = {_module(root, file) for file in types}
+    words = frozenset(types.values())
+    modules = {_module(root / "operator", file) for file in types}
     for file in sorted((root / _PACKAGE).rglob("*.py")):
         if file not in own:
-            yield from _offences(file.relative_to(root).as_posix(), file, frozenset(types.values()), modules)
+            yield from _offences(root, file, words, modules, _REMEDY)
+    spark = set((root / _SPARK_OPERATIONS).glob("*.py"))
+    modules = {_module(root, file) for file in spark if file.stem != "__init__"}
+    for file in sorted(set((root / _SPARK).rglob("*.py")) - spark):
+        yield from _offences(root, file, words, modules, _SPARK_REMEDY)
 
 
-def _offences(place: str, file: Path, types: frozenset[str], modules: set[str]) -> Iterator[Finding]:
+def _offences(root: Path, file: Path, types: frozenset[str], modules: set[str], remedy: str) -> Iterator[Finding]:
+    place = file.relative_to(root).as_posix()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Constant) and node.value in types:
-            yield Finding(place, node.lineno, f"names the operation {node.value}", _REMEDY)
+            yield Finding(place, node.lineno, f"names the operation {node.value}", remedy)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for imported in modules.intersection(_imports(node)):
-                yield Finding(place, node.lineno, f"imports the operation {imported.rpartition('.')[2]}", _REMEDY)
+                yield Finding(place, node.lineno, f"imports the operation {imported.rpartition('.')[2]}", remedy)
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
@@ -44,8 +53,8 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         yield from (f"{node.module}.{each.name}" for each in node.names)
 
 
-def _module(root: Path, file: Path) -> str:
-    return ".".join(file.relative_to(root / "operator").with_suffix("").parts)
+def _module(base: Path, file: Path) -> str:
+    return ".".join(file.relative_to(base).with_suffix("").parts)
 
 
 def _type_of(tree: ast.Module) -> str | None:

@@ -122,7 +122,7 @@ OptionValue = Annotated[str, Field(pattern="^[^$]*$", max_length=256)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$", max_length=64)]
 Message = Annotated[str, Field(max_length=2048)]
 ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, max_length=64)]
-"""A member of `reasons.Reason`. It is text, so that an older operator can read the status of a newer one."""
+"""A member of `api.reasons.Reason`. It is text, so that an older operator can read the status of a newer one."""
 Int32 = Annotated[int, Field(ge=0, le=2**31 - 1, json_schema_extra={"format": "int32"})]
 Positive = Annotated[int, Field(ge=1, le=2**31 - 1, json_schema_extra={"format": "int32"})]
 Int64 = Annotated[int, Field(ge=-1, json_schema_extra={"format": "int64"})]

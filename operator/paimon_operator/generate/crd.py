@@ -1,4 +1,4 @@
-"""The three CustomResourceDefinitions, made from the models.
+"""Generates the three CustomResourceDefinitions from the models.
 
 `python -m paimon_operator.generate.crd DIRECTORY` writes them; a test compares with what is committed.
 """
@@ -36,23 +36,27 @@ class PrinterColumn:
     wide: bool = False
 
     def to_json(self) -> Json:
-        """As it stands in a CRD."""
+        """The column in a CRD."""
         column: Json = {"name": self.name, "type": self.type, "jsonPath": self.path}
         return column | {"priority": 1} if self.wide else column
 
 
 @dataclass(frozen=True)
 class ResourceDefinition:
-    """One kind, and what the API server has to know about it beside its schema."""
+    """One kind, and what its CRD states besides the schema."""
 
     kind: str
-    plural: str
     short_name: str
     model: type[ApiModel]
     spec: type[BaseModel]
     status: type[BaseModel]
     name_length: int
     columns: tuple[PrinterColumn, ...]
+
+    @property
+    def plural(self) -> str:
+        """The kind as paths of the API name it."""
+        return PLURALS[Kind(self.kind)]
 
     @property
     def file_name(self) -> str:
@@ -64,20 +68,19 @@ def _condition(name: str, type_: str, part: str = "status", *, wide: bool = Fals
     return PrinterColumn(name, f'.status.conditions[?(@.type=="{type_}")].{part}', wide=wide)
 
 
+_READY: Final = (_condition("Ready", "Ready"), _condition("Reason", "Ready", "reason"))
 _AGE: Final = PrinterColumn("Age", ".metadata.creationTimestamp", "date")
 
 RESOURCES: Final = (
     ResourceDefinition(
         kind="PaimonCatalog",
-        plural=PLURALS[Kind.CATALOG],
         short_name="pcat",
         model=PaimonCatalog,
         spec=PaimonCatalogSpec,
         status=CatalogStatus,
         name_length=48,
         columns=(
-            _condition("Ready", "Ready"),
-            _condition("Reason", "Ready", "reason"),
+            *_READY,
             PrinterColumn("Engine", ".status.engine.name"),
             _condition("Safe", "CommitSafe"),
             PrinterColumn("Suspended", ".spec.suspend", "boolean"),
@@ -87,15 +90,13 @@ RESOURCES: Final = (
     ),
     ResourceDefinition(
         kind="PaimonTable",
-        plural=PLURALS[Kind.TABLE],
         short_name="pt",
         model=PaimonTable,
         spec=PaimonTableSpec,
         status=TableStatus,
         name_length=48,
         columns=(
-            _condition("Ready", "Ready"),
-            _condition("Reason", "Ready", "reason"),
+            *_READY,
             PrinterColumn("Table", ".status.table.identifier"),
             _condition("Healthy", "Healthy"),
             PrinterColumn("SortedRuns", ".status.health.sortedRunsMax", "integer"),
@@ -110,7 +111,6 @@ RESOURCES: Final = (
     ),
     ResourceDefinition(
         kind="PaimonRun",
-        plural=PLURALS[Kind.RUN],
         short_name="prun",
         model=PaimonRun,
         spec=PaimonRunSpec,
@@ -158,28 +158,26 @@ def _schema(resource: ResourceDefinition) -> Json:
     spec = structural(resource.spec, by_users=True)
     if resource.spec is PaimonRunSpec:
         spec = run_spec(spec, registry.OPERATIONS)
-    # Status has no defaults of its own but this one: kstatus calls an object without conditions done, unless the
-    # observed generation says that nobody has looked at it yet.
+    # The only default of a status: kstatus considers an object without conditions done, unless its observed generation
+    # differs from its generation.
     status = structural(resource.status, by_users=False) | {"default": {"observedGeneration": -1}}
     extra = resource.model.model_config.get("json_schema_extra")
     name = {"type": "string", "pattern": LABEL, "maxLength": resource.name_length}
-    document: Json = with_run_types(
-        {
-            "type": "object",
-            "description": " ".join((resource.model.__doc__ or "").split()),
-            "required": ["spec"],
-            "properties": {
-                "apiVersion": {"type": "string"},
-                "kind": {"type": "string"},
-                "metadata": {"type": "object", "properties": {"name": name}},
-                "spec": spec,
-                "status": status,
-            },
-        }
-        | (extra if isinstance(extra, dict) else {}),
-        registry.OPERATIONS.types,
-    )
-    return document
+    document: Json = {
+        "type": "object",
+        "description": " ".join((resource.model.__doc__ or "").split()),
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object", "properties": {"name": name}},
+            "spec": spec,
+            "status": status,
+        },
+        **(extra if isinstance(extra, dict) else {}),
+    }
+    with_types: Json = with_run_types(document, registry.OPERATIONS.types)
+    return with_types
 
 
 def text(resource: ResourceDefinition) -> str:
@@ -194,7 +192,7 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 def write(directory: Path) -> None:
-    """Write the definitions of all kinds into a directory, which is made if need be."""
+    """Writes the definitions of all kinds into a directory, which is created if needed."""
     directory.mkdir(parents=True, exist_ok=True)
     for resource in RESOURCES:
         (directory / resource.file_name).write_text(text(resource))

@@ -16,7 +16,7 @@ _HEAD: Final = """# Reasons
 
 A reason is the one word that explains a condition, a decision or an attempt.
 Each entry states what the reason means and what to do.
-`make generate` writes this page from `operator/paimon_operator/api/reasons.py`; do not edit it.
+`make generate` writes this page from `operator/paimon_operator/api/reasons/`; do not edit it.
 """
 
 

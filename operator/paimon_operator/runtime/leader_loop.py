@@ -41,25 +41,17 @@ class LeaderLoop:
         self._heartbeat, self._watch = heartbeat, watch
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set, then in order: take no key, let busy ones end, close the watches.
+        """Runs until `stop` is set. Then, in order: takes no further key, waits for busy workers, closes the watches.
 
-        Raises the error of the part that failed: a watch, or a bug. A cancellation drops everything at once.
+        Raises the error of the part that failed: a watch, or a bug. A cancellation stops everything at once.
         """
         self._health.listing()
         await self._first_list()
         self._workers.start()
         self._health.working(backlog=lambda: (self._queue.depth, self._workers.last_done))
         quit_watch = asyncio.Event()
-        # kopf cancels every task that is younger than itself when it ends: so it comes last
-        ours = [
-            asyncio.create_task(part, name=name)
-            for name, part in (
-                ("stop", _returns(stop.wait())),
-                ("workers", self._workers.watch_over()),
-                ("resync", self._resync.repeat()),
-                ("heartbeat", self._heartbeat()),
-            )
-        ]
+        ours = self._tasks(stop)
+        # kopf cancels every task that is younger than itself when it ends, so its task is created last.
         watch = asyncio.create_task(self._watch(quit_watch), name="watch")
         done, _ = await asyncio.wait({*ours, watch}, return_when=asyncio.FIRST_COMPLETED)
         _log.info("stopping: %s ended", ", ".join(sorted(task.get_name() for task in done)))
@@ -70,6 +62,16 @@ class LeaderLoop:
             task.cancel()
         for task in done:
             task.result()
+
+    def _tasks(self, stop: asyncio.Event) -> list[asyncio.Task[None]]:
+        """All parts that run until the end, except the watch."""
+        parts = {
+            "stop": _returns(stop.wait()),
+            "workers": self._workers.watch_over(),
+            "resync": self._resync.repeat(),
+            "heartbeat": self._heartbeat(),
+        }
+        return [asyncio.create_task(part, name=name) for name, part in parts.items()]
 
     async def _first_list(self) -> None:
         while True:

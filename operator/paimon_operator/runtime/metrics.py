@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
@@ -16,38 +17,23 @@ class Metrics:
 
     def __init__(self, *, version: str) -> None:
         self._registry = registry = CollectorRegistry()
+        gauge = partial(Gauge, namespace=_PREFIX, registry=registry)
+        counter = partial(Counter, namespace=_PREFIX, registry=registry)
+        histogram = partial(Histogram, namespace=_PREFIX, registry=registry, buckets=_SECONDS)
         ProcessCollector(registry=registry)
-        Info(f"{_PREFIX}_build", "Version of the operator.", registry=registry).info({"version": version})
-        self._leader = Gauge(f"{_PREFIX}_leader", "1 while this process leads.", registry=registry)
-        self._depth = Gauge(f"{_PREFIX}_queue_depth", "Objects that wait for a worker.", registry=registry)
-        self._awaited = Gauge(
-            f"{_PREFIX}_watch_canary_awaited_seconds",
-            "Seconds since the oldest heartbeat that no watch has delivered yet.",
-            registry=registry,
+        Info("build", "Version of the operator.", namespace=_PREFIX, registry=registry).info({"version": version})
+        self._leader = gauge("leader", "1 while this process leads.")
+        self._depth = gauge("queue_depth", "Objects that wait for a worker.")
+        self._awaited = gauge(
+            "watch_canary_awaited_seconds", "Seconds since the oldest heartbeat that no watch has delivered yet."
         )
-        self._heartbeats = Counter(
-            f"{_PREFIX}_watch_canaries_seen", "Heartbeats that watches delivered, one per 15 s.", registry=registry
-        )
-        self._age = Gauge(
-            f"{_PREFIX}_queue_oldest_seconds", "Seconds that the longest waiting object has waited.", registry=registry
-        )
-        self._reconciles = Histogram(
-            f"{_PREFIX}_reconcile_seconds",
-            "Reconciles of one object, by kind and result (ok, retry, error).",
-            ["kind", "result"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._requests = Histogram(
-            f"{_PREFIX}_api_request_seconds",
-            "Requests to the API server by verb, kind and HTTP status; 0 is no answer.",
-            ["verb", "kind", "code"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._runs = Counter(
-            f"{_PREFIX}_runs_finished", "Runs that ended, by type and phase.", ["type", "phase"], registry=registry
-        )
+        self._heartbeats = counter("watch_canaries_seen", "Heartbeats that watches delivered, one per 15 s.")
+        self._age = gauge("queue_oldest_seconds", "Seconds that the longest waiting object has waited.")
+        reconciles = "Reconciles of one object, by kind and result (ok, retry, error)."
+        self._reconciles = histogram("reconcile_seconds", reconciles, ["kind", "result"])
+        requests = "Requests to the API server by verb, kind and HTTP status; 0 is no answer."
+        self._requests = histogram("api_request_seconds", requests, ["verb", "kind", "code"])
+        self._runs = counter("runs_finished", "Runs that ended, by type and phase.", ["type", "phase"])
 
     def queue(self, *, depth: Callable[[], float], oldest_age: Callable[[], float]) -> None:
         """Sets the sources of the figures of the queue."""

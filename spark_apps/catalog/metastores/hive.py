@@ -36,9 +36,8 @@ class Hive(Metastore):
         return {**self._engine.hive_catalog_options, "metastore": "hive"}
 
     def release_stale_locks(self, catalog: OpenCatalog) -> None:
-        """Releases the table's locks of earlier drivers. A drop needs no lock, so it does not wait for them."""
-        if catalog.job.operation != "Drop":
-            hive_locks.release_own_locks(catalog)
+        """Releases the table's locks of earlier drivers."""
+        hive_locks.release_own_locks(catalog)
 
     def check_registered_table(self, catalog: OpenCatalog) -> None:
         """Raises RunError when the registered table is not one of Paimon, or not in the job's location."""

@@ -59,7 +59,7 @@ def recipes(*, newest_only: bool = False, always: Collection[str] = ()) -> list[
     Says which engine has none and why. With `newest_only`: the newest of them, and those whose ids are in `always`.
     """
     found: list[Recipe] = []
-    for engine in reversed(supported_engines().values()):
+    for engine in reversed(list(supported_engines().values())):
         if newest_only and found and engine.id not in always:
             continue
         availability = fetch(engine)

@@ -18,7 +18,7 @@ def test_a_pod_that_was_just_made_has_no_status_to_speak_of() -> None:
     body = pods.pod(RUN)
     del body["status"]
     seen = read_pod(body)
-    assert (seen.phase, seen.ended, seen.started, seen.waiting, seen.terminated) == (
+    assert (seen.phase, seen.ended, seen.container.started, seen.container.waiting, seen.container.terminated) == (
         PodPhase.PENDING, False, None, None, None,
     )  # fmt: skip
     assert seen.controller_uid == RUN.metadata.uid
@@ -27,40 +27,40 @@ def test_a_pod_that_was_just_made_has_no_status_to_speak_of() -> None:
 
 def test_a_running_pod_has_its_start_time() -> None:
     seen = pods.observed(RUN, status=pods.running())
-    assert (seen.phase, seen.ended, seen.started) == (PodPhase.RUNNING, False, pods.STARTED)
+    assert (seen.phase, seen.ended, seen.container.started) == (PodPhase.RUNNING, False, pods.STARTED)
 
 
 def test_an_ended_pod_has_its_exit_code_and_message() -> None:
     seen = pods.observed(RUN, status=pods.ended(137, "the tail", reason="OOMKilled"))
     assert seen.ended
-    assert seen.started == pods.STARTED
-    assert seen.terminated is not None
-    assert (seen.terminated.exit_code, seen.terminated.reason, seen.terminated.message, seen.terminated.finished) == (
-        137, "OOMKilled", "the tail", pods.FINISHED,
-    )  # fmt: skip
+    assert seen.container.started == pods.STARTED
+    terminated = seen.container.terminated
+    assert terminated is not None
+    assert (terminated.exit_code, terminated.reason) == (137, "OOMKilled")
+    assert (terminated.message, terminated.finished) == ("the tail", pods.FINISHED)
 
 
 def test_an_evicted_pod_has_ended_without_any_container_status() -> None:
     seen = pods.observed(RUN, status=pods.evicted())
-    assert (seen.ended, seen.reason, seen.terminated) == (True, "Evicted", None)
+    assert (seen.ended, seen.reason, seen.container.terminated) == (True, "Evicted", None)
 
 
 def test_only_the_driver_container_counts_not_an_injected_sidecar() -> None:
     status = pods.running()
     sidecar = {"name": "istio-proxy", "state": {"terminated": {"exitCode": 1}}}
     seen = pods.observed(RUN, status=status | {"containerStatuses": [sidecar, *status["containerStatuses"]]})
-    assert (seen.terminated, seen.started) == (None, pods.STARTED)
+    assert (seen.container.terminated, seen.container.started) == (None, pods.STARTED)
 
 
 @pytest.mark.parametrize("status", [pods.waiting("ContainerCreating"), pods.unschedulable()])
 def test_a_pod_whose_container_waits_has_not_started(status: pods.Json) -> None:
-    assert pods.observed(RUN, status=status).started is None
+    assert pods.observed(RUN, status=status).container.started is None
 
 
 def test_a_container_that_never_ran_has_no_start() -> None:
     status = pods.ended(128, reason="StartError")
     status["containerStatuses"][0]["state"]["terminated"]["startedAt"] = "1970-01-01T00:00:00Z"
-    assert pods.observed(RUN, status=status).started is None
+    assert pods.observed(RUN, status=status).container.started is None
 
 
 def test_a_node_that_does_not_answer_shows_as_phase_unknown_which_is_no_end() -> None:

@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.core.spec.data_types import (
-    MAX_DEPTH,
-    DataType,
-    TypeTextError,
-    canonical,
-    not_writable,
-    paimon_json,
-    parse,
-)
+from paimon_operator.core.spec.data_types import DataType, not_writable, paimon_json
+from paimon_operator.core.spec.type_parser import MAX_DEPTH, TypeTextError, canonical, parse
 
 
 @pytest.mark.parametrize(

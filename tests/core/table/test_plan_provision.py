@@ -292,6 +292,18 @@ def test_everything_else_is_tried_again_after_1_to_15_minutes_and_stalled_meanwh
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
 
 
+def test_a_job_of_another_release_is_replaced_by_a_new_run_at_once_but_only_once() -> None:
+    seen = world()
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.JOB_UNREADABLE, "the job of an older operator")
+    seen.settle()
+    assert len(seen.created) == 2, "the next run has a job of this release, so nothing is to wait for"
+    seen.fail(FailureClass.ENVIRONMENT, Reason.JOB_UNREADABLE, "the image is of another release")
+    decision = seen.settle()
+    assert len(seen.created) == 2
+    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+
+
 def test_retries_double_and_never_share_a_name_with_a_failed_run() -> None:
     seen, delays = world(), []
     seen.settle()

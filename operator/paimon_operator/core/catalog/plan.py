@@ -57,8 +57,7 @@ class CatalogObserved:
             count += 1
             names.append(table["metadata"]["name"])
             others[foreign_commits.foreign_writers_of(table)] += 1
-            provision = (table.get("status") or {}).get("provision") or {}
-            reached = reached or "lastTime" in provision
+            reached = reached or reachability.has_reached_storage(table)
             if (failing := reachability.unreachable_storage_of(table)) is not None:
                 unreached.append(failing)
         return cls(

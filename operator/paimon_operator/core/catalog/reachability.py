@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.ports import Manifest
 
 STORAGE_FAILS: Final = frozenset({
@@ -28,6 +29,12 @@ class UnreachableStorage:
     def description(self) -> str:
         """The end of a sentence in the catalog's message. It is the same for as long as the reason is the same."""
         return f"PaimonTable {self.table} could not: {self.reason}. {self.reason.remedy}"
+
+
+def has_reached_storage(table: Manifest) -> bool:
+    """Whether a run has established `table` (plain JSON), and so has reached its storage."""
+    field = registry.OPERATIONS.with_role(Role.ESTABLISHES_TABLE).memory or ""
+    return "lastTime" in ((table.get("status") or {}).get(field) or {})
 
 
 def unreachable_storage_of(table: Manifest) -> UnreachableStorage | None:

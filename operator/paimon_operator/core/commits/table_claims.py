@@ -14,6 +14,7 @@ from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.identity import normalised, table_name
 from paimon_operator.core.storage import storage_of
 
@@ -142,7 +143,7 @@ def _claim_at(place: PhysicalTable, table: PaimonTable) -> TableClaim:
         created=table.metadata.creation_timestamp or _NEVER,
         launched=active is not None and active.uid is not None,
         busy=active is not None,
-        verified=table.status.provision is not None and table.status.provision.last_time is not None,
+        verified=ever_ready(table.status),
     )
 
 

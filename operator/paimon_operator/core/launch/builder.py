@@ -41,29 +41,32 @@ class LaunchBuilder:
     """CPU requested per core of a driver; below 1 more drivers fit on a node than can compute at full speed at once."""
 
     def launch_of(self, run: PaimonRun, table: PaimonTable | None, catalog: PaimonCatalog | None) -> Launch:
-        """Raises SpecError for what the manifest says wrong, RunEnvironmentError for what is missing beside it."""
-        if table is None or catalog is None:
-            what, remedy = ("PaimonTable", "Delete the run.") if table is None else ("PaimonCatalog", "Create it.")
-            reason = Reason.TABLE_NOT_FOUND if table is None else Reason.CATALOG_NOT_FOUND
-            raise RunEnvironmentError(f"the run's {what} does not exist", remedy, reason=reason)
+        """Raises SpecError for a wrong manifest, RunEnvironmentError for what is missing beside it."""
+        if table is None:
+            raise _missing("PaimonTable", "Delete the run.", Reason.TABLE_NOT_FOUND)
+        if catalog is None:
+            raise _missing("PaimonCatalog", "Create it.", Reason.CATALOG_NOT_FOUND)
+        return self._launch_of(run, table, catalog)
+
+    def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> Launch:
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
         job = build_job(run, table, catalog, self.operator, executors.job if executors else None)
         way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
-        cores = _given(size.cores)
+        own = catalog.spec.spark or CatalogSpark()
         return Launch(
             job=job,
             image=self._image(job.engine),
             pull_policy=self.pull_policy,
-            service_account=catalog.spec.spark.service_account_name if catalog.spec.spark else None,
-            cores=cores,
-            cpu_request_millis=self._millis(cores),
+            service_account=own.service_account_name,
+            cores=_given(size.cores),
+            cpu_request_millis=self._millis(_given(size.cores)),
             memory_mib=units.mebibytes(_given(size.memory)),
             execution=where,
             long_work=is_long(run, table, where, self.operator.defaults),
             executors=executors,
-            overlay=catalog.spec.spark.pod_overlay if catalog.spec.spark else None,
+            overlay=own.pod_overlay,
             variables=way.variables,
             mounts=way.mounts,
             table_host_name=way.table_host_name,
@@ -110,6 +113,10 @@ class LaunchBuilder:
                 f"no Spark image is configured for engine {engine}", remedy, reason=Reason.UNKNOWN_ENGINE
             )
         return self.images[engine]
+
+
+def _missing(kind: str, remedy: str, reason: Reason) -> RunEnvironmentError:
+    return RunEnvironmentError(f"the run's {kind} does not exist", remedy, reason=reason)
 
 
 def _given(value: ValueT | None) -> ValueT:

@@ -1,7 +1,7 @@
-"""A run's ConfigMap and driver Pod. Every Pod passes Pod Security `restricted`; no Secret's value can get in here.
+"""A run's ConfigMap and driver Pod. Every Pod passes Pod Security `restricted`. No Secret's value is in them.
 
 The shape of the Pod (arguments, environment, /etc/paimon-run/job.json, uid 185) is a contract with the Spark image's
-entrypoint; golden files in tests/core/golden hold it still.
+entrypoint. The golden files in tests/core/launch/golden hold it.
 """
 
 from __future__ import annotations
@@ -94,17 +94,6 @@ def driver_pod(
     than the run's own deadline, which counts from the container's start. `own_deadline_s` counts from there as well:
     the container ends itself, for a time without a kubelet.
     """
-    name = naming.pod_name(run.metadata.name, attempt)
-    labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
-    metadata = _metadata(run, name, labels)
-    # Deleted by whomever, the Pod stays until its kubelet's last word: a name that is gone does not stop a container.
-    metadata["finalizers"] = [naming.FINALIZER]
-    # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.
-    metadata["annotations"] = {
-        "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
-        "karpenter.sh/do-not-disrupt": "true",
-        "kubectl.kubernetes.io/default-container": CONTAINER,
-    }
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "activeDeadlineSeconds": deadline_s,
@@ -113,11 +102,7 @@ def driver_pod(
         "enableServiceLinks": False,
         "securityContext": _pod_security(),
         "containers": [_container(launch, memory_mib, _environment(run, launch, attempt, memory_mib, own_deadline_s))],
-        "volumes": [
-            {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
-            {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
-            *[_volume(each) for each in launch.mounts],
-        ],
+        "volumes": _volumes(run, launch),
     }
     if launch.table_host_name:
         spec["hostname"] = naming.host_name(launch.job.owner)
@@ -126,7 +111,22 @@ def driver_pod(
     if launch.executors is not None:
         spec["serviceAccountName"] = launch.executors.driver_account
         spec["volumes"].append(executor_pod.token_volume(deadline_s))
-    return overlaid({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, launch.overlay)
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": _pod_metadata(run, attempt), "spec": spec}
+    return overlaid(pod, launch.overlay)
+
+
+def _pod_metadata(run: PaimonRun, attempt: int) -> dict[str, Any]:
+    labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
+    return _metadata(run, naming.pod_name(run.metadata.name, attempt), labels) | {
+        # The Pod stays until its kubelet reports the end: deleting the object does not stop a container.
+        "finalizers": [naming.FINALIZER],
+        # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.
+        "annotations": {
+            "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+            "karpenter.sh/do-not-disrupt": "true",
+            "kubectl.kubernetes.io/default-container": CONTAINER,
+        },
+    }
 
 
 def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.ExecutorPodSpec:
@@ -259,6 +259,14 @@ def _variable(variable: Variable) -> dict[str, Any]:
     if variable.secret_key.optional:
         reference["optional"] = True
     return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}
+
+
+def _volumes(run: PaimonRun, launch: Launch) -> list[dict[str, Any]]:
+    return [
+        {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
+        {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
+        *[_volume(each) for each in launch.mounts],
+    ]
 
 
 def _volume(mount: Mount) -> dict[str, Any]:

@@ -95,6 +95,19 @@ class OnDemand(Protocol):
         """The work that the user's run asks for, waiting since it was `created`."""
 
 
+class Removal(Protocol):
+    """The operation that removes the table, repeated until it succeeds."""
+
+    def due(self, status: TableStatus, now: datetime) -> DueRun | None:
+        """The next try; None while it waits for its time."""
+
+    def is_done(self, status: TableStatus) -> bool:
+        """Whether the table was removed."""
+
+    def failure(self, status: TableStatus) -> LastFailure | None:
+        """The failure of the last try; None without one."""
+
+
 def everything(run: PaimonRun) -> RunTarget:  # noqa: ARG001  (a target is a function of the run)
     """The target of an operation without subjects."""
     return RunTarget()
@@ -138,8 +151,8 @@ class OperationSpec:
     """None: it never becomes due by itself."""
     on_demand: OnDemand | None = None
     """None: users may not request it."""
-    removal: Callable[[TableStatus, datetime], DueRun | None] | None = None
-    """Of the operation that removes the table: its next try, None while it waits for its time."""
+    removal: Removal | None = None
+    """Set for the operation that removes the table."""
     member: RunMember | None = None
     """None: its runs need no parameters of their own."""
     target: Callable[[PaimonRun], RunTarget] = everything

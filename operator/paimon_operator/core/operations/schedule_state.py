@@ -6,40 +6,46 @@ be pruned, the operator can be killed: no tick runs twice and none is forgotten.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
-from paimon_operator.core.operations.base import RunOutcome, identity
+from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
 
 StateT = TypeVar("StateT", bound=ScheduleState)
 
 
-@dataclass(frozen=True)
-class DueTick:
-    """A tick to answer now, and what its run is called."""
+def due_run(
+    type_: str, state: ScheduleState, schedule: Schedule | None, context: TableContext, subject: str | None = None
+) -> DueRun | None:
+    """The run that the schedule of one subject asks for now; None when nothing is due, or without a schedule.
 
-    tick: datetime
-    since: datetime
-    identity: str
-
-
-def due_tick(state: ScheduleState, schedule: Schedule, created: datetime, now: datetime) -> DueTick | None:
-    """The newest tick without an answer; or the last one again, when its run failed and its time has come."""
-    tick = schedule.due(state.last_due or created, now)
-    if tick is not None:
-        return DueTick(tick, tick, rfc3339(tick))
-    failure = state.failure
-    if failure is None or failure.next_try is None or failure.next_try > now or state.last_due is None:
+    It answers the newest tick without an answer. Or it repeats the last one, whose run failed and whose time has come.
+    """
+    if schedule is None:
         return None
-    return DueTick(state.last_due, failure.next_try, identity(rfc3339(state.last_due), failure.count))
+    tick, failure = schedule.due(state.last_due or context.created, context.now), state.failure
+    if tick is not None:
+        since, name = tick, rfc3339(tick)
+    elif failure is None or failure.next_try is None or failure.next_try > context.now or state.last_due is None:
+        return None
+    else:
+        tick, since, name = state.last_due, failure.next_try, identity(rfc3339(state.last_due), failure.count)
+    return DueRun(
+        type_=type_,
+        subject=subject,
+        trigger=RunTrigger.SCHEDULE,
+        due=since,
+        due_time=tick,
+        identity=name,
+        after=state.last_run,
+    )
 
 
 def with_next(state: StateT, schedule: Schedule, context: TableContext) -> StateT:
@@ -97,15 +103,19 @@ def _after(failure: LastFailure, tick: datetime | None) -> LastDecision:
 
 
 def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:
-    """When the table tries again by itself; None when it does not.
+    """When the table starts another run by itself, after `failures` failures in a row; None when it does not.
 
-    An unknown result ends only by the deletion of its run. Who deletes it wants to go on, and nothing is done twice by
-    that: a write asks its list of loaded files first, everything else may be repeated.
+    - After an unknown result: at once. It ends only when a user deletes the run, and nothing is done twice: a write
+      reads its list of loaded files first, everything else may be repeated.
+    - After a job that the image could not read: at once, the first time. The operator of another release wrote it, and
+      the job of the next run is of this release.
     """
     if ended.failure_class is FailureClass.RESULT_UNKNOWN:
         return ended.at
     if ended.failure_class not in retried:
         return None
+    if ended.reason == Reason.JOB_UNREADABLE and failures == 1:
+        return ended.at
     return ended.at + backoff.ENVIRONMENT.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
 
 

@@ -43,9 +43,9 @@ def next_memory(attempts: Iterable[Attempt], configured_mib: int) -> int:
 
 def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
     """The attempt with what its Pod reports: UID, start, end and exit code."""
-    started = pod.started or attempt.started
+    started = pod.container.started or attempt.started
     running = attempt.state is AttemptState.LAUNCHING and started is not None
-    ended = pod.terminated
+    ended = pod.container.terminated
     return attempt.model_copy(
         update={
             "pod_uid": pod.uid,
@@ -91,13 +91,13 @@ def recorded(attempt: Attempt) -> AttemptFailure:
 
 def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
     """The reason and message for a Pod whose container has not started."""
-    if pod.waiting is not None and pod.waiting.reason in _IMAGE_REASONS:
-        if pod.waiting.reason == "ImagePullBackOff" and attempt.reason == Reason.IMAGE_PULL_FAILED:
+    if pod.container.waiting is not None and pod.container.waiting.reason in _IMAGE_REASONS:
+        if pod.container.waiting.reason == "ImagePullBackOff" and attempt.reason == Reason.IMAGE_PULL_FAILED:
             # The kubelet alternates between the cause and "Back-off". Keeping the cause keeps the status unchanged.
             return Reason.IMAGE_PULL_FAILED, attempt.message or ""
         return Reason.IMAGE_PULL_FAILED, f"the Spark image cannot be pulled: {_waiting_message(pod)}"
-    if pod.waiting is not None and pod.waiting.reason == _CONFIG_ERROR:
-        if "secret" in pod.waiting.message.lower():
+    if pod.container.waiting is not None and pod.container.waiting.reason == _CONFIG_ERROR:
+        if "secret" in pod.container.waiting.message.lower():
             return (
                 Reason.SECRET_NOT_FOUND,
                 f"the Pod cannot start: {_waiting_message(pod)}. Create the Secret that the catalog names",
@@ -137,7 +137,7 @@ def _why(failure: AttemptFailure) -> dict[str, object]:
 
 
 def _waiting_message(pod: PodObserved) -> str:
-    waiting_for = pod.waiting
+    waiting_for = pod.container.waiting
     return "" if waiting_for is None else (waiting_for.message or waiting_for.reason)
 
 

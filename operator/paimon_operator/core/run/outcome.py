@@ -64,13 +64,13 @@ def classify(pod: PodObserved, run: str) -> Success | AttemptFailure:
     """What the end of this Pod means for the run named `run`. Raises ValueError if nothing is known about the end."""
     if not pod.end_known:
         raise ValueError(f"pod {pod.name} has not ended")
-    result, why_none = _result(pod.terminated, run)
-    code = None if pod.terminated is None else pod.terminated.exit_code
+    result, why_none = _result(pod.container.terminated, run)
+    code = None if pod.container.terminated is None else pod.container.terminated.exit_code
     if result is not None and result.ok and code not in _BY_EXIT_CODE:
         # A JVM that crashes during shutdown does not undo the commit that the result reports.
         return Success(result=result)
     if code in _BY_EXIT_CODE:
-        return _reported(ExitCode(code), result, pod.terminated)
+        return _reported(ExitCode(code), result, pod.container.terminated)
     if code == ExitCode.OK:
         return _without_success(result, why_none)
     return _killed(pod)
@@ -142,7 +142,7 @@ def _killed(pod: PodObserved) -> AttemptFailure:
     if pod.reason == "Evicted" or pod.disruption is not None:
         why = pod.message or pod.disruption or "no reason given"
         return _infrastructure(Reason.EVICTED, f"the pod was evicted from its node: {why}")
-    ended = pod.terminated
+    ended = pod.container.terminated
     if ended is None or ended.reason == "ContainerStatusUnknown":
         otherwise = "it was deleted before it was bound to a node" if pod.node is None else "its node reports no cause"
         why = " ".join(part for part in (pod.reason, pod.message) if part) or otherwise

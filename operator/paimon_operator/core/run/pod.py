@@ -53,6 +53,17 @@ class Terminated:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ContainerObserved:
+    """The driver's container as its kubelet last reported it."""
+
+    waiting: Waiting | None
+    running: bool
+    started: datetime | None
+    """When it started; None if it never did."""
+    terminated: Terminated | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PodObserved:
     """A Pod as a live GET returned it."""
 
@@ -79,14 +90,9 @@ class PodObserved:
     """Message of the condition DisruptionTarget: what evicted the Pod; None without it."""
     failed_by_control_plane: bool
     """Whether the control plane marked the Pod because its node is lost. That stops no container."""
-    waiting: Waiting | None
     mounts: tuple[str, ...]
     """Secrets and ConfigMaps that its containers cannot start without, except the run's own."""
-    running: bool
-    """Whether its kubelet last reported the container as running."""
-    started: datetime | None
-    """When the driver container started; None if it never did."""
-    terminated: Terminated | None
+    container: ContainerObserved
 
     @property
     def deleting(self) -> bool:
@@ -107,7 +113,8 @@ class PodObserved:
         """
         if self.node is None:
             return self._is_terminal or self.deleting
-        if self.terminated is not None and self.terminated.exit_code in _EXIT_CODES_OF_THE_DRIVER:
+        terminated = self.container.terminated
+        if terminated is not None and terminated.exit_code in _EXIT_CODES_OF_THE_DRIVER:
             return True  # the phase follows about a second later
         return self._is_terminal and self._kubelet_reported_end
 
@@ -118,14 +125,14 @@ class PodObserved:
     @property
     def _kubelet_reported_end(self) -> bool:
         """Whether a terminal phase comes from the kubelet: it reported the container's end, or never started one."""
-        if self.terminated is not None:
+        if self.container.terminated is not None:
             return True
-        return not self.running and not self.failed_by_control_plane
+        return not self.container.running and not self.failed_by_control_plane
 
     @property
     def end_known(self) -> bool:
         """Whether anything is known about its end."""
-        return self.ended or self.terminated is not None
+        return self.ended or self.container.terminated is not None
 
     @property
     def overdue_from(self) -> datetime | None:
@@ -149,15 +156,12 @@ class PodObserved:
         if not self.node_unreachable(now):
             return False
         is_expired = self.kubelet_deadline is not None and now >= self.kubelet_deadline
-        return is_expired or self.terminated is not None
+        return is_expired or self.container.terminated is not None
 
 
 def read_pod(body: Manifest) -> PodObserved:
     """The facts in a Pod's JSON. Absent parts are normal: an evicted Pod has no container statuses at all."""
     metadata, spec, status = body["metadata"], body.get("spec") or {}, body.get("status") or {}
-    state = _container_state(status)
-    terminated = _terminated(state.get("terminated"))
-    running = state.get("running")
     reason = status.get("reason") or ""
     return PodObserved(
         name=metadata["name"],
@@ -176,19 +180,22 @@ def read_pod(body: Manifest) -> PodObserved:
         disruption=_condition(status, "DisruptionTarget", "True"),
         failed_by_control_plane=reason == "NodeLost"
         or _found(status, "DisruptionTarget", "True").get("reason") == _POD_GC,
-        waiting=_waiting(state.get("waiting")),
         mounts=tuple(_mounts(spec)),
+        container=_container(status),
+    )
+
+
+def _container(status: Mapping[str, Any]) -> ContainerObserved:
+    statuses: Iterable[Mapping[str, Any]] = status.get("containerStatuses") or ()
+    driver: Mapping[str, Any] = next((entry for entry in statuses if entry.get("name") == CONTAINER), {})
+    state: Mapping[str, Any] = driver.get("state") or {}
+    terminated, running = _terminated(state.get("terminated")), state.get("running")
+    return ContainerObserved(
+        waiting=_waiting(state.get("waiting")),
         running=running is not None,
         started=terminated.started if terminated else _optional_time((running or {}).get("startedAt")),
         terminated=terminated,
     )
-
-
-def _container_state(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    statuses: Iterable[Mapping[str, Any]] = status.get("containerStatuses") or ()
-    driver: Mapping[str, Any] = next((entry for entry in statuses if entry.get("name") == CONTAINER), {})
-    state: Mapping[str, Any] = driver.get("state") or {}
-    return state
 
 
 def _terminated(state: Mapping[str, Any] | None) -> Terminated | None:

@@ -12,7 +12,8 @@ from typing import Any, Final
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import Effective
-from paimon_operator.core.spec import data_types
+from paimon_operator.core.spec import type_parser
+from paimon_operator.core.spec.data_types import NOT_NULL
 from paimon_operator.core.spec.paimon_options import table_options
 
 HASH_LENGTH: Final = 16
@@ -101,5 +102,5 @@ def _is_hashed(of: Field[Any], value: Any) -> bool:
 
 def _stored_type(text: str, is_key: bool) -> str:
     """The type as Paimon will store it: primary key columns are NOT NULL by themselves."""
-    written = data_types.canonical(text)
-    return written + data_types.NOT_NULL if is_key and not written.endswith(data_types.NOT_NULL) else written
+    written = type_parser.canonical(text)
+    return written + NOT_NULL if is_key and not written.endswith(NOT_NULL) else written

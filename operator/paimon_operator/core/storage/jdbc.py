@@ -1,4 +1,4 @@
-"""A Jdbc metastore: its address is an option, user and password are files for drivers, which alone commit."""
+"""A Jdbc metastore: its address is an option; user and password are files for drivers, which alone commit."""
 
 from __future__ import annotations
 
@@ -27,32 +27,27 @@ class JdbcMetastore:
     name_rules: ClassVar[None] = None
 
     def access(self) -> Access:
-        """The options and files of the metastore; what must always be set (lock, time-outs) the Spark side adds."""
+        """The options and files of the metastore. The Spark side adds its lock and its time-outs."""
         secret = self.spec.credentials_secret_ref.name
-        files = {key: key for key in _KEYS}
+        credentials = Mount(
+            volume="metastore",
+            source=ValueSource.SECRET,
+            name=secret,
+            path=DIRECTORY,
+            items={key: key for key in _KEYS},
+            optional=True,
+            driver_only=True,
+        )
+        # Unused by the driver: the kubelet names a missing Secret only for variables, so the variable is required and
+        # the volume optional.
+        username = SecretKey(secret=secret, key="username")
         return Access(
             catalog_options={"uri": self.spec.uri},
             variables=(
                 Variable(name=environment.METASTORE_CREDENTIALS, value=DIRECTORY, driver_only=True),
-                # Unused by the driver: the kubelet names a missing Secret only for variables, so the variable is
-                # required and the volume optional.
-                Variable(
-                    name=environment.METASTORE_USERNAME,
-                    secret_key=SecretKey(secret=secret, key="username"),
-                    driver_only=True,
-                ),
+                Variable(name=environment.METASTORE_USERNAME, secret_key=username, driver_only=True),
             ),
-            mounts=(
-                Mount(
-                    volume="metastore",
-                    source=ValueSource.SECRET,
-                    name=secret,
-                    path=DIRECTORY,
-                    items=files,
-                    optional=True,
-                    driver_only=True,
-                ),
-            ),
+            mounts=(credentials,),
         )
 
     def commit_protection(self, storage: StorageKind, locks: frozenset[str]) -> Protection:

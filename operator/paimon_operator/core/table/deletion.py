@@ -20,12 +20,12 @@ from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import ActiveRun, DropState, TableStatus
+from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.conditions import Finding, false, reconciling, report, stalled
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
-from paimon_operator.core.operations.operation import Role
+from paimon_operator.core.operations.operation import Removal, Role
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.effective import run_policy
@@ -88,13 +88,12 @@ def _dropping(
     """The next step of a drop: done, blocked until a time, started, or under way."""
     table, status = wanted.table, followed.status
     active = status.active_run
-    if _drop_state(status).done:
+    if _removal().is_done(status):
         return _released("its table was dropped", followed.events)
     if active is not None and registry.OPERATIONS.has_role(active.type, Role.REMOVES_TABLE):
         return _wait_for_drop(wanted, observed, followed, active, now)
     blocked = _no_catalog(wanted, observed)
-    removal = registry.OPERATIONS.with_role(Role.REMOVES_TABLE).removal
-    work = removal(status, now) if removal is not None and blocked is None else None
+    work = _removal().due(status, now) if blocked is None else None
     if work is None:
         return _failing(table, status, blocked, followed.events, now)
     return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work), now)
@@ -140,12 +139,16 @@ def _create_unless_there(
     return (active_run.create_action(wanted.table, named, policy),)
 
 
-def _drop_state(status: TableStatus) -> DropState:
-    return status.drop or DropState()
+def _removal() -> Removal:
+    """What drops the table. Raises ValueError if the operation with that role states none."""
+    removal = registry.OPERATIONS.with_role(Role.REMOVES_TABLE).removal
+    if removal is None:
+        raise ValueError("the operation that removes the table has no removal")
+    return removal
 
 
 def _drop_under_way(status: TableStatus, held: Blocker | None) -> tuple[Finding, ...]:
-    failure = _drop_state(status).failure
+    failure = _removal().failure(status)
     if held is not None:
         return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
     if failure is not None:
@@ -156,7 +159,7 @@ def _drop_under_way(status: TableStatus, held: Blocker | None) -> tuple[Finding,
 def _failing(
     table: PaimonTable, status: TableStatus, blocked: str | None, events: tuple[EventNote, ...], now: datetime
 ) -> Decision[TableStatus]:
-    failure = _drop_state(status).failure
+    failure = _removal().failure(status)
     why, later = blocked or "", REQUEUE_WHILE_DELETING
     if failure is not None and failure.next_try is not None and not blocked:
         why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."

@@ -7,8 +7,9 @@ from typing import Final
 
 from paimon_operator.api.table.columns import SYSTEM_FIELDS
 from paimon_operator.api.table.spec import PaimonTableSpec
-from paimon_operator.core.spec import data_types
+from paimon_operator.core.spec import type_parser
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.data_types import DataType, not_writable
 from paimon_operator.errors import SpecError
 
 KEY_PREFIX: Final = "_KEY_"
@@ -25,13 +26,13 @@ def columns_of(context: TableContext) -> Iterator[SpecError]:
     yield from _partitions(context.spec)
 
 
-def column_types(spec: PaimonTableSpec) -> dict[str, data_types.DataType]:
+def column_types(spec: PaimonTableSpec) -> dict[str, DataType]:
     """Column -> type, without columns of an invalid type, which have their own error."""
     found = {}
     for column in spec.table_schema.columns:
         try:
-            found[column.name] = data_types.parse(column.type)
-        except data_types.TypeTextError:
+            found[column.name] = type_parser.parse(column.type)
+        except type_parser.TypeTextError:
             continue
     return found
 
@@ -79,8 +80,8 @@ def _types(spec: PaimonTableSpec) -> Iterator[SpecError]:
     for index, column in enumerate(spec.table_schema.columns):
         path = f"spec.schema.columns[{index}].type"
         try:
-            problem = data_types.not_writable(data_types.parse(column.type))
-        except data_types.TypeTextError as error:
+            problem = not_writable(type_parser.parse(column.type))
+        except type_parser.TypeTextError as error:
             yield SpecError(path, error.problem, error.remedy)
         else:
             if problem:

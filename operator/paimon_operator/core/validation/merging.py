@@ -23,18 +23,8 @@ _NESTED: Final = (AggregateFunction.NESTED_UPDATE, AggregateFunction.NESTED_PART
 def merging_of(context: TableContext) -> Iterator[SpecError]:
     """Merge engine, column aggregates, sequence and sequence groups."""
     spec = context.spec
-    keyed, engine = bool(spec.table_schema.primary_keys), engine_type(spec)
-    if spec.merge_engine is not None and not keyed:
-        yield SpecError(
-            "spec.mergeEngine",
-            "rows merge by primary key, and there is none",
-            "Set primaryKeys, or remove mergeEngine.",
-        )
-    if spec.sequence is not None and not keyed:
-        yield SpecError(
-            "spec.sequence", "rows merge by primary key, and there is none", "Set primaryKeys, or remove sequence."
-        )
-    if spec.sequence is not None and engine is MergeEngineType.FIRST_ROW:
+    yield from _needs_keys(spec)
+    if spec.sequence is not None and engine_type(spec) is MergeEngineType.FIRST_ROW:
         yield SpecError(
             "spec.sequence", "FirstRow keeps the row that came first", "Remove sequence, or use Deduplicate."
         )
@@ -46,6 +36,20 @@ def merging_of(context: TableContext) -> Iterator[SpecError]:
             yield from _function(context.engine, column, known.get(column.name), path)
     yield from _sequence(spec)
     yield from _groups(spec)
+
+
+def _needs_keys(spec: PaimonTableSpec) -> Iterator[SpecError]:
+    keyed = bool(spec.table_schema.primary_keys)
+    if spec.merge_engine is not None and not keyed:
+        yield SpecError(
+            "spec.mergeEngine",
+            "rows merge by primary key, and there is none",
+            "Set primaryKeys, or remove mergeEngine.",
+        )
+    if spec.sequence is not None and not keyed:
+        yield SpecError(
+            "spec.sequence", "rows merge by primary key, and there is none", "Set primaryKeys, or remove sequence."
+        )
 
 
 def changelog_of(context: TableContext) -> Iterator[SpecError]:

@@ -115,26 +115,31 @@ def job(context: TableContext, run: PaimonRun) -> WriteParameters:
             "spec.writes", f"there is no write {name!r}", "Add it, or delete the run.", reason=Reason.WRITE_NOT_FOUND
         )
     files = write.source.files
-    location = next((each for each in context.catalog.spec.locations if each.name == files.location), None)
-    if location is None:
-        raise SpecError(
-            "spec.writes.from.files.location",
-            f"PaimonCatalog {context.catalog.metadata.name} has no location {files.location!r}",
-            "Use one of the catalog's locations.",
-            reason=Reason.LOCATION_NOT_FOUND,
-        )
     return WriteParameters(
         name=write.name,
         hash=write_hash(write),
         mode=write.mode,
         format=files.format,
-        location=location.uri,
+        location=_location(context, files.location),
         path=files.path or "",
         select=files.select,
         once=write.trigger.type is TriggerType.ONCE,
         options=dict(write.options),
         ledger=ledger(context, write.name),
     )
+
+
+def _location(context: TableContext, name: str) -> str:
+    """The URI of a location of the catalog. Raises SpecError when the catalog has none of this name."""
+    location = next((each for each in context.catalog.spec.locations if each.name == name), None)
+    if location is None:
+        raise SpecError(
+            "spec.writes.from.files.location",
+            f"PaimonCatalog {context.catalog.metadata.name} has no location {name!r}",
+            "Use one of the catalog's locations.",
+            reason=Reason.LOCATION_NOT_FOUND,
+        )
+    return location.uri
 
 
 def ledger(context: TableContext, write: str) -> str:
@@ -144,19 +149,8 @@ def ledger(context: TableContext, write: str) -> str:
 
 
 def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
-    wanted = _schedule(context, write)
-    tick = wanted and schedule_state.due_tick(_slot(status, write.name), wanted, context.created, context.now)
-    if not tick:
-        return None
-    return DueRun(
-        type_=OPERATION.type,
-        subject=write.name,
-        trigger=RunTrigger.SCHEDULE,
-        due=tick.since,
-        due_time=tick.tick,
-        identity=tick.identity,
-        after=_slot(status, write.name).last_run,
-    )
+    state, wanted = _slot(status, write.name), _schedule(context, write)
+    return schedule_state.due_run(OPERATION.type, state, wanted, context, write.name)
 
 
 def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:

@@ -47,18 +47,10 @@ class CompactTable:
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Strategies whose tick has come."""
         for strategy in FULL_FIRST:
-            wanted = _schedule(context, strategy)
-            tick = wanted and schedule_state.due_tick(_slot(status, strategy), wanted, context.created, context.now)
-            if tick:
-                yield DueRun(
-                    type_=OPERATION.type,
-                    subject=strategy.value,
-                    trigger=RunTrigger.SCHEDULE,
-                    due=tick.since,
-                    due_time=tick.tick,
-                    identity=tick.identity,
-                    after=_slot(status, strategy).last_run,
-                )
+            wanted, state = _schedule(context, strategy), _slot(status, strategy)
+            work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value)
+            if work is not None:
+                yield work
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick of each strategy that has a schedule."""

@@ -24,17 +24,9 @@ class Expiry:
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Due when its tick has come."""
-        wanted = _schedule(context)
-        tick = wanted and schedule_state.due_tick(_slot(status), wanted, context.created, context.now)
-        if tick:
-            yield DueRun(
-                type_=OPERATION.type,
-                trigger=RunTrigger.SCHEDULE,
-                due=tick.since,
-                due_time=tick.tick,
-                identity=tick.identity,
-                after=_slot(status).last_run,
-            )
+        work = schedule_state.due_run(OPERATION.type, _slot(status), _schedule(context), context)
+        if work is not None:
+            yield work
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick."""

@@ -10,7 +10,7 @@ from paimon_contract.parameters.drop import DropParameters
 from paimon_contract.result import Result
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.status import DropState, TableStatus
+from paimon_operator.api.table.status import DropState, LastFailure, TableStatus
 from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import OperationSpec, Role
@@ -18,23 +18,34 @@ from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.spec.context import TableContext
 
 
-def due(status: TableStatus, now: datetime) -> DueRun | None:
-    """The next try, None while it waits for its time."""
-    state = status.drop or DropState()
-    if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
-        return None
-    return DueRun(
-        type_=OPERATION.type,
-        trigger=RunTrigger.DELETION,
-        due=now,
-        identity=identity("deletion", state.attempts or 0),
-        after=state.last_run,
-    )
+class DropTable:
+    """Tried without limit, and remembered in status.drop."""
+
+    def due(self, status: TableStatus, now: datetime) -> DueRun | None:
+        """The next try; None while it waits for its time."""
+        state = _state(status)
+        if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
+            return None
+        return DueRun(
+            type_=OPERATION.type,
+            trigger=RunTrigger.DELETION,
+            due=now,
+            identity=identity("deletion", state.attempts or 0),
+            after=state.last_run,
+        )
+
+    def is_done(self, status: TableStatus) -> bool:
+        """Whether the table was dropped."""
+        return bool(_state(status).done)
+
+    def failure(self, status: TableStatus) -> LastFailure | None:
+        """The failure of the last try; None without one."""
+        return _state(status).failure
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
     """The status after a run: done, or one failure more."""
-    state, run = status.drop or DropState(), ended.active.name
+    state, run = _state(status), ended.active.name
     if ended.succeeded:
         done = DropState(last_run=run, attempts=state.attempts, done=True)
         return status.model_copy(update={"drop": done})
@@ -42,6 +53,10 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     failure = ended.as_failure(state.failure, retry_time(ended, attempts, key, retries.EVERY_CLASS))
     failed = DropState(last_run=run, attempts=attempts, failure=failure)
     return status.model_copy(update={"drop": failed})
+
+
+def _state(status: TableStatus) -> DropState:
+    return status.drop or DropState()
 
 
 def job(context: TableContext, run: PaimonRun) -> DropParameters:  # noqa: ARG001
@@ -63,7 +78,7 @@ OPERATION: Final = OperationSpec(
     type="Drop",
     order=50,
     role=Role.REMOVES_TABLE,
-    removal=due,
+    removal=DropTable(),
     job=job,
     summary=summary,
     status_fields=status_fields,

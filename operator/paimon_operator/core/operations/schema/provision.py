@@ -17,10 +17,11 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import is_verified, state_of, with_state
-from paimon_operator.core.spec import data_types
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
+from paimon_operator.core.spec.type_parser import parse
 
 _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 
@@ -98,7 +99,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
 
 
 def _column(column: DesiredColumn) -> JobColumn:
-    form = data_types.paimon_json(data_types.parse(column.type))
+    form = paimon_json(parse(column.type))
     return JobColumn(name=column.name, type=column.type, comment=column.comment, data_type=form)
 
 

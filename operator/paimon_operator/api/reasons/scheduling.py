@@ -1,0 +1,35 @@
+"""Decisions about scheduled operations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paimon_operator.api.reasons.explanation import Explanation
+
+EXPLANATIONS: Final = {
+    "Started": Explanation(
+        "The operator started a run.",
+        "No action is needed.",
+    ),
+    "NotNeeded": Explanation(
+        "The operation was due, but the table did not need it.",
+        "No action is needed.",
+    ),
+    "AnotherRunIsActive": Explanation(
+        "The operation is due and waits until the table's active run ends.",
+        "Wait; only one run at a time may change a table.",
+    ),
+    "TableNotReady": Explanation(
+        "The operation waits until the table is Ready.",
+        "Fix what the table's condition Ready names.",
+    ),
+    "Suspended": Explanation(
+        "spec.suspend of the table or of its catalog is true, so no new run starts.",
+        "Set suspend to false.",
+    ),
+    "NotSuspended": Explanation(
+        "New runs may start.",
+        "No action is needed.",
+    ),
+}
+"""Reason -> what it means and what to do."""

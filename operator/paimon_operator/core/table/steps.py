@@ -1,0 +1,202 @@
+"""The steps of a table: what to do about its active run, and which run to start next.
+
+The first step that applies decides, in this order: a run whose result is unknown, the active run, commits that are
+unsafe, suspension, establishing the table, what is due, nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.policies import RunPolicy
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.commits import commit_safety
+from paimon_operator.core.decision import Action, EventNote
+from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.base import DueRun, started
+from paimon_operator.core.operations.operation import Role, Scheduled
+from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.table import active_run, selection, table_conditions
+from paimon_operator.core.table.active_run import ActiveRunState
+from paimon_operator.core.table.observed import TableObserved
+from paimon_operator.core.table.table_conditions import Blocker, Findings
+
+REQUEUE_WHILE_ACTIVE: Final = timedelta(minutes=1)
+"""Covers a missed event: the end of the run arrives as a watch event."""
+REQUEUE_WHILE_CLAIMED: Final = timedelta(minutes=5)
+"""Covers a missed event: the deletion of the other PaimonTable arrives as a watch event."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a step decides: the status without its conditions, the findings for these, and the actions."""
+
+    status: TableStatus
+    findings: Findings
+    actions: tuple[Action, ...] = ()
+    events: tuple[EventNote, ...] = ()
+    requeue_after: timedelta | None = None
+
+
+def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Blocker, now: datetime) -> Outcome:
+    """Starts nothing, because the manifest is invalid. An active run continues."""
+    status = table.status
+    if followed.missing:
+        status = active_run.given_up(table, obstacle.reason, obstacle.message, now)
+    claimed = obstacle.reason is Reason.TABLE_CLAIMED
+    return Outcome(
+        status=status,
+        findings=table_conditions.refused(status, obstacle),
+        requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
+    )
+
+
+def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
+    """Follows the active run of a table whose manifest is valid, or starts what is due."""
+    status = context.table.status.model_copy(update={"effective": context.effective})
+    for scheduled in _all_scheduled():
+        status = scheduled.with_next_ticks(context, status)
+    if followed.run is not None and table_conditions.is_unknown(followed.run):
+        return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
+    if status.active_run is not None and followed.taken:
+        findings = table_conditions.name_taken(context, status, status.active_run)
+        return Outcome(status=status, findings=findings, requeue_after=REQUEUE_WHILE_ACTIVE)
+    stopped = _stopped(context, status) if followed.missing else None
+    if stopped is not None:
+        table = context.table.model_copy(update={"status": status})
+        status = active_run.given_up(table, stopped.reason, stopped.message, context.now)
+    if status.active_run is not None:
+        return _wait_for_run(context, observed, followed, status)
+    return _without_active_run(context, observed, status)
+
+
+def _without_active_run(context: TableContext, observed: TableObserved, status: TableStatus) -> Outcome:
+    """Starts the work that comes first, unless commits are unsafe, the table is suspended or nothing is due.
+
+    Establishing the table may start where other commits may not: `may_verify`.
+    """
+    suspended = _is_suspended(context)
+    establishing = next(iter(_establishing().due(context, status)), None)
+    verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
+    if not verifies and not commit_safety.may_commit(context, status):
+        return _unsafe(context, status)
+    if suspended:
+        status = selection.waiting(context, status, Reason.SUSPENDED)
+        return Outcome(status=status, findings=table_conditions.suspended(context, status))
+    status = selection.skip_empty_table(context, status)
+    work = establishing or selection.next_work(context, observed, status)
+    status = selection.mark_blocked(context, status)
+    return _settle(context, status) if work is None else _start(context, status, work)
+
+
+def _establishing() -> Scheduled:
+    """Decides when the table is to be established. Raises ValueError if its operation is never due."""
+    scheduled = registry.OPERATIONS.with_role(Role.ESTABLISHES_TABLE).scheduled
+    if scheduled is None:
+        raise ValueError("the operation that establishes the table is never due")
+    return scheduled
+
+
+def _all_scheduled() -> Iterator[Scheduled]:
+    for operation in registry.OPERATIONS.operations:
+        if operation.scheduled is not None:
+            yield operation.scheduled
+
+
+def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
+    """Why a run that the status names must not be created any more; None if it may be."""
+    if _is_suspended(context):
+        return Blocker(Reason.SUSPENDED, Reason.SUSPENDED.means)
+    if commit_safety.may_commit(context, status) or (_verifies(status) and commit_safety.may_verify(context, status)):
+        return None
+    kept = commit_safety.protection_of(context.catalog, context.engine)
+    return Blocker(Reason.COMMIT_UNSAFE, commit_safety.describe_safety(context.spec, status, kept))
+
+
+def _is_suspended(context: TableContext) -> bool:
+    return context.spec.suspend or context.catalog.spec.suspend
+
+
+def _verifies(status: TableStatus) -> bool:
+    return status.active_run is not None and registry.OPERATIONS.has_role(
+        status.active_run.type, Role.ESTABLISHES_TABLE
+    )
+
+
+def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) -> Findings:
+    """The findings during a run. A verification that is retried leaves the table unsafe to commit."""
+    if (
+        commit_safety.may_commit(context, status)
+        or not _verifies(status)
+        or table_conditions.blocker_of(run) is not None
+    ):
+        return table_conditions.steady_state(context, status, run)
+    return table_conditions.unsafe(context, status)
+
+
+def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
+    """Starts no run that commits. A failed verification is still retried at its time."""
+    status = selection.waiting(context, status, Reason.COMMIT_UNSAFE)
+    retries = _wakeups(_establishing(), status) if commit_safety.may_verify(context, status) else ()
+    findings = table_conditions.unsafe(context, status)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, retries))
+
+
+def _wait_for_run(
+    context: TableContext, observed: TableObserved, followed: ActiveRunState, status: TableStatus
+) -> Outcome:
+    """Waits for the active run. Creates it if the status names it and it does not exist."""
+    named = status.active_run
+    actions: tuple[Action, ...] = ()
+    status = selection.mark_blocked(context, selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE))
+    findings = _at_work(context, status, followed.run)
+    if followed.missing and named is not None:
+        actions = (active_run.create_action(context.table, named, _policy(context)),)
+        if observed.refusal is not None:
+            findings = table_conditions.refused_run(context, status, named, observed.refusal)
+    return Outcome(status=status, findings=findings, actions=actions, requeue_after=REQUEUE_WHILE_ACTIVE)
+
+
+def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
+    """Names the run in the status. The run is created once the status is stored."""
+    named = active_run.new_active_run(context.table, work)
+    scheduled = registry.OPERATIONS.of(work.type_).scheduled
+    if scheduled is not None:
+        status = scheduled.record_decision(status, work, started(work, named.name))
+        status = scheduled.with_next_ticks(context, status)
+    status = status.model_copy(update={"active_run": named})
+    actions = () if work.run is not None else (active_run.create_action(context.table, named, _policy(context)),)
+    return Outcome(
+        status=status,
+        findings=_at_work(context, status, None),
+        actions=actions,
+        events=(active_run.start_note(named),),
+        requeue_after=REQUEUE_WHILE_ACTIVE,
+    )
+
+
+def _settle(context: TableContext, status: TableStatus) -> Outcome:
+    """Waits for the next tick or retry."""
+    moments = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
+    findings = table_conditions.steady_state(context, status, None)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
+
+
+def _wakeups(scheduled: Scheduled, status: TableStatus) -> Iterator[datetime]:
+    for memory in scheduled.memories(status):
+        yield from memory.wakeups()
+
+
+def _until_next(context: TableContext, moments: Iterable[datetime]) -> timedelta | None:
+    ahead = [moment for moment in moments if moment > context.now]
+    return min(ahead) - context.now if ahead else None
+
+
+def _policy(context: TableContext) -> RunPolicy:
+    return context.effective.run_policy or RunPolicy()

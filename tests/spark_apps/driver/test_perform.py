@@ -1,0 +1,58 @@
+"""What a driver does before it runs its operation."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.result import Outcome, Seen
+from spark_apps.catalog import foreign_commits
+from spark_apps.driver import main as driver
+from spark_apps.driver.dispatch import operation_of
+
+
+def job(operation: str) -> Job:
+    """A job of `operation`, which never reaches a table here."""
+    return Job(
+        run=JobRun("r", "u", "shop"),
+        operation=operation,
+        engine="paimon-1.4",
+        catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
+        table=JobTable("shop", "orders"),
+        owner="o",
+        commit_user="c",
+        parameters=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "steps"),
+    [
+        ("Compact", ["release locks", "inspect commits", "run"]),
+        ("ExpireSnapshots", ["release locks", "inspect commits", "run"]),
+        ("Provision", ["release locks", "inspect commits", "run"]),
+        ("Write", ["release locks", "inspect commits", "run"]),
+        ("Drop", ["run"]),
+    ],
+)
+def test_only_an_operation_that_commits_waits_for_locks_and_inspects_commits(
+    monkeypatch: pytest.MonkeyPatch, operation: str, steps: list[str]
+) -> None:
+    done: list[str] = []
+
+    def step(name: str, result: Any = None) -> Any:
+        return lambda *_: done.append(name) or result
+
+    metastore = SimpleNamespace(release_stale_locks=step("release locks"))
+    session = SimpleNamespace(metastore=metastore, storage=None, open=lambda: None, close=lambda: None)
+    monkeypatch.setattr(driver, "new_session", lambda _: session)
+    monkeypatch.setattr(foreign_commits, "inspect_commits", step("inspect commits", Seen(seen_snapshot=3)))
+    monkeypatch.setattr(operation_of(operation), "run", step("run", Outcome()))
+
+    document, code = driver.perform(job(operation))
+
+    assert (code, done) == (0, steps)
+    assert document.get("seenSnapshot") == (3 if "inspect commits" in steps else None)

@@ -1,0 +1,40 @@
+"""A job that an operator of release 0.1 wrote has no JSON form of its types: the run that it belongs to goes on."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from paimon_contract.parameters.provision import JobColumn
+from paimon_operator.core.spec.data_types import paimon_json
+from paimon_operator.core.spec.type_parser import parse
+from spark_apps.failures.errors import RunError
+from spark_apps.schema.column_types import column_type
+
+
+def paimon() -> Any:
+    """A JVM whose Paimon gives back the JSON that it is asked to read."""
+    lang = SimpleNamespace(Class=SimpleNamespace(forName=lambda name: name))
+    utils = SimpleNamespace(JsonSerdeUtil=SimpleNamespace(fromJson=lambda text, _: json.loads(text)))
+    return SimpleNamespace(
+        java=SimpleNamespace(lang=lang),
+        org=SimpleNamespace(apache=SimpleNamespace(paimon=SimpleNamespace(utils=utils))),
+    )
+
+
+@pytest.mark.parametrize("text", ["BIGINT NOT NULL", "DECIMAL(12,2)", "STRING", "TIMESTAMP_LTZ(3)", "BYTES"])
+def test_a_type_without_nested_types_is_its_own_json_form(text: str) -> None:
+    old, new = JobColumn("c", text), JobColumn("c", text, data_type=paimon_json(parse(text)))
+    assert column_type(old, paimon()) == column_type(new, paimon()) == text
+
+
+@pytest.mark.parametrize("text", ["ARRAY<INT>", "MAP<STRING, INT> NOT NULL", "ROW<a INT>", "MULTISET<INT>"])
+def test_an_old_job_with_a_nested_type_ends_its_run_at_once(text: str) -> None:
+    with pytest.raises(RunError) as error:
+        column_type(JobColumn("items", text), paimon())
+    # Every attempt of the run reads the same job, so another one is useless; the table starts another run.
+    assert (error.value.kind, error.value.reason) == ("Environment", "JobUnreadable")
+    assert "items" in str(error.value)
