@@ -1,8 +1,8 @@
 """The parts of a cloud that give Pods an identity: `python -m tests.e2e.cloud`, in the node's network.
 
-A webhook, as EKS's for IRSA: the Pods of an account that names a role get a token, which the kubelet projects for them.
-STS, which gives temporary keys to whoever shows such a token; it asks the API server whose token it is. And the gate
-before the node's S3 server, which knows no other keys. No name server leads to AWS here, so Pods are told addresses.
+The webhook acts like that of EKS for IRSA: it adds a token to the Pods of an account that names a role.
+STS gives temporary keys for such a token, which the API server reviews. The gate in front of the node's S3 server
+accepts only these keys. No name server resolves AWS's names here, so the webhook adds their addresses to the Pods.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class TestHangingDriver:
         with driver_held(name):
             assert drivers_of(HANGS)
             lab.kubectl.until_condition(name, "Succeeded", "False", kind="paimonrun", reason="DeadlineExceeded")
-            assert not drivers_of(HANGS), "it was told to end, did not, and was killed"
+            assert not drivers_of(HANGS), "the kubelet has killed it after its grace period"
 
         run = (lab.kubectl.get("paimonrun", name) or {})["status"]
         assert (run["failureClass"], len(run["attempts"])) == ("Deadline", 1)

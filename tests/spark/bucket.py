@@ -39,8 +39,8 @@ class Bucket:
 
     def drive(self, operation: str, s3: dict[str, Any], **member: Any) -> Exited:
         """Performs one run of a catalog with this `s3` in a new process."""
-        job, told = self.job(operation, s3, **member)
-        files = {name: value.replace(ROOT, str(self.mounts)) for name, value in told.items()}
+        job, environment = self.job(operation, s3, **member)
+        files = {name: value.replace(ROOT, str(self.mounts)) for name, value in environment.items()}
         return self.lake.drive(job, **files, **self.env)
 
     def job(self, operation: str, s3: dict[str, Any], **member: Any) -> tuple[dict[str, Any], dict[str, str]]:

@@ -202,9 +202,9 @@ def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorSt
 
 
 @pytest.mark.newest_engine
-@pytest.mark.parametrize(("quota", "told"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
+@pytest.mark.parametrize(("quota", "cause"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
 def test_a_driver_without_executors_ends_and_reports_the_cause(
-    lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, told: str
+    lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, cause: str
 ) -> None:
     two_files(lake)
     data, pod = compaction(lake, stage, timeout_s=30)
@@ -218,5 +218,5 @@ def test_a_driver_without_executors_ends_and_reports_the_cause(
     error = kubelet.result()["error"]
 
     assert (error["class"], error["reason"]) == ("Infrastructure", "NoExecutors")
-    assert told in error["message"]
+    assert cause in error["message"]
     until(lambda: kubelet.pods() == [], "the driver deletes its Pods")

@@ -74,9 +74,13 @@ def test_every_operation_reports_the_foreign_commit_and_the_last_snapshot_inspec
     for name in ("Provision", "Write", "Compact", "ExpireSnapshots"):
         result = RUNS[name](loaded).ok()
 
-        told = result["outsideCommit"]
-        assert (told["snapshotId"], told["kind"], told["commitUser"]) == (2, "APPEND", foreign["commit_user"]), name
-        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["time"])
+        reported = result["outsideCommit"]
+        assert (reported["snapshotId"], reported["kind"], reported["commitUser"]) == (
+            2,
+            "APPEND",
+            foreign["commit_user"],
+        ), name
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", reported["time"])
         assert result["seenSnapshot"] >= 2
 
 

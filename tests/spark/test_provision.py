@@ -67,7 +67,7 @@ def test_an_identical_table_without_an_owner_is_adopted_with_its_data(lake: Lake
     assert (adopted["table"]["rows"], adopted["table"]["snapshotId"]) == (1, 1)
     stored = stored_options(lake)
     assert stored["paimon-operator.owner"] == OWNER
-    assert stored["snapshot.time-retained"] == "7 d", "nobody asked to change it"
+    assert stored["snapshot.time-retained"] == "7 d", "the manifest does not set it"
     assert lake.rows() == [{"id": 1, "amount": "2.50", "note": "x"}]
 
 

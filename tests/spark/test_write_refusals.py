@@ -22,7 +22,7 @@ def orders(lake: Lake) -> Lake:
 def untouched_and_mendable(lake: Lake, path: str) -> None:
     assert not list((lake.table_directory).glob("snapshot/snapshot-*")), "something was committed"
     lake.land(path, GOOD)
-    assert lake.write().ok()["write"]["rows"] == 1, "mended, the same write loads it"
+    assert lake.write().ok()["write"]["rows"] == 1, "the same write loads the fixed file"
 
 
 @pytest.mark.parametrize(
