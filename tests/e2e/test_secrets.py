@@ -44,6 +44,8 @@ def test_driver_pods_have_no_token_and_no_right(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}, keys=["id"]))
     lab.ready("t")
 
-    for pod in lab.pods():
+    pods = lab.pods()
+    assert pods
+    for pod in pods:
         assert pod["spec"]["automountServiceAccountToken"] is False
         assert not [v for v in pod["spec"].get("volumes", []) if "projected" in v or "secret" in v]

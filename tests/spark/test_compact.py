@@ -64,7 +64,11 @@ def test_compaction_expires_nothing_and_a_second_one_does_nothing(upserted: Lake
 
 def test_minor_compaction_where_the_engine_has_it(upserted: Lake) -> None:
     if load_engine(upserted.engine.id).has_minor_compaction:
-        assert upserted.compact(strategy="Minor").ok()["after"]["rows"] <= 24
+        options = {"bucket": "2", "write-only": "true", **TIGHT, "num-sorted-run.compaction-trigger": "3"}
+        upserted.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options=options).ok()
+        done = upserted.compact(strategy="Minor").ok()
+        assert (done["before"]["sortedRunsMax"], done["before"]["rows"]) == (3, 24)
+        assert (done["after"]["sortedRunsMax"], done["after"]["rows"]) == (1, 8)
         assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
     else:
         assert upserted.engine.id in upserted.compact(strategy="Minor").refused("UnsupportedByEngine")
