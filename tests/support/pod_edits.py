@@ -51,7 +51,7 @@ def labels(given: dict[str, str]) -> Edit:
     return lambda body: body["metadata"]["labels"].update(given)
 
 
-def annotations(given: dict[str, str]) -> Edit:
+def add_annotations(given: dict[str, str]) -> Edit:
     return lambda body: body["metadata"]["annotations"].update(given)
 
 
