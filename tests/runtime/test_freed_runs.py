@@ -110,7 +110,7 @@ async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_made(ope
     await provisioned(operator)
     await operator.resync.list_all()
     await operator.pass_time(minutes=10)
-    asked = [(request.verb, request.kind) for request in operator.store.requests]
+    asked: list[tuple[str, Kind]] = [(request.verb, request.kind) for request in operator.store.requests]
     assert (asked.count(LIST_PODS), asked.count(("create", Kind.POD))) == (1, 1)
     assert asked.index(LIST_PODS) < asked.index(("create", Kind.POD))
 

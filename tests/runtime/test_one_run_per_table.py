@@ -11,13 +11,13 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import ForbiddenError
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
 from tests.support.manifests import edited
-from tests.support.object_store import Fault, ObjectStore
+from tests.support.object_store import Fault, Json, ObjectStore
 from tests.support.virtual_time import VirtualTime
 
 YARD = "yard"
 
 
-def elsewhere(manifest: Manifest) -> Manifest:
+def elsewhere(manifest: Json) -> Json:
     """The same in the other namespace."""
     return edited(manifest, metadata__namespace=YARD)
 

@@ -97,5 +97,5 @@ async def end(operator: OperatorInMemory, pod: str) -> None:
     """The run's driver succeeds."""
     body = operator.store.peek(Kind.POD, SHOP, pod) or {}
     run = operator.store.peek(Kind.RUN, SHOP, body["metadata"]["ownerReferences"][0]["name"]) or {}
-    result = {"write": {"rows": 12, "files": 1}} if run["spec"]["type"] == "Write" else {}
+    result: dict[str, Any] = {"write": {"rows": 12, "files": 1}} if run["spec"]["type"] == "Write" else {}
     await operator.end_pod(pod, **result)

@@ -19,6 +19,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.naming import FINALIZER, owner_reference, run_labels
+from paimon_operator.core.spec.context import TableContext
 
 Json = dict[str, Any]
 
@@ -28,7 +29,7 @@ CREATED = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOW = datetime(2026, 11, 21, 8, 10, tzinfo=UTC)
 """A Saturday morning; the usual `now` of decisions."""
 
-ORDERS = {
+ORDERS: Json = {
     "columns": [
         {"name": "order_id", "type": "BIGINT"},
         {"name": "amount", "type": "DECIMAL(12,2)"},
@@ -37,7 +38,7 @@ ORDERS = {
     "primaryKeys": ["order_id"],
 }
 """A keyed table of three columns."""
-EVENTS = {"columns": [{"name": "at", "type": "TIMESTAMP(6)"}, {"name": "what", "type": "STRING"}]}
+EVENTS: Json = {"columns": [{"name": "at", "type": "TIMESTAMP(6)"}, {"name": "what", "type": "STRING"}]}
 """A table without keys."""
 
 
@@ -100,6 +101,11 @@ def table(
     stored = _stored(table_manifest(name, namespace, **spec), generation, **guarded)
     parsed = PaimonTable.model_validate(stored)
     return parsed if status is None else parsed.model_copy(update={"status": status})
+
+
+def context(table: PaimonTable, catalog_: PaimonCatalog | None = None) -> TableContext:
+    """The context at NOW of `table` in `catalog_` (default: the usual catalog)."""
+    return TableContext.build(table, catalog_ or catalog(), operator_facts(), NOW)
 
 
 def write(name: str = "import", *, mode: str = "Upsert", schedule: str | None = "*/15 * * * *", **files: Any) -> Json:

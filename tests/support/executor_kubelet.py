@@ -15,9 +15,10 @@ from typing import Any
 from kubernetes.client.exceptions import NotFoundException
 
 from paimon_operator.core.naming import ROLE_LABEL
+from tests.cluster.images.context import ENTRYPOINT
 from tests.support.executor_stage import ExecutorStage
 from tests.support.spark_home import SparkHome
-from tests.support.spark_process import ENTRYPOINT, environment
+from tests.support.spark_process import environment
 
 _LOOK_SECONDS = 0.3
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 
 from paimon_contract.job import Job, JobExecutors, JobSpark
 from paimon_operator.api.run.spec import PaimonRun
@@ -20,7 +20,7 @@ from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_po
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.storage.access import SecretKey, Variable
 from tests.cluster import programs
-from tests.cluster.apiserver import ApiServer
+from tests.cluster.apiserver import ApiServer, open_client
 
 CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
 IMAGE = "paimon-spark:for-tests"
@@ -30,6 +30,12 @@ CREDENTIALS = tuple(
     for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 )
 Object = dict[str, Any]
+CoreApi = Any
+"""A CoreV1Api of the client, which also takes JSON; its types ask for models."""
+
+
+def core_api(opened: client.ApiClient) -> CoreApi:
+    return client.CoreV1Api(opened)
 
 
 def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
@@ -94,7 +100,7 @@ class ExecutorStage:
 
     def __init__(self, server: ApiServer, namespace: str, *, restricted: bool = True) -> None:
         self.server, self.namespace = server, namespace
-        self.core: Any = client.CoreV1Api(config.new_client_from_config(str(server.kubeconfig)))
+        self.core = core_api(open_client(server.kubeconfig))
         enforce = {"pod-security.kubernetes.io/enforce": "restricted" if restricted else "privileged"}
         self.core.create_namespace({"metadata": {"name": namespace, "labels": enforce}})
         self.apply(*chart_objects(namespace))
@@ -151,20 +157,20 @@ class ExecutorStage:
         token: str = answer.status.token
         return token
 
-    def as_driver(self, pod: Any) -> Any:
+    def as_driver(self, pod: Any) -> CoreApi:
         """The API as the driver in this Pod uses it."""
         return self._as(self.token(pod))
 
-    def as_account(self, account: str = "paimon-driver") -> Any:
+    def as_account(self, account: str = "paimon-driver") -> CoreApi:
         """The API with a token of the account that is bound to no Pod."""
         answer = self.core.create_namespaced_service_account_token(account, self.namespace, {"spec": {}})
         return self._as(answer.status.token)
 
-    def _as(self, token: str) -> Any:
+    def _as(self, token: str) -> CoreApi:
         settings = client.Configuration()
         settings.host, settings.ssl_ca_cert = self.server.url, str(self.server.authority.certificate)
         settings.api_key = {"authorization": f"Bearer {token}"}
-        return client.CoreV1Api(client.ApiClient(settings))
+        return core_api(client.ApiClient(settings))
 
 
 def executor_of(pod: Any, data: Object, number: int = 1) -> Object:

@@ -14,6 +14,7 @@ import yaml
 from tests.support.watching import EventStream, applied
 
 Object = dict[str, Any]
+Objects = list[Object]
 PATIENCE_S = 500.0
 """The node's two cores may be busy with tests beside this one; whoever waits for less has a reason."""
 RESYNC_S = 10.0
@@ -51,9 +52,9 @@ class Kubectl:
         text = self.run("get", kind, name, "--ignore-not-found", "-o", "json")
         return json.loads(text) if text.strip() else None
 
-    def list(self, kind: str, selector: str = "") -> list[Object]:
+    def list(self, kind: str, selector: str = "") -> Objects:
         """All objects of the namespace that carry the labels."""
-        items: list[Object] = json.loads(self.run("get", kind, "-l", selector, "-o", "json"))["items"]
+        items: Objects = json.loads(self.run("get", kind, "-l", selector, "-o", "json"))["items"]
         return items
 
     def delete(self, kind: str, name: str, *, wait: bool = False, force: bool = False) -> None:
@@ -66,7 +67,7 @@ class Kubectl:
     ) -> Object | None:
         """Waits by a watch until `holds`. A failure shows the last state, which is what one needs to know then."""
 
-        def one(objects: list[Object]) -> object:
+        def one(objects: Objects) -> object:
             return holds(next(iter(objects), None))
 
         selection = ("--field-selector", f"metadata.name={name}")
@@ -76,17 +77,17 @@ class Kubectl:
         self,
         kind: str,
         selector: str,
-        holds: Callable[[list[Object]], object],
+        holds: Callable[[Objects], object],
         *,
         what: str,
         seconds: float = PATIENCE_S,
-    ) -> list[Object]:
+    ) -> Objects:
         """The same for all objects of the namespace that carry the labels."""
         return self._until(kind, ("-l", selector), holds, f"{kind} {selector}: not {what}", seconds)
 
     def _until(
-        self, kind: str, selection: tuple[str, str], holds: Callable[[list[Object]], object], what: str, seconds: float
-    ) -> list[Object]:
+        self, kind: str, selection: tuple[str, str], holds: Callable[[Objects], object], what: str, seconds: float
+    ) -> Objects:
         deadline = time.monotonic() + seconds
         seen = self._selected(kind, selection)
         if holds(list(seen.values())):

@@ -1,15 +1,20 @@
 """Run by lake_reader in pypaimon's environment: a JSON request per line of standard input, an answer per line."""
 
+from __future__ import annotations
+
 import datetime
 import decimal
 import json
 import os
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import fastavro
 
-ABSENT_BEFORE_1_0 = {
+Row = dict[str, Any]
+ABSENT_BEFORE_1_0: Row = {
     "_VALUE_STATS_COLS": None,
     "_EXTERNAL_PATH": None,
     "_FIRST_ROW_ID": None,
@@ -25,14 +30,14 @@ ABSENT_BEFORE_1_0 = {
 _read_avro = fastavro.reader
 
 
-def _read_with_defaults(*args, **kwargs):
+def _read_with_defaults(*args: Any, **kwargs: Any) -> Iterator[Any]:
     for record in _read_avro(*args, **kwargs):
         if isinstance(record, dict) and isinstance(record.get("_FILE"), dict):
             record["_FILE"] = {**ABSENT_BEFORE_1_0, **record["_FILE"]}
         yield record
 
 
-def _catalog_options(warehouse, env):
+def _catalog_options(warehouse: str, env: Mapping[str, str]) -> dict[str, str]:
     options = {"warehouse": warehouse}
     if warehouse.startswith("s3://"):
         options["s3.endpoint"] = env["AWS_ENDPOINT_URL"]
@@ -43,7 +48,7 @@ def _catalog_options(warehouse, env):
     return options
 
 
-def _as_json(value):
+def _as_json(value: object) -> str:
     if isinstance(value, decimal.Decimal):
         return str(value)
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
@@ -53,19 +58,19 @@ def _as_json(value):
     raise TypeError(type(value))
 
 
-def _rows(catalog, name):
+def _rows(catalog: Any, name: str) -> list[Row]:
     table = catalog.get_table(name)
     builder = table.new_read_builder()
     rows = builder.new_read().to_arrow(builder.new_scan().plan().splits()).to_pylist()
     return sorted(rows, key=_first_value)
 
 
-def _first_value(row):
+def _first_value(row: Row) -> tuple[bool, Any]:
     value = next(iter(row.values()))
     return (True, 0) if value is None else (False, value)
 
 
-def _answer(request):
+def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     from pypaimon import CatalogFactory  # noqa: PLC0415  (after fastavro is patched)
 
     try:

@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Clock, Kind, Manifest
@@ -19,6 +19,7 @@ from paimon_operator.errors import AlreadyExistsError, KubernetesError, NotFound
 
 Verb = Literal["get", "list", "create", "delete", "apply_status", "set_finalizers", "release"]
 Json = dict[str, Any]
+AnswerT = TypeVar("AnswerT")
 _READS = frozenset({"get", "list"})
 
 
@@ -92,7 +93,7 @@ class ObjectStore:
 
     def restore(self, bodies: Sequence[Manifest]) -> None:
         """Replaces everything by `bodies`, complete objects as another process left them behind."""
-        self._objects = {(Kind(b["kind"]), b["metadata"]["namespace"], b["metadata"]["name"]): b for b in bodies}
+        self._objects = {(Kind(b["kind"]), b["metadata"]["namespace"], b["metadata"]["name"]): dict(b) for b in bodies}
         newest = max(int(body["metadata"]["resourceVersion"]) for body in bodies)
         self._versions = itertools.count(newest + 1)
 
@@ -223,7 +224,7 @@ class ObjectStore:
             self.faults.remove(fault)
             raise fault.error
 
-    def _after(self, verb: Verb, kind: Kind, answer: Any) -> Any:
+    def _after(self, verb: Verb, kind: Kind, answer: AnswerT) -> AnswerT:
         if self._death == (len(self.writes) - 1, True) and verb not in _READS:
             self.dead = True
             raise KilledError
@@ -250,6 +251,7 @@ class Told:
         return [reason for _, reason, _ in self.events[name]]
 
 
-def _copied(document: Any) -> Any:
+def _copied(document: AnswerT) -> AnswerT:
     """A copy by way of JSON, as on the wire; several times faster than deepcopy."""
-    return json.loads(json.dumps(document))
+    copy: AnswerT = json.loads(json.dumps(document))
+    return copy

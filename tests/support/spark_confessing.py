@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from typing import Any
+from unittest import mock
 
 from spark_apps.catalog.session import Session
 from spark_apps.driver import main
@@ -31,5 +32,5 @@ def confess(self: Session) -> None:
     close(self)
 
 
-Session.close = confess  # type: ignore[method-assign]
-sys.exit(main.main(sys.argv[1:]))
+with mock.patch.object(Session, "close", confess):
+    sys.exit(main.main(sys.argv[1:]))

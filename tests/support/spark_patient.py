@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+from unittest import mock
 
 from spark_apps.catalog import session
 from spark_apps.driver import main
-from spark_apps.progress import SPARK_READY
+from spark_apps.progress import SPARK_READY, log_step
 
 
 def log_and_wait(step: str) -> None:
-    main.log_step(step)
+    log_step(step)
     jvm, until = os.getppid(), time.monotonic() + float(os.environ["PATIENCE_S"])
     while step == SPARK_READY and time.monotonic() < until:
         time.sleep(0.2)  # the pause is the point
@@ -23,5 +24,5 @@ def log_and_wait(step: str) -> None:
             os._exit(1)  # no container is there to take this process along
 
 
-session.log_step = log_and_wait
-sys.exit(main.main(sys.argv[1:]))
+with mock.patch.object(session, "log_step", log_and_wait):
+    sys.exit(main.main(sys.argv[1:]))

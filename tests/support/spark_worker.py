@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -25,6 +26,7 @@ from pyspark.sql import SparkSession
 from paimon_contract import environment
 from paimon_contract.job import Job, JobError
 from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
 from spark_apps.driver import main as driver
@@ -64,17 +66,13 @@ def _perform(request: dict[str, Any], job: Job) -> list[Any]:
 @contextlib.contextmanager
 def _hive_options(options: dict[str, str]) -> Iterator[None]:
     """The driver's engine has `options` over those that engines.yaml gives to a catalog in Hive."""
-    usual = driver.load_engine
 
     def with_options(identifier: str) -> Engine:
-        engine = usual(identifier)
+        engine = load_engine(identifier)
         return replace(engine, hive_catalog_options={**engine.hive_catalog_options, **options})
 
-    driver.load_engine = with_options
-    try:
+    with mock.patch.object(driver, "load_engine", with_options):
         yield
-    finally:
-        driver.load_engine = usual
 
 
 def _die(moment: str, job: Job) -> list[Any]:
@@ -101,11 +99,8 @@ def _replacing(request: dict[str, Any]) -> Iterator[None]:
                 file.write_text(request["by"])
         return entry
 
-    Ledger.begin = replacing  # type: ignore[method-assign]
-    try:
+    with mock.patch.object(Ledger, "begin", replacing):
         yield
-    finally:
-        Ledger.begin = begin  # type: ignore[method-assign]
 
 
 def _session() -> SparkSession:
@@ -155,9 +150,9 @@ def _run_outside(statement: str, warehouse: str) -> None:
 def main() -> None:
     _session()  # first, lest the options of the first job become everybody's
     _forget_session()
-    Session.close = _close  # type: ignore[method-assign]
-    hive_locks.STALE_AFTER_S = int(os.environ.get("HIVE_LOCK_STALE_AFTER_S", hive_locks.STALE_AFTER_S))  # type: ignore[misc]
-    serve(answer)
+    stale_after_s = int(os.environ.get("HIVE_LOCK_STALE_AFTER_S", hive_locks.STALE_AFTER_S))
+    with mock.patch.object(Session, "close", _close), mock.patch.object(hive_locks, "STALE_AFTER_S", stale_after_s):
+        serve(answer)
 
 
 main()

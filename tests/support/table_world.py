@@ -18,9 +18,10 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
+from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.conditions import Finding, false, replaced, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.decision import Create, Decision, Delete
+from paimon_operator.core.decision import Action, Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
 from paimon_operator.core.table.observed import TableObserved, Wanted
@@ -42,20 +43,20 @@ class TableWorld:
     runs: list[PaimonRun] = field(default_factory=list)
     created: list[PaimonRun] = field(default_factory=list)
     """Every run that was ever made, in order."""
-    decisions: list[Decision[Any]] = field(default_factory=list)
+    decisions: list[Decision[TableStatus]] = field(default_factory=list)
 
-    def reconcile(self) -> Decision[Any]:
+    def reconcile(self) -> Decision[TableStatus]:
         """One look, decided and carried out."""
         decision = self.decide()
         self.carry_out(decision)
         return decision
 
-    def decide(self) -> Decision[Any]:
+    def decide(self) -> Decision[TableStatus]:
         """One look, decided only."""
         observed = replace(self.observed, catalog=self.catalog, runs=tuple(self.runs))
         return plan(Wanted(table=self.table, operator=self.operator), observed, self.now)
 
-    def carry_out(self, decision: Decision[Any]) -> None:
+    def carry_out(self, decision: Decision[TableStatus]) -> None:
         """Finalizer, status, actions: in the runtime's order."""
         self.decisions.append(decision)
         finalizers = {"keep": self.table.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
@@ -66,7 +67,7 @@ class TableWorld:
         for action in decision.actions:
             self._act(action)
 
-    def settle(self, limit: int = 10) -> Decision[Any]:
+    def settle(self, limit: int = 10) -> Decision[TableStatus]:
         """Looks until nothing changes any more."""
         for _ in range(limit):
             before = (self.table, list(self.runs))
@@ -181,7 +182,7 @@ class TableWorld:
         changed = run.model_copy(update={"status": run.status.model_copy(update=update)})
         self.runs[self.runs.index(run)] = changed
 
-    def _act(self, action: Create | Delete) -> None:
+    def _act(self, action: Action) -> None:
         if isinstance(action, Delete):
             run = next(run for run in self.runs if run.metadata.uid == action.uid)
             if run.status.completion_time is not None:
@@ -190,6 +191,7 @@ class TableWorld:
                 metadata = run.metadata.model_copy(update={"deletion_timestamp": self.now})
                 self.runs[self.runs.index(run)] = run.model_copy(update={"metadata": metadata})
             return
+        assert isinstance(action, Create), f"a table's plan never asks for {action}"
         if any(run.metadata.name == action.body["metadata"]["name"] for run in self.runs):
             return  # 409: it is ours
         number = len(self.created) + 1
@@ -205,6 +207,25 @@ class TableWorld:
 
 def _subject(run: PaimonRun) -> str:
     return registry.OPERATIONS.of(run.spec.type).target(run).subject or ""
+
+
+def status_of(decision: Decision[TableStatus]) -> TableStatus:
+    """The status that a decision stores."""
+    assert decision.status is not None
+    return decision.status
+
+
+def run_named_by(decision: Decision[TableStatus]) -> ActiveRun:
+    """The active run in the status that a decision stores."""
+    active = status_of(decision).active_run
+    assert active is not None
+    return active
+
+
+def delay_of(decision: Decision[TableStatus]) -> timedelta:
+    """The time after which a decision asks for the next reconciliation."""
+    assert decision.requeue_after is not None
+    return decision.requeue_after
 
 
 def is_true(condition: Condition) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import engine_coverage
+from tools.engines.fetch import JARS_DIR_VARIABLE
 
 CASE = '<testcase classname="{0}" name="{1}">{2}</testcase>'
 IN_SPARK = [
@@ -29,7 +30,7 @@ def report(directory: Path, cases: list[tuple[str, str, str]]) -> str:
 
 @pytest.fixture(autouse=True)
 def no_jars_directory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(engine_coverage.JARS_DIR_VARIABLE, raising=False)
+    monkeypatch.delenv(JARS_DIR_VARIABLE, raising=False)
 
 
 def test_an_engine_that_passed_wherever_engines_differ_was_tested(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_an_engine_whose_jar_is_there_but_was_not_used_is_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "paimon-spark-3.5_2.12-1.4.2.jar").touch()
-    monkeypatch.setenv(engine_coverage.JARS_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(JARS_DIR_VARIABLE, str(tmp_path))
     others = [(module, "test_a[paimon-0.9]", "") for module, _, _ in WHOLE]
     with pytest.raises(SystemExit, match=r"paimon-1\.4 in tests\.spark\.test_provision, .*paimon-1\.4 in tests\.e2e"):
         engine_coverage.main(report(tmp_path, others), "paimon-0.9")

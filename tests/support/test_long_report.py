@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def lines(files: tuple[str, str]) -> list[dict[str, object]]:
 def test_a_call_that_passes_adds_a_line_with_commit_time_and_what_it_ran(
     tmp_path: Path, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_report.time, "time", lambda: 1_800_000_600.0)
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_600.0)
     report = junit(tmp_path, "one.xml", PASSED, OF_CLASS)
     assert long_report.main(*files, "abc1234-dirty", "1800000000", report) == 0
     (line,) = lines(files)

@@ -14,11 +14,12 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
 from paimon_operator.core.commits.commit_safety import commit_safe, protection_of
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.storage.commit_protection import Protection
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
-FIXED = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
+FIXED: dict[str, Any] = {"bucket": {"type": "Fixed", "fixed": {"count": 2}}}
 LOCKS = frozenset({"PostgreSQL", "Hive"})
 NO_LOCK: frozenset[str] = frozenset()
 COMMIT = {"snapshotId": 813, "commitUser": "flink", "kind": "APPEND", "time": "2026-11-21T08:00:00Z"}
@@ -163,7 +164,7 @@ def test_what_protects_a_catalog_is_read_from_its_manifest_and_its_engine(spec: 
 )
 def test_a_catalog_sums_its_tables_up(metastore: Any, counts: tuple[int, int], says: str, message: str) -> None:
     catalog = builders.catalog(metastore=metastore)
-    guarded = catalog.metadata.model_copy(update={"finalizers": (builders.FINALIZER,)})
+    guarded = catalog.metadata.model_copy(update={"finalizers": (FINALIZER,)})
     observed = CatalogObserved(tables=7, declared=counts[0], found=counts[1])
     decision = plan_catalog(
         catalog.model_copy(update={"metadata": guarded}), observed, builders.operator_facts(), builders.NOW

@@ -209,7 +209,8 @@ CLAIMS = st.tuples(st.sampled_from("abcd"), st.integers(0, 3), st.booleans(), st
 
 @given(st.lists(CLAIMS | st.sampled_from("abcd"), max_size=20))
 def test_after_any_history_each_table_has_exactly_one_holder(history: list[Any]) -> None:
-    claims, there = TableClaimIndex(), {}
+    claims = TableClaimIndex()
+    there: dict[str, PaimonTable] = {}
     for step in history:
         if isinstance(step, str):
             claims.remove("shop", step)

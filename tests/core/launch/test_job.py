@@ -17,7 +17,6 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import storage
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.operations.data.write import write_hash
-from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.storage.access import SecretKey
 from paimon_operator.errors import RunEnvironmentError, SpecError
 from tests.support import builders
@@ -216,7 +215,7 @@ def decided(**trigger: Any) -> dict[str, Any]:
 
 
 def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
-    context = TableContext.build(TABLE, builders.catalog(), builders.operator_facts(), builders.NOW)
+    context = builders.context(TABLE)
     assert job(run(type="Provision", **decided(specHash=context.wanted_hash)))["provision"]
 
 

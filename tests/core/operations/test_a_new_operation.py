@@ -94,7 +94,7 @@ FILES = {
     "contract/create_tag.py": CONTRACT,
     "spark/create_tag.py": SPARK_SIDE,
 }
-TAGGED = {"type": "CreateTag", "createTag": {"name": "release-7"}, "compact": None}
+TAGGED: dict[str, Any] = {"type": "CreateTag", "createTag": {"name": "release-7"}, "compact": None}
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +185,6 @@ def a_session(tags: dict[str, int]) -> SimpleNamespace:
 def job_of(operator: OperatorInMemory, run: str) -> str:
     """The job in the run's ConfigMap."""
     bodies = (operator.store.peek(Kind.CONFIG_MAP, SHOP, name) for name in operator.store.names(Kind.CONFIG_MAP))
-    jobs = [text for body in bodies if body is not None for text in body["data"].values()]
+    jobs: list[str] = [text for body in bodies if body is not None for text in body["data"].values()]
     (found,) = (text for text in jobs if json.loads(text)["run"]["name"] == run)
     return found

@@ -218,8 +218,7 @@ MAKING = found(ConditionType.READY, ConditionStatus.UNKNOWN, Reason.PROVISIONING
 def test_a_users_run_reports_what_it_waits_for(status: TableStatus, words: str, *, deleted: bool) -> None:
     story = Story(named=False, trigger=None)
     story.carry_out(Decision(status=None, finalizer="add"))
-    gone = {"metadata": {"deletionTimestamp": builders.NOW}} if deleted else {}
-    story.table = builders.table(status=status, **gone)
+    story.table = builders.table(status=status, metadata={"deletionTimestamp": builders.NOW} if deleted else None)
     story.reconcile()
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForTable"
     assert words in story.message()

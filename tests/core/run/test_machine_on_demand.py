@@ -12,14 +12,14 @@ from paimon_operator.api.run.status import FailureClass, Phase, RunTrigger
 from paimon_operator.core.decision import Decision
 from tests.support import builders, pods
 from tests.support.run_story import NOT_THERE, Story, at_work, deleted
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, status_of
 
 BY_HAND: dict[str, Any] = {"trigger": None}
 EXPIRY: dict[str, Any] = {"type": "ExpireSnapshots", "compact": None}
 SOME = {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
 EVERY_NIGHT = {"mode": "Dedicated", "full": {"schedule": "0 3 * * *"}}
 DAILY = {
-    "columns": [{"name": "dt", "type": "STRING"}, *builders.ORDERS["columns"]],  # type: ignore[misc]
+    "columns": [{"name": "dt", "type": "STRING"}, *builders.ORDERS["columns"]],
     "primaryKeys": ["dt", "order_id"],
     "partitionKeys": ["dt"],
 }
@@ -58,7 +58,7 @@ def test_its_turn_comes_by_age_among_users_runs_and_due_work() -> None:
     seen.runs += asked
     seen.wait(days=1)
     order = []
-    while seen.reconcile().status.active_run:
+    while status_of(seen.reconcile()).active_run:
         if seen.active.status.phase is None:
             order.append(seen.active.metadata.name)
             seen.finish()
@@ -69,7 +69,7 @@ def test_its_turn_comes_by_age_among_users_runs_and_due_work() -> None:
 def test_deleted_before_its_turn_it_never_starts() -> None:
     seen = ready()
     seen.runs.append(builders.run("by-hand", table=seen.table, metadata={"deletionTimestamp": builders.NOW}))
-    assert seen.settle().status.active_run is None
+    assert status_of(seen.settle()).active_run is None
 
 
 @pytest.mark.parametrize("asked", [{}, EXPIRY], ids=["compaction", "expiry"])

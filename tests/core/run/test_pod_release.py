@@ -29,7 +29,7 @@ from tests.support.run_story import (
 )
 
 SECOND_POD = [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
-KILLED = {"deleting": pods.STARTED}
+KILLED: Json = {"deleting": pods.STARTED}
 """Deleted by force: its grace period ended at once."""
 UNTIL_GIVEN_UP = timedelta(seconds=pods.DEADLINE_S) + 2 * MINUTES
 LAST_SEEN = [pods.running(), pods.collected(pods.running()), pods.waiting(), pods.collected(pods.waiting())]

@@ -13,7 +13,6 @@ from pydantic import Field
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.table.writes import Files, Source, Write
 from paimon_operator.core.operations.data.write import write_hash
-from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import DesiredColumn, DesiredTable, desired_table, fingerprint
 from tests.support import builders
 
@@ -40,7 +39,7 @@ GOLDEN: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def desired(**spec: Any) -> DesiredTable:
-    context = TableContext.build(builders.table(**spec), builders.catalog(), builders.operator_facts(), builders.NOW)
+    context = builders.context(builders.table(**spec))
     return desired_table(context.spec, context.effective)
 
 
@@ -76,7 +75,7 @@ def test_a_new_optional_field_changes_no_hash_of_a_table_that_does_not_use_it(
 
 def test_a_new_field_that_is_used_changes_the_hash() -> None:
     table = of_the_next_release(desired())
-    column = replace(table.columns[0], default_value="0")
+    column = ColumnOfTheNextRelease(**vars(table.columns[0]) | {"default_value": "0"})
     changes: list[dict[str, Any]] = [
         {"renamed_from": "o"},
         {"labels": {"a": "b"}},

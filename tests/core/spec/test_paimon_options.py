@@ -17,7 +17,7 @@ from tests.support import builders
 
 
 def options_of(**spec: Any) -> dict[str, str]:
-    context = TableContext.build(builders.table(**spec), builders.catalog(), builders.operator_facts(), builders.NOW)
+    context = builders.context(builders.table(**spec))
     return table_options(context.spec, context.effective)
 
 
@@ -69,7 +69,7 @@ def test_options_of_a_manifest(sentence: str, spec: dict[str, Any], expected: di
 
 def test_retention_that_the_catalog_gives_becomes_the_tables_option() -> None:
     catalog = builders.catalog(tableDefaults={"retention": {"snapshots": {"timeRetained": "7d"}}})
-    context = TableContext.build(builders.table(), catalog, builders.operator_facts(), builders.NOW)
+    context = builders.context(builders.table(), catalog)
     assert table_options(context.spec, context.effective) == {"bucket": "-1", "snapshot.time-retained": "7 d"}
 
 

@@ -14,7 +14,7 @@ from paimon_operator.core.decision import Delete, Refusal
 from paimon_operator.core.table.deletion import SKIP_DROP
 from paimon_operator.core.table.observed import TableObserved
 from tests.support import builders
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, delay_of, run_named_by
 
 
 def world(policy: str = "Delete", *, ready: bool = True, busy: bool = False) -> TableWorld:
@@ -150,8 +150,8 @@ def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() ->
         assert "no answer from s3" in message
         assert "deletionPolicy" in message
         assert SKIP_DROP in message
-        assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
-        seen.now += decision.requeue_after
+        assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
+        seen.now += delay_of(decision)
         seen.settle()
     assert len(names) == 12, "each try has a name of its own"
     seen.finish("Drop", dropped=True)
@@ -165,7 +165,7 @@ def test_every_failure_of_drop_is_tried_again(class_: FailureClass) -> None:
     seen.delete()
     seen.settle()
     seen.fail(class_, Reason.DRIVER_FAILED)
-    seen.now += seen.settle().requeue_after
+    seen.now += delay_of(seen.settle())
     seen.settle()
     assert seen.started[-2:] == [("Drop", ""), ("Drop", "")]
 
@@ -272,7 +272,7 @@ def test_a_drop_that_was_named_and_never_made_is_made() -> None:
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
     seen.settle()
-    assert [run.metadata.name for run in seen.created[-1:]] == [decision.status.active_run.name]
+    assert [run.metadata.name for run in seen.created[-1:]] == [run_named_by(decision).name]
 
 
 def test_a_strangers_run_of_the_drops_name_holds_it_up_and_the_status_says_so() -> None:
@@ -280,7 +280,7 @@ def test_a_strangers_run_of_the_drops_name_holds_it_up_and_the_status_says_so() 
     seen.delete()
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
-    seen.runs.append(builders.run(decision.status.active_run.name, table=seen.table))
+    seen.runs.append(builders.run(run_named_by(decision).name, table=seen.table))
     assert seen.settle().actions == ()
     assert not released(seen)
     assert seen.says("Stalled") == ("True", Reason.NAME_TAKEN)

@@ -13,7 +13,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, Phase
 from paimon_operator.core.decision import Create, Decision
 from tests.support import builders
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, run_named_by
 
 COLUMNS = builders.ORDERS["columns"]
 EDITS: list[dict[str, Any]] = [
@@ -124,14 +124,14 @@ class TableHistory(RuleBasedStateMachine):
         named = world.table.status.active_run
         creates = [action for action in decision.actions if isinstance(action, Create)]
         assert len(creates) <= 1, "at most one run is started by a decision"
-        if creates and named is not None and decision.status.active_run.name != named.name:
+        if creates and named is not None and run_named_by(decision).name != named.name:
             ended = [run for run in world.runs if run.metadata.name == named.name and run.status.completion_time]
             gone = all(run.metadata.name != named.name for run in world.runs)
             assert ended or gone, f"{named.name} is still at work"
         alive = [run for run in world.runs if run.status.phase in (Phase.LAUNCHING, Phase.RUNNING)]
         assert not (creates and alive), "a run is started while another one has a Pod"
         if creates:
-            assert creates[0].body["metadata"]["name"] == decision.status.active_run.name, "intent before act"
+            assert creates[0].body["metadata"]["name"] == run_named_by(decision).name, "intent before act"
             assert world.table.spec.deletion_policy or creates[0].body["spec"]["type"] != "Drop"
         if decision.requeue_after is not None:
             assert decision.requeue_after > timedelta(0), "a look that asks for itself at once would never end"

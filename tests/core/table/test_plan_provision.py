@@ -13,7 +13,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from tests.support import builders
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, delay_of
 
 
 def world(**spec: Any) -> TableWorld:
@@ -104,7 +104,7 @@ def test_an_edit_there_and_back_again_is_realised_each_time_under_a_name_of_its_
 
 
 def with_compaction(mode: str | None) -> PaimonCatalog:
-    return builders.catalog(**({"tableDefaults": {"compaction": {"mode": mode}}} if mode else {}))
+    return builders.catalog(tableDefaults={"compaction": {"mode": mode}} if mode else None)
 
 
 def test_a_catalogs_default_there_and_back_again_is_realised_each_time() -> None:
@@ -230,8 +230,8 @@ def test_a_table_that_is_someone_elses_is_stalled_and_looked_at_again_because_it
         seen.fail(FailureClass.SPEC, reason, "the table belongs to other/shop/orders")
         decision = seen.settle()
         assert (seen.says("Stalled"), seen.says("Ready")) == (("True", reason), ("False", reason))
-        assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
-        seen.now += decision.requeue_after
+        assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
+        seen.now += delay_of(decision)
     seen.settle()
     seen.finish("Provision", created=False)
     seen.settle()
@@ -278,8 +278,8 @@ def test_everything_else_is_tried_again_after_1_to_15_minutes_and_stalled_meanwh
     decision = seen.settle()
     assert seen.says("Stalled") == ("True", Reason.BUCKET_NOT_FOUND)
     assert "tried again at" in seen.condition("Stalled").message
-    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
-    seen.now += decision.requeue_after - timedelta(seconds=1)
+    assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
+    seen.now += delay_of(decision) - timedelta(seconds=1)
     seen.settle()
     assert len(seen.created) == 1, "not before its time"
     seen.wait(seconds=1)
@@ -301,17 +301,18 @@ def test_a_job_of_another_release_is_replaced_by_a_new_run_at_once_but_only_once
     seen.fail(FailureClass.ENVIRONMENT, Reason.JOB_UNREADABLE, "the image is of another release")
     decision = seen.settle()
     assert len(seen.created) == 2
-    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+    assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
 
 
 def test_retries_double_and_never_share_a_name_with_a_failed_run() -> None:
-    seen, delays = world(), []
+    seen = world()
+    delays: list[timedelta] = []
     seen.settle()
     for _ in range(8):
         seen.fail(FailureClass.ENVIRONMENT, Reason.BUCKET_NOT_FOUND)
         decision = seen.settle()
-        delays.append(decision.requeue_after)
-        seen.now += decision.requeue_after
+        delays.append(delay_of(decision))
+        seen.now += delay_of(decision)
         seen.settle()
     assert delays[0] < delays[1] < delays[2] < delays[3]
     assert max(delays) <= timedelta(minutes=15)
@@ -335,7 +336,7 @@ def test_finished_runs_beyond_the_history_limits_are_deleted_oldest_first() -> N
     seen.settle()
     for _ in range(4):
         seen.fail(FailureClass.ENVIRONMENT, Reason.BUCKET_NOT_FOUND)
-        seen.now += seen.settle().requeue_after
+        seen.now += delay_of(seen.settle())
         seen.settle()
     failed = [run.metadata.name for run in seen.runs if run.status.completion_time]
     assert failed == [run.metadata.name for run in seen.created[2:4]]

@@ -11,9 +11,9 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.status import WriteState
+from paimon_operator.api.table.status import LastDecision, WriteState
 from tests.support import builders
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, delay_of
 
 DEDICATED = {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}}
 
@@ -27,6 +27,12 @@ def world(engine: str = "paimon-1.4", **spec: Any) -> TableWorld:
 
 def write_state(seen: TableWorld, index: int = 0) -> WriteState:
     return seen.table.status.writes[index]
+
+
+def last_decision(seen: TableWorld, index: int = 0) -> LastDecision:
+    decision = write_state(seen, index).decision
+    assert decision is not None
+    return decision
 
 
 @pytest.mark.parametrize(
@@ -142,15 +148,13 @@ def test_suspended_ticks_are_made_up_for_once() -> None:
     seen.edit(suspend=True)
     seen.wait(days=7)
     assert seen.work_off() == []
-    assert write_state(seen).decision is not None
-    assert write_state(seen).decision.reason == Reason.SUSPENDED
+    assert last_decision(seen).reason == Reason.SUSPENDED
     seen.edit(suspend=False)
     assert seen.work_off() == [("Write", "import")]
 
 
 def why_not_now(seen: TableWorld) -> str:
-    decision = write_state(seen).decision
-    assert decision is not None
+    decision = last_decision(seen)
     return f"{decision.result}: {decision.message}"
 
 
@@ -173,10 +177,10 @@ def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_
     due = seen.table.status.active_run.due_time if seen.table.status.active_run else None
     seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
     decision = seen.settle()
-    assert timedelta(minutes=1) <= decision.requeue_after <= timedelta(minutes=15)
+    assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
     assert why_not_now(seen).startswith("Waiting: run orders-write-")
     assert "the next try is at 20" in why_not_now(seen)
-    seen.now += decision.requeue_after
+    seen.now += delay_of(decision)
     seen.settle()
     active = seen.table.status.active_run
     assert active is not None
@@ -198,7 +202,7 @@ def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: Failure
     decision = seen.settle()
     assert decision.requeue_after == timedelta(minutes=50), "the next full hour"
     assert why_not_now(seen).endswith("failed and is not repeated; it waits for its next tick")
-    seen.now += decision.requeue_after
+    seen.now += delay_of(decision)
     assert seen.work_off() == [("Write", "import")]
 
 
@@ -222,8 +226,9 @@ def test_failures_in_a_row_are_counted_until_a_success() -> None:
         seen.settle()
         seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
         seen.settle()
-        assert write_state(seen).failure is not None
-        assert write_state(seen).failure.count == expected
+        failure = write_state(seen).failure
+        assert failure is not None
+        assert failure.count == expected
 
 
 def test_one_failing_operation_does_not_keep_the_others_from_working() -> None:
@@ -296,7 +301,7 @@ def test_a_failure_is_never_said_to_be_tried_again_at_a_time_that_has_passed() -
     seen.wait(minutes=15)
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
-    seen.now += seen.settle().requeue_after
+    seen.now += delay_of(seen.settle())
     seen.settle()
     message = seen.condition("Healthy").message
     assert f"(being tried again by run {seen.active.metadata.name})" in message
@@ -344,7 +349,7 @@ def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_su
     assert state.full.failure is None
     assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
     assert decision.requeue_after is not None
-    seen.now += decision.requeue_after
+    seen.now += delay_of(decision)
     assert seen.work_off() == [("Compact", "Minor")]
     assert seen.says("Healthy")[0] == "True"
 
@@ -356,8 +361,7 @@ def test_a_table_that_never_came_up_has_no_scheduled_work() -> None:
     seen.wait(days=2)
     seen.settle()
     assert seen.started == [("Provision", "")]
-    assert write_state(seen).decision is not None
-    assert write_state(seen).decision.reason == Reason.TABLE_DIFFERS
+    assert last_decision(seen).reason == Reason.TABLE_DIFFERS
 
 
 def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() -> None:

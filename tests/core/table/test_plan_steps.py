@@ -14,7 +14,7 @@ from paimon_operator.core.decision import Create
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.table.observed import TableObserved
 from tests.support import builders
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, run_named_by
 
 
 def world(**spec: Any) -> TableWorld:
@@ -40,7 +40,7 @@ def test_in_a_namespace_that_goes_away_nothing_is_started_and_no_finalizer_added
 def test_the_run_is_named_in_the_status_by_the_decision_that_creates_it() -> None:
     (create,) = world().decide().actions
     assert isinstance(create, Create)
-    assert create.body["metadata"]["name"] == world().decide().status.active_run.name
+    assert create.body["metadata"]["name"] == run_named_by(world().decide()).name
     assert create.owner_uid == "uid-of-orders"
 
 
@@ -173,7 +173,7 @@ def test_a_run_that_was_named_and_never_made_is_made_under_the_same_name() -> No
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
     seen.settle()
-    assert [run.metadata.name for run in seen.created] == [decision.status.active_run.name]
+    assert [run.metadata.name for run in seen.created] == [run_named_by(decision).name]
 
 
 def test_a_run_that_was_made_and_not_recorded_is_found_again() -> None:
@@ -209,7 +209,7 @@ def named_only(seen: TableWorld) -> str:
     """The status names a run, and the process was killed before it made it."""
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
-    return str(decision.status.active_run.name)
+    return str(run_named_by(decision).name)
 
 
 DUE_AT_NINE = {"mode": "Dedicated", "full": {"schedule": "0 9 * * *"}}
@@ -235,11 +235,11 @@ def test_a_strangers_run_of_the_right_name_is_never_the_active_run(
     seen.settle()
     seen.wait(hours=1)
     name = named_only(seen)
-    owner = {} if ours else {"metadata": {"ownerReferences": []}}
-    stranger = builders.run(name, table=seen.table, **spec, **owner)
+    metadata: dict[str, Any] = {} if ours else {"ownerReferences": []}
+    stranger = builders.run(name, table=seen.table, metadata=metadata, **spec)
     seen.runs.append(stranger)
     decision = seen.settle()
-    active = seen.table.status.active_run
+    active = run_named_by(decision)
     assert (active.name, active.uid) == (name, None), sentence
     assert (seen.says("Stalled"), decision.actions) == (("True", Reason.NAME_TAKEN), ())
     assert name in seen.condition("Stalled").message
@@ -301,8 +301,8 @@ def test_a_user_asks_for_a_compaction_and_the_table_names_their_run() -> None:
     asked = builders.run("by-hand", table=seen.table)
     seen.runs.append(asked)
     decision = seen.reconcile()
-    assert decision.status.active_run.name == "by-hand"
-    assert decision.status.active_run.uid == asked.metadata.uid
+    assert run_named_by(decision).name == "by-hand"
+    assert run_named_by(decision).uid == asked.metadata.uid
     assert decision.actions == (), "the user has made the run already"
 
 

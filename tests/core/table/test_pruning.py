@@ -12,7 +12,7 @@ from paimon_operator.core.table.pruning import outlived
 from tests.support import builders
 
 TABLE = builders.table()
-OURS = {"trigger": {"type": "Schedule"}}
+OURS: dict[str, Any] = {"trigger": {"type": "Schedule"}}
 ONE_EACH = RunPolicy(successful_runs_history_limit=1, failed_runs_history_limit=1)
 
 

@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
-from tests.support.table_world import TableWorld
 
 ENGINES = tuple(builders.engines())
 
 
-def refused(engine: str = "paimon-1.4", **spec: object) -> list[str]:
-    seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine))
-    return [str(error) for error in broken_rules(TableContext.build(seen.table, seen.catalog, seen.operator, seen.now))]
+def refused(engine: str = "paimon-1.4", **spec: Any) -> list[str]:
+    context = builders.context(builders.table(**spec), builders.catalog(engine=engine))
+    return [str(error) for error in broken_rules(context)]
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from paimon_operator.api.table.options import ALLOWED_IN_WRITES, ALLOWED_OPTIONS, ALLOWED_PREFIXES, OPTION_FIELDS
-from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
-from tests.support.table_world import TableWorld
 
 DANGEROUS = re.compile(r"path|extern|callback|url|uri|class|prefix|branch|catalog|custom|directory|metastore|http|user")
 ENGINES = tuple(builders.engines())
 
 
-def refused(engine: str, **spec: object) -> list[str]:
-    seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine))
-    return [
-        error.field for error in broken_rules(TableContext.build(seen.table, seen.catalog, seen.operator, seen.now))
-    ]
+def refused(engine: str, **spec: Any) -> list[str]:
+    context = builders.context(builders.table(**spec), builders.catalog(engine=engine))
+    return [error.field for error in broken_rules(context)]
 
 
 def dangerous(engine: str) -> list[str]:

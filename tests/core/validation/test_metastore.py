@@ -6,19 +6,16 @@ from typing import Any
 
 import pytest
 
-from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.metastore import names_of
 from tests.support import builders
 
-HIVE = {"metastore": {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}}
+HIVE: dict[str, Any] = {"metastore": {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}}
 UPPER = {"columns": [{"name": "Id", "type": "BIGINT"}, {"name": "v", "type": "STRING"}]}
 
 
 def blamed(catalog: dict[str, Any], **spec: Any) -> list[str]:
-    context = TableContext.build(
-        builders.table(**spec), builders.catalog(**catalog), builders.operator_facts(), builders.NOW
-    )
+    context = builders.context(builders.table(**spec), builders.catalog(**catalog))
     return [error.field for error in names_of(context)]
 
 
@@ -49,7 +46,6 @@ def test_usual_names_are_right_for_hive() -> None:
 def test_a_catalog_whose_only_database_hive_does_not_accept_is_refused(
     namespace: str, databases: tuple[str, ...], right: bool
 ) -> None:
-    listed = {"allowedDatabases": databases} if databases else {}
-    catalog = builders.catalog("lake", namespace, **HIVE, **listed)
+    catalog = builders.catalog("lake", namespace, allowedDatabases=databases or None, **HIVE)
     problems = list(catalog_problems(catalog, builders.operator_facts()))
     assert [problem.field for problem in problems] == ([] if right else ["spec.allowedDatabases"])

@@ -11,7 +11,6 @@ import pytest
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
@@ -39,7 +38,7 @@ def aggregated(type_: str, **aggregate: Any) -> dict[str, Any]:
 def broken(engine: str = "paimon-1.4", catalog: dict[str, Any] | None = None, **spec: Any) -> list[SpecError]:
     table = builders.table(**spec)
     seen = builders.catalog(engine=engine, **(catalog or {}))
-    return list(broken_rules(TableContext.build(table, seen, builders.operator_facts(), builders.NOW)))
+    return list(broken_rules(builders.context(table, seen)))
 
 
 AGGREGATION = {"type": "Aggregation"}

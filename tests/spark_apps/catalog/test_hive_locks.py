@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +11,6 @@ from typing import Any
 import pytest
 
 from paimon_engines.loader import supported_engines
-from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.metastores.hive_locks import POLL_S, STALE_AFTER_S, release_own_locks
 
 JOB: Any = SimpleNamespace(table=SimpleNamespace(database="shop", name="orders"))
@@ -61,14 +62,14 @@ class Metastore:
 
 @pytest.fixture(autouse=True)
 def _on_its_pod(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hive_locks.socket, "gethostname", lambda: "orders-1a2b3c4d")
+    monkeypatch.setattr(socket, "gethostname", lambda: "orders-1a2b3c4d")
 
 
 def met(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
     """The metastore, after a driver has seen to its locks."""
     metastore = Metastore(list(locks))
-    monkeypatch.setattr(hive_locks.time, "monotonic", lambda: metastore.now)
-    monkeypatch.setattr(hive_locks.time, "sleep", metastore.sleep)
+    monkeypatch.setattr(time, "monotonic", lambda: metastore.now)
+    monkeypatch.setattr(time, "sleep", metastore.sleep)
     client = SimpleNamespace(showLocks=metastore.shown, unlock=metastore.unlock)
     request = SimpleNamespace(setDbname=lambda _: None, setTablename=lambda _: None)
     api = SimpleNamespace(ShowLocksRequest=lambda: request)

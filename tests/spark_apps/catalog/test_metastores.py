@@ -13,7 +13,9 @@ from spark_apps.catalog.metastores import metastore_of
 from spark_apps.failures.errors import RunError
 
 ENGINES = supported_engines()
-OPERATORS_NAMES = {kind.type: kind.paimon_name for kind in (FilesystemMetastore, JdbcMetastore, HiveMetastore)}
+OPERATORS_NAMES: dict[str, str] = {
+    kind.type: kind.paimon_name for kind in (FilesystemMetastore, JdbcMetastore, HiveMetastore)
+}
 """Type in the manifest -> name in the job."""
 
 

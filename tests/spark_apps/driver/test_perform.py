@@ -44,7 +44,11 @@ def test_only_an_operation_that_commits_waits_for_locks_and_inspects_commits(
     done: list[str] = []
 
     def step(name: str, result: Any = None) -> Any:
-        return lambda *_: done.append(name) or result
+        def take(*_: object) -> Any:
+            done.append(name)
+            return result
+
+        return take
 
     metastore = SimpleNamespace(release_stale_locks=step("release locks"))
     session = SimpleNamespace(metastore=metastore, storage=None, open=lambda: None, close=lambda: None)

@@ -35,7 +35,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(name, value)
 
 
-def options(executors: JobExecutors | None = EXECUTORS, **conf: str) -> dict[str, str]:
+def options(conf: dict[str, str] | None = None, *, executors: JobExecutors | None = EXECUTORS) -> dict[str, str]:
     job = Job(
         version=1,
         run=JobRun("orders-compact-1", "uid-1", "shop"),
@@ -46,14 +46,14 @@ def options(executors: JobExecutors | None = EXECUTORS, **conf: str) -> dict[str
         table=JobTable("shop", "orders"),
         owner="o",
         commit_user="u",
-        spark=JobSpark(conf=conf, executors=executors),
+        spark=JobSpark(conf=conf or {}, executors=executors),
     )
     return new_session(job)._spark_options()
 
 
 def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_catalog_says_otherwise() -> None:
     assert options()["spark.sql.shuffle.partitions"] == "24"
-    assert options(**{"spark.sql.shuffle.partitions": "7"})["spark.sql.shuffle.partitions"] == "7"
+    assert options({"spark.sql.shuffle.partitions": "7"})["spark.sql.shuffle.partitions"] == "7"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_cata
     ],
 )
 def test_no_setting_of_a_catalog_wins_over_our_own(key: str) -> None:
-    assert options(**{key: "something else"})[key] == options()[key] != "something else"
+    assert options({key: "something else"})[key] == options()[key] != "something else"
 
 
 @pytest.mark.parametrize("key", ["spark.authenticate", "spark.network.crypto.enabled", "spark.io.encryption.enabled"])
@@ -79,7 +79,7 @@ def test_lost_executors_count_for_ten_minutes_and_not_for_the_whole_of_a_long_ru
 
 
 def test_a_driver_without_executors_has_no_setting_of_kubernetes() -> None:
-    assert not [key for key in options(None) if "kubernetes" in key or "authenticate" in key]
+    assert not [key for key in options(executors=None) if "kubernetes" in key or "authenticate" in key]
 
 
 def test_spark_writes_no_secret_into_pods_that_have_one_in_common_with_the_driver(tmp_path: Path) -> None:
