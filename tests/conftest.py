@@ -71,7 +71,7 @@ def _servers(item: pytest.Item) -> str | None:
         return "executors"
     if "hive" in fixtures:
         return "hive"
-    return "jdbc" if item.path.stem == "test_jdbc_metastore" else None
+    return "jdbc" if "jdbc_servers" in fixtures else None
 
 
 def _engine(item: pytest.Item) -> str | None:

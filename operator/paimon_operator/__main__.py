@@ -15,7 +15,7 @@ _USAGE_ERROR = 2
 
 
 def main() -> int:
-    """Exit codes: 0 ended by a signal, 1 something failed and a new process may do better, 2 the settings are wrong."""
+    """Exit codes: 0 ended by a signal, 1 an error that a new process may not have, 2 wrong settings."""
     try:
         given = settings.read(os.environ)
     except settings.SettingsError as error:
@@ -27,8 +27,8 @@ def main() -> int:
     except OperatorError:
         logging.getLogger(__name__).exception("ending")
         code = 1
-    # Not asyncio.run and sys.exit: both would wait for what is left of kopf, and after a watch died that may be a task
-    # that cannot be cancelled. Everything of ours is closed by now.
+    # Not asyncio.run and sys.exit: both would wait for the remaining tasks of kopf, and after a watch died one of them
+    # may not be cancellable. All our own parts are closed by now.
     logging.shutdown()
     os._exit(code)
 

@@ -43,14 +43,14 @@ from paimon_operator.runtime.workers import Workers
 from paimon_operator.settings import Settings
 
 _LEASE_TIMEOUT: Final = 4.0
-"""Seconds: after two renewals without an answer there is time for a third before the Lease counts as lost."""
+"""Seconds. After two renewals without a response, there is time for a third before the Lease counts as lost."""
 _RETRY: Final = 2.0
 """Seconds between two attempts to read the identity of the cluster."""
 _log = logging.getLogger(__name__)
 
 
 async def run(settings: Settings) -> int:
-    """One life of the operator; returns its exit code: 0 after SIGTERM, 1 after anything else."""
+    """Runs the operator until it ends and returns the exit code: 0 after SIGTERM, else 1."""
     client = await connect()
     try:
         return await Operator(settings, client).run()
@@ -68,7 +68,7 @@ class Operator:
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
         self._health = ProcessHealth(clock=time.monotonic)
         self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
-        # the Leases never wait behind other requests
+        # Requests for Leases never wait behind other requests.
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
         self._lease = Lease(
             self._unpaced,
@@ -80,7 +80,7 @@ class Operator:
         )
 
     async def run(self) -> int:
-        """The exit code. The endpoints answer from the first moment on, a follower's too."""
+        """Runs the process and returns its exit code. The endpoints respond from the start, also on a follower."""
         self._take_signals()
         ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
         endpoints = Endpoints(self._health, self._metrics, **ports)
@@ -199,7 +199,7 @@ class Operator:
         )
 
     async def _kube_system_uid(self) -> str:
-        """UID of the namespace kube-system, which no two clusters share. Waits for the API server to answer."""
+        """UID of the namespace kube-system, which is unique per cluster. Waits until the API server responds."""
         store = KubeObjects(self._unpaced, namespaces=())
         while True:
             try:

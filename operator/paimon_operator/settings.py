@@ -18,7 +18,7 @@ from paimon_operator.errors import OperatorError, SpecError
 
 PREFIX: Final = "PAIMON_OPERATOR_"
 _OF_THE_BUILD: Final = ("cache", "jars_dir")
-"""Variables with our prefix that mean the build and the tests, which may share a shell with the operator."""
+"""Variables with our prefix for the build and the tests, which may share a shell with the operator."""
 _NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -117,7 +117,7 @@ class Settings(BaseModel):
 
 
 def read(environ: Mapping[str, str]) -> Settings:
-    """Settings from environment variables. An unknown `PAIMON_OPERATOR_` name is an error: a typo is never silent.
+    """Settings from environment variables. An unknown name that begins with `PAIMON_OPERATOR_` is an error.
 
     Raises SettingsError with one line per wrong variable.
     """

@@ -13,7 +13,7 @@ from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 
 @contextmanager
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """An API server that serves the committed CRDs and collects garbage; it has no nodes."""
+    """Runs an API server with the committed CRDs and a garbage collector, without nodes."""
     with ApiServer(tmp_path_factory.mktemp("api-server"), controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
         yield server
@@ -21,14 +21,14 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 
 @pytest.fixture(scope="session")
 def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """The one of all tests that leave nothing behind which holds for the whole cluster."""
+    """The server of all tests that leave no cluster-scoped object."""
     with serving(tmp_path_factory) as server:
         yield server
 
 
 @pytest.fixture
 def objects(api_server: ApiServer) -> Iterator[Objects]:
-    """Objects of our kinds in the namespace `shop`, all of them gone after the test."""
+    """Objects of the three kinds in the namespace `shop`. The test's end deletes them."""
     made = Objects(api_server.kubeconfig)
     yield made
     made.clear()

@@ -1,4 +1,4 @@
-"""The operator's own adapters, connected to the test's API server."""
+"""The operator's adapters, connected to the API server of the tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paimon_operator.kube.requests import ApiServer
 
 @dataclass
 class Connected:
-    """A client, the paced API server over it, the store, and every request with its answer's code."""
+    """A client, the adapters on top of it, and every request with the code of its answer."""
 
     client: ApiClient
     server: ApiServer
@@ -35,6 +35,7 @@ async def connected(
     timeout_s: float = 10.0,
     guard: Callable[[], float] = lambda: math.inf,
 ) -> AsyncIterator[Connected]:
+    """Connects the adapters for the duration of the block."""
     client = await connect(str(kubeconfig))
     seen: list[tuple[str, str, int]] = []
 
@@ -46,4 +47,9 @@ async def connected(
         server = ApiServer(client, limiter=limiter, timeout=timeout_s, observe=observe, guard=guard)
         yield Connected(client, server, KubeObjects(server, namespaces=namespaces), seen)
     finally:
-        await client.close()
+        await close(client)
+
+
+async def close(client: ApiClient) -> None:
+    """Closes the client's connections."""
+    await client.close()  # type: ignore[no-untyped-call]  # not annotated

@@ -1,4 +1,4 @@
-"""The three kinds on a real API server: create, replace, patch a status."""
+"""Objects of the three kinds on a real API server, and the installation of their CRDs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 
+from tests.apiserver.api import CustomObjects, create_namespace
+from tests.cluster.apiserver import open_client
 from tests.cluster.processes import wait_until
 
 GROUP, VERSION, NAMESPACE = "paimon-operator.dev", "v1alpha1", "shop"
@@ -17,14 +19,14 @@ CRDS = Path(__file__).parents[2] / "crds"
 
 
 class Objects:
-    """Objects of our kinds in the namespace `shop`."""
+    """Creates, replaces and lists objects of the three kinds in the namespace `shop`."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        self.client = config.new_client_from_config(str(kubeconfig))
-        self._custom = client.CustomObjectsApi(self.client)
+        self.client = open_client(kubeconfig)
+        self._custom: CustomObjects = client.CustomObjectsApi(self.client)
 
     def create(self, manifest: dict[str, Any]) -> dict[str, Any]:
-        """The object as the API server stored it. Unknown fields are refused, as kubectl has it."""
+        """Creates an object and returns it as stored. The API server refuses unknown fields, as with kubectl."""
         plural = PLURALS[manifest["kind"]]
         created: dict[str, Any] = self._custom.create_namespaced_custom_object(
             GROUP, VERSION, NAMESPACE, plural, manifest, field_validation="Strict"
@@ -32,7 +34,7 @@ class Objects:
         return created
 
     def replace(self, manifest: dict[str, Any]) -> dict[str, Any]:
-        """An edit by a user: the whole object, without its status."""
+        """Replaces the object without its status, like an edit by a user."""
         plural, name = PLURALS[manifest["kind"]], manifest["metadata"]["name"]
         current = self._custom.get_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural, name)
         metadata = manifest["metadata"] | {"resourceVersion": current["metadata"]["resourceVersion"]}
@@ -42,7 +44,7 @@ class Objects:
         return replaced
 
     def set_status(self, manifest: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
-        """A status as the operator writes it."""
+        """Replaces the object's status, like the operator."""
         plural, name = PLURALS[manifest["kind"]], manifest["metadata"]["name"]
         current = self._custom.get_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural, name)
         written: dict[str, Any] = self._custom.replace_namespaced_custom_object_status(
@@ -51,25 +53,25 @@ class Objects:
         return written
 
     def names(self, kind: str) -> list[str]:
-        """Names of all objects of a kind."""
+        """Returns the names of all objects of a kind."""
         listed = self._custom.list_namespaced_custom_object(GROUP, VERSION, NAMESPACE, PLURALS[kind])
         return [item["metadata"]["name"] for item in listed["items"]]
 
     def clear(self) -> None:
-        """Delete all objects."""
+        """Deletes all objects of the three kinds."""
         for plural in PLURALS.values():
             self._custom.delete_collection_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural)
 
 
 def install(kubeconfig: Path) -> None:
-    """Install the three CRDs and wait until they are served; make the namespace."""
-    api = config.new_client_from_config(str(kubeconfig))
+    """Installs the three CRDs, creates the namespace `shop` and waits until the kinds are served."""
+    api = open_client(kubeconfig)
     extensions = client.ApiextensionsV1Api(api)
     for path in sorted(CRDS.glob("*.yaml")):
         extensions.create_custom_resource_definition(yaml.safe_load(path.read_text()))
-    client.CoreV1Api(api).create_namespace({"metadata": {"name": NAMESPACE}})
+    create_namespace(api, NAMESPACE)
     if not wait_until(lambda: _served(api), timeout=120):
-        raise TimeoutError("the API server does not serve our kinds after 120 s")
+        raise TimeoutError("the API server does not serve the three kinds after 120 s")
 
 
 def _served(api: client.ApiClient) -> bool:

@@ -1,4 +1,4 @@
-"""The real operator as a process of its own: started with settings, watched through its log, ended by signals."""
+"""The real operator as a process: started with settings, observed through its log and endpoints, ended by signals."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 
 IMAGE = "example.test/paimon-spark:test"
-STARTED = 150.0
-"""Seconds that a start may take on a busy machine; no test asserts a time."""
+TIMEOUT_S = 150.0
+"""Seconds that a start or an end may take on a busy machine. No test asserts a time."""
 
 
 class OperatorProcess:
-    """`python -m paimon_operator` against one API server, from the `with` to its end."""
+    """`python -m paimon_operator` against one API server. As a context manager it runs for the block."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class OperatorProcess:
         name: str = "operator",
         **settings: str,
     ) -> None:
-        """`settings` by their names in `Settings`, as text: `workers="4"`."""
+        """`settings` have their names in `Settings` and text values: `workers="4"`."""
         self.log_file = directory / f"{name}.log"
         self.health_port, self.metrics_port = free_ports(2)
         given = {
@@ -53,6 +53,7 @@ class OperatorProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Self:
+        """Starts the process; it dies with the thread that started it."""
         with self.log_file.open("ab") as log:
             command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "paimon_operator"]
             self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
@@ -64,35 +65,37 @@ class OperatorProcess:
         return self._process
 
     def kill(self) -> None:
-        """SIGKILL, as a node that dies would do it."""
+        """Kills the process, like a node that fails."""
         self.process.kill()
         self.process.wait()
 
     def terminate(self) -> int:
-        """SIGTERM; returns the exit code."""
+        """Sends SIGTERM and returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=STARTED)
+        return self.process.wait(timeout=TIMEOUT_S)
 
     def wait(self) -> int:
-        """The exit code of a process that ends by itself."""
-        return self.process.wait(timeout=STARTED)
+        """Returns the exit code of a process that ends itself."""
+        return self.process.wait(timeout=TIMEOUT_S)
 
     def wait_until_working(self) -> Self:
-        """Leading, and the first look at everything is done."""
-        assert wait_until(lambda: self.probe("readyz") == (200, "leading\n"), timeout=STARTED), self.log()
+        """Waits until it leads and has reconciled every object once."""
+        assert wait_until(lambda: self.probe("readyz") == (200, "leading\n"), timeout=TIMEOUT_S), self.log()
         return self
 
     def wait_until_standby(self) -> Self:
-        """A follower."""
-        assert wait_until(lambda: self.probe("readyz") == (200, "waiting for the Lease\n"), timeout=STARTED), self.log()
+        """Waits until it is a follower."""
+        assert wait_until(lambda: self.probe("readyz") == (200, "waiting for the Lease\n"), timeout=TIMEOUT_S), (
+            self.log()
+        )
         return self
 
     def probe(self, path: str) -> tuple[int, str]:
-        """Status and text of a health endpoint; 0 while nobody listens."""
+        """Returns status and text of a health endpoint; 0 while nothing listens."""
         return _fetched(f"http://127.0.0.1:{self.health_port}/{path}")
 
     def metrics(self) -> dict[str, float]:
-        """All samples by name with labels."""
+        """Returns all samples by name with labels."""
         _, text = _fetched(f"http://127.0.0.1:{self.metrics_port}/metrics")
         samples = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
         return {name: float(value) for name, _, value in samples}
@@ -101,13 +104,13 @@ class OperatorProcess:
         return self.log_file.read_text() if self.log_file.exists() else ""
 
     def log_records(self) -> list[dict[str, Any]]:
-        """Every line of the log, which is one JSON object."""
+        """Returns every line of the log, which is one JSON object."""
         return [json.loads(line) for line in self.log().splitlines()]
 
     def errors(self) -> list[dict[str, Any]]:
-        """What it logged as an error; kopf does so for a request that it tries again, too."""
-        told = [each for each in self.log_records() if each["level"] == "ERROR"]
-        return [each for each in told if not (each["logger"].startswith("kopf") and "will retry" in each["message"])]
+        """Returns the records of level ERROR, without those of kopf for a request that it retries."""
+        errors = [each for each in self.log_records() if each["level"] == "ERROR"]
+        return [each for each in errors if not (each["logger"].startswith("kopf") and "will retry" in each["message"])]
 
     def __enter__(self) -> Self:
         return self.start()
@@ -125,7 +128,7 @@ def _inherited() -> dict[str, str]:
 
 def _fetched(url: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310  (a loopback address of our own)
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - a loopback address
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

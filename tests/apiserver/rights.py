@@ -1,4 +1,4 @@
-"""The rights and the admission policy of the rendered chart; the operator's own rights can be taken away one by one."""
+"""The rights and the admission policies of the rendered chart. A test can withdraw single rights of the operator."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Final
 import yaml
 from kubernetes import client
 
+from tests.apiserver.api import Body, account_user, as_json, is_allowed
 from tests.apiserver.stage import GROUP, Stage
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
@@ -24,7 +25,7 @@ Object = dict[str, Any]
 
 
 def rendered(namespace: str, **values: object) -> list[Object]:
-    """The chart's objects for an operator that lives in `namespace`."""
+    """Returns the chart's objects for an operator in `namespace`."""
     (helm,) = programs.build(["helm"])
     command = [str(helm), "template", RELEASE, str(CHART), "--namespace", namespace]
     flags = ["--kube-version", "1.34.4", "--values", "-"]
@@ -35,15 +36,14 @@ def rendered(namespace: str, **values: object) -> list[Object]:
 
 
 class Rights:
-    """What the chart gives an operator that watches exactly the stage's namespace, or (`everywhere`) all of them."""
+    """The chart's rights of an operator that watches only the stage's namespace, or (`everywhere`) all of them."""
 
     def __init__(self, server: ApiServer, stage: Stage, *, everywhere: bool = False, **values: object) -> None:
         self._server, self._stage = server, stage
         self._rbac = client.RbacAuthorizationV1Api(stage.client)
-        self._reviews = client.AuthorizationV1Api(stage.client)
         self._admission = client.AdmissionregistrationV1Api(stage.client)
         watched = [] if everywhere else [stage.namespace]
-        # of the roles for people a cluster has one set, and their names are fixed
+        # without the roles for users: their names are fixed, and they are cluster-scoped
         given: Object = {"roles": {"create": False}, "watchNamespaces": watched, **values}
         self._documents = rendered(stage.namespace, **given)
         for document in self._documents:
@@ -52,7 +52,7 @@ class Rights:
         self.kubeconfig = server.service_account_kubeconfig(stage.namespace, RELEASE)
 
     def environment(self) -> dict[str, str]:
-        """The operator's settings as the chart's Deployment gives them, by their names in `Settings`."""
+        """Returns the operator's settings of the chart's Deployment, by their names in `Settings`."""
         (deployment,) = [document for document in self._documents if document["kind"] == "Deployment"]
         (container,) = deployment["spec"]["template"]["spec"]["containers"]
         prefix = "PAIMON_OPERATOR_"
@@ -64,10 +64,10 @@ class Rights:
 
     @contextmanager
     def without(self, verb: str, resource: str) -> Iterator[None]:
-        """Takes one right away, and gives it back: `patch`, `paimontables/status`."""
+        """Withdraws one right for the duration of the block, for example `patch`, `paimontables/status`."""
         name = RELEASE
         read = self._rbac.read_namespaced_role(name, self._stage.namespace)
-        whole: list[Object] = client.ApiClient().sanitize_for_serialization(read.rules)
+        whole: list[Object] = as_json(read)["rules"]
         rules = [part for rule in whole for part in _without(rule, verb, resource)]
         self._rbac.patch_namespaced_role(name, self._stage.namespace, {"rules": rules})
         self._stage.wait(lambda: not self._allowed(verb, resource), f"no right to {verb} {resource}")
@@ -78,7 +78,7 @@ class Rights:
             self._stage.wait(lambda: self._allowed(verb, resource), f"the right to {verb} {resource}")
 
     def close(self) -> None:
-        """Takes away what is not inside the stage's namespace."""
+        """Deletes the cluster-scoped objects."""
         for document in self._documents:
             name = document["metadata"]["name"]
             if document["kind"] == "ClusterRole":
@@ -91,21 +91,18 @@ class Rights:
                 self._admission.delete_validating_admission_policy_binding(name)
 
     def policy(self) -> client.V1ValidatingAdmissionPolicy:
-        """The policy of runs as the API server has it now."""
+        """Returns the current policy of runs."""
         policies = [document["metadata"]["name"] for document in self._documents if document["kind"] == POLICY]
         (name,) = [each for each in policies if each.endswith("-runs")]
         return self._admission.read_validating_admission_policy(name)
 
     def _allowed(self, verb: str, resource: str) -> bool:
-        plural, _, sub = resource.partition("/")
-        group = GROUP if plural.startswith("paimon") else ""
-        what = {"verb": verb, "group": group, "resource": plural, "subresource": sub}
-        attributes = {"namespace": self._stage.namespace, **what}
-        user = f"system:serviceaccount:{self._stage.namespace}:{RELEASE}"
-        review = self._reviews.create_subject_access_review({"spec": {"user": user, "resourceAttributes": attributes}})
-        return bool(review.status.allowed)
+        space = self._stage.namespace
+        group = GROUP if resource.startswith("paimon") else ""
+        user = account_user(space, RELEASE)
+        return is_allowed(self._stage.client, user, verb, resource, namespace=space, group=group)
 
-    def _create(self, document: Object) -> None:
+    def _create(self, document: Body) -> None:
         namespace = document["metadata"].get("namespace")
         match document["kind"]:
             case "ServiceAccount":
@@ -125,7 +122,7 @@ class Rights:
 
 
 def _without(rule: Object, verb: str, resource: str) -> list[Object]:
-    """The rule in two parts: its other resources as before, this one without the verb."""
+    """Splits the rule: its other resources unchanged, this one without the verb."""
     others = rule | {"resources": [name for name in rule["resources"] if name != resource]}
     this = rule | {"resources": [resource], "verbs": [each for each in rule["verbs"] if each != verb]}
     parts = [others, this] if resource in rule["resources"] else [rule]

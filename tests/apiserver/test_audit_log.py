@@ -1,4 +1,4 @@
-"""The audit log holds what was written, but for Secrets: the search for their values rests on that."""
+"""The audit log has the body of every write except those of Secrets. The search for secret values relies on it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from kubernetes import client
 
+from tests.apiserver.api import Body
 from tests.apiserver.stage import Stage
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, edited, keyed_table
@@ -13,7 +14,7 @@ from tests.support.secret_search import files, found
 from tests.support.secret_values import SecretValue
 
 
-def test_what_got_into_an_object_is_found_after_it_is_gone_and_what_is_in_a_secret_is_not(
+def test_a_value_in_an_object_is_found_after_its_deletion_and_a_value_in_a_secret_is_not(
     api_server: ApiServer,
 ) -> None:
     stage = Stage(api_server.kubeconfig, "audited")
@@ -31,14 +32,17 @@ def test_what_got_into_an_object_is_found_after_it_is_gone_and_what_is_in_a_secr
 
 def _write(stage: Stage, inside: dict[str, str]) -> None:
     core, space = stage.core, stage.namespace
-    core.create_namespaced_secret(space, {"metadata": {"name": "s"}, "stringData": {"x": inside["Secret"]}})
-    core.create_namespaced_config_map(space, {"metadata": {"name": "c"}, "data": {"x": inside["ConfigMap"]}})
+    secret: Body = {"metadata": {"name": "s"}, "stringData": {"x": inside["Secret"]}}
+    core.create_namespaced_secret(space, secret)
+    config_map: Body = {"metadata": {"name": "c"}, "data": {"x": inside["ConfigMap"]}}
+    core.create_namespaced_config_map(space, config_map)
     container = {"name": "c", "image": "i", "env": [{"name": "X", "value": inside["Pod"]}]}
-    core.create_namespaced_pod(space, {"metadata": {"name": "p"}, "spec": {"containers": [container]}})
+    pod: Body = {"metadata": {"name": "p"}, "spec": {"containers": [container]}}
+    core.create_namespaced_pod(space, pod)
     table = edited(keyed_table(spec__writes=REMOVED), spec__schema__comment=inside["PaimonTable"])
     stage.create(table)
     about = {"apiVersion": "v1", "kind": "Pod", "name": "p", "namespace": space}
-    event = {
+    event: Body = {
         "metadata": {"name": "e"},
         "regarding": about,
         "eventTime": datetime(2026, 11, 21, 8, 0, 0, 1, tzinfo=UTC),

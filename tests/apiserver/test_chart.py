@@ -1,4 +1,4 @@
-"""The chart renders what a security team would sign, and a real API server takes it."""
+"""The security of the rendered chart, and its admission by a real API server."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.apiserver.api import apply
 from tests.apiserver.rights import rendered as chart
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
@@ -32,13 +33,13 @@ def rules(documents: list[Object]) -> list[Object]:
 
 
 @pytest.mark.parametrize("values", [{}, {"watchNamespaces": ["shop", "bank"]}], ids=["everywhere", "two namespaces"])
-def test_the_operator_may_not_touch_secrets_nor_use_wildcards(values: Object) -> None:
+def test_the_operator_has_no_right_on_secrets_and_no_wildcard(values: Object) -> None:
     for rule in rules(rendered(**values)):
         assert "secrets" not in rule["resources"]
         assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]
 
 
-def test_watching_two_namespaces_gives_rights_in_these_and_nothing_over_the_cluster() -> None:
+def test_with_two_watched_namespaces_the_operator_has_rights_only_there() -> None:
     documents = rendered(watchNamespaces=["shop", "bank"])
 
     bound = {binding["roleRef"]["name"] for binding in of_kind(documents, "ClusterRoleBinding")}
@@ -50,7 +51,7 @@ def test_watching_two_namespaces_gives_rights_in_these_and_nothing_over_the_clus
     assert namespaces == {"shop", "bank", "paimon-system"}
 
 
-def test_the_chart_carries_the_committed_crds_and_keeps_them() -> None:
+def test_the_chart_has_the_committed_crds_and_keeps_them() -> None:
     committed = {path.name: yaml.safe_load(path.read_text()) for path in (ROOT / "crds").glob("*.yaml")}
 
     crds = {
@@ -85,7 +86,7 @@ def test_without_an_account_for_drivers_there_is_neither_role_nor_policy() -> No
     assert not [policy for policy in policies if "executors" in policy["metadata"]["name"]]
 
 
-def test_the_policy_of_runs_denies_where_the_operator_watches_and_can_be_left_out() -> None:
+def test_the_policy_of_runs_denies_in_watched_namespaces_and_can_be_disabled() -> None:
     policy, everywhere = _policy_of_runs()
     assert policy["spec"]["failurePolicy"] == "Fail"
     assert everywhere["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
@@ -97,7 +98,7 @@ def test_the_policy_of_runs_denies_where_the_operator_watches_and_can_be_left_ou
 
 
 def _policy_of_runs(**values: Any) -> list[Object]:
-    """The policy and its binding."""
+    """Returns the policy and its binding."""
     kinds = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
     return [each for each in of_kind(rendered(**values), *kinds) if each["metadata"]["name"].endswith("-runs")]
 
@@ -135,21 +136,18 @@ EVERYTHING: Object = {
 }
 
 
-@pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["as it comes", "all that can be asked for"])
-def test_an_api_server_takes_everything_under_pod_security_restricted(api_server: ApiServer, values: Object) -> None:
-    (kubectl,) = programs.build(["kubectl"])
+@pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["defaults", "every value"])
+def test_an_api_server_admits_all_objects_under_pod_security_restricted(api_server: ApiServer, values: Object) -> None:
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     spaces = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
         for name in ("paimon-system", "shop")
     ]
-    base = [str(kubectl), f"--kubeconfig={api_server.kubeconfig}", "apply", "--server-side", "--force-conflicts"]
-    subprocess.run([*base, "-f", "-"], input=yaml.safe_dump_all(spaces), text=True, check=True, capture_output=True)
+    apply(api_server.kubeconfig, *spaces)
 
     documents = rendered(workloads={"namespaces": ["shop"]}, **values)
-    # A Pod's account must exist before the Pod can even be tried.
-    accounts = yaml.safe_dump_all([*of_kind(documents, "ServiceAccount")])
-    subprocess.run([*base, "-f", "-"], input=accounts, text=True, check=True, capture_output=True)
+    # a dry run of a Pod needs its account
+    apply(api_server.kubeconfig, *of_kind(documents, "ServiceAccount"))
     pods = [
         {
             "apiVersion": "v1",
@@ -159,10 +157,10 @@ def test_an_api_server_takes_everything_under_pod_security_restricted(api_server
         }
         for deployment in of_kind(documents, "Deployment")
     ]
-    text = yaml.safe_dump_all([*documents, *pods])
+    flags = ["--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"]
     done = subprocess.run(
-        [*base, "--dry-run=server", "--validate=strict", "-f", "-"],
-        input=text,
+        [str(programs.KUBECTL.path), f"--kubeconfig={api_server.kubeconfig}", "apply", *flags],
+        input=yaml.safe_dump_all([*documents, *pods]),
         text=True,
         capture_output=True,
         check=False,

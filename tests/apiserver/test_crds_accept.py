@@ -1,8 +1,7 @@
-"""What is right is taken: examples, the smallest table, the widest one; and `kubectl` explains and shows it."""
+"""The API server admits correct manifests: examples, the smallest and the widest table. `kubectl` explains them."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ import pytest
 import yaml
 
 from paimon_operator.generate.crd import RESOURCES, ResourceDefinition
+from tests.apiserver.api import kubectl
 from tests.apiserver.crds import Objects
 from tests.cluster.apiserver import ApiServer
-from tests.cluster.programs import KUBECTL
 from tests.support import widest
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
 
@@ -21,14 +20,14 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
 
 def documents(path: Path) -> Iterator[dict[str, Any]]:
-    """Our objects in a file."""
+    """Yields the objects of the three kinds in a file."""
     for document in yaml.safe_load_all(path.read_text()):
         if document["apiVersion"].startswith("paimon-operator.dev/"):
             yield document
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_every_example_is_taken(objects: Objects, path: Path) -> None:
+def test_every_example_is_admitted(objects: Objects, path: Path) -> None:
     for document in documents(path):
         objects.create(document)
 
@@ -50,7 +49,7 @@ def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
     objects.replace(edited(manifest, spec__schema__comment="z" * 1024, spec__schema__columns__0__comment="edited"))
 
 
-def test_columns_of_every_kind_of_type_are_taken(objects: Objects) -> None:
+def test_columns_of_every_kind_of_type_are_admitted(objects: Objects) -> None:
     types = [
         "BOOLEAN", "TINYINT", "SMALLINT", "INT", "int not null", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(38,10)",
         "CHAR(3)", "VARCHAR(20)", "STRING", "BINARY(4)", "VARBINARY(9)", "BYTES", "DATE", "TIMESTAMP(6)",
@@ -71,17 +70,17 @@ def test_columns_of_every_kind_of_type_are_taken(objects: Objects) -> None:
         "jdbc:postgresql://[::1]:5432/paimon?currentSchema=lake",
     ],
 )
-def test_addresses_of_metastores_are_taken(objects: Objects, uri: str) -> None:
+def test_addresses_of_metastores_are_admitted(objects: Objects, uri: str) -> None:
     jdbc = {"uri": uri, "credentialsSecretRef": {"name": "db"}}
     objects.create(catalog(spec__metastore={"type": "Jdbc", "jdbc": jdbc}))
 
 
 @pytest.mark.parametrize("uri", ["thrift://hms:9083", "thrift://hms.example.com:9083", "thrift://10.0.0.7:19083"])
-def test_addresses_of_hive_metastores_are_taken(objects: Objects, uri: str) -> None:
+def test_addresses_of_hive_metastores_are_admitted(objects: Objects, uri: str) -> None:
     objects.create(catalog(spec__metastore={"type": "Hive", "hive": {"uri": uri}}))
 
 
-def test_defaults_are_only_what_nobody_else_decides(objects: Objects) -> None:
+def test_the_crds_have_only_these_defaults(objects: Objects) -> None:
     spec = objects.create(append_table())["spec"]
     written = append_table()["spec"]
     assert {key: spec[key] for key in spec.keys() - written.keys()} == {
@@ -99,7 +98,7 @@ def test_defaults_are_only_what_nobody_else_decides(objects: Objects) -> None:
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.kind)
 def test_kubectl_explains_every_field(api_server: ApiServer, resource: ResourceDefinition) -> None:
-    explained = kubectl(api_server, "explain", resource.short_name, "--recursive")
+    explained = kubectl(api_server.kubeconfig, "explain", resource.short_name, "--recursive")
     assert resource.kind in explained
     for field in (*resource.spec.model_fields.values(), *resource.status.model_fields.values()):
         assert "\t<" in explained
@@ -107,14 +106,14 @@ def test_kubectl_explains_every_field(api_server: ApiServer, resource: ResourceD
 
 
 def test_kubectl_explains_a_field_in_words(api_server: ApiServer) -> None:
-    explained = kubectl(api_server, "explain", "pt.spec.compaction.mode")
+    explained = kubectl(api_server.kubeconfig, "explain", "pt.spec.compaction.mode")
     assert "Inline: writers compact as they write." in explained
 
 
-def test_kubectl_shows_a_table_at_a_glance(api_server: ApiServer, objects: Objects) -> None:
+def test_kubectl_get_shows_the_columns_of_a_table(api_server: ApiServer, objects: Objects) -> None:
     objects.create(keyed_table())
     objects.set_status(keyed_table(), SETTLED)
-    heading, row = kubectl(api_server, "get", "pt", "-n", "shop", "-o", "wide").splitlines()
+    heading, row = kubectl(api_server.kubeconfig, "get", "pt", "-n", "shop", "-o", "wide").splitlines()
     assert heading.split() == (
         [
             "NAME",
@@ -137,13 +136,13 @@ def test_kubectl_shows_a_table_at_a_glance(api_server: ApiServer, objects: Objec
     assert cells[7:13] == ["lake", "91000", "70Mi", "812", "schema", "3"]
 
 
-def test_kubectl_shows_a_run_and_a_catalog_at_a_glance(api_server: ApiServer, objects: Objects) -> None:
+def test_kubectl_get_shows_the_columns_of_a_run_and_a_catalog(api_server: ApiServer, objects: Objects) -> None:
     objects.create(run())
     objects.create(catalog())
-    assert kubectl(api_server, "get", "prun", "-n", "shop").split()[:7] == (
+    assert kubectl(api_server.kubeconfig, "get", "prun", "-n", "shop").split()[:7] == (
         ["NAME", "TABLE", "TYPE", "SUCCEEDED", "REASON", "TRIGGER", "AGE"]
     )
-    heading, row = kubectl(api_server, "get", "pcat", "-n", "shop").splitlines()
+    heading, row = kubectl(api_server.kubeconfig, "get", "pcat", "-n", "shop").splitlines()
     assert heading.split() == ["NAME", "READY", "REASON", "ENGINE", "SAFE", "SUSPENDED", "TABLES", "AGE"]
     assert row.split()[:2] == ["lake", "false"]
 
@@ -151,7 +150,7 @@ def test_kubectl_shows_a_run_and_a_catalog_at_a_glance(api_server: ApiServer, ob
 def test_one_category_lists_all_three_kinds(api_server: ApiServer, objects: Objects) -> None:
     for manifest in (keyed_table(), catalog(), run()):
         objects.create(manifest)
-    listed = kubectl(api_server, "get", "paimon", "-n", "shop", "-o", "name").split()
+    listed = kubectl(api_server.kubeconfig, "get", "paimon", "-n", "shop", "-o", "name").split()
     assert sorted(name.split(".")[0] for name in listed) == ["paimoncatalog", "paimonrun", "paimontable"]
 
 
@@ -174,9 +173,3 @@ SETTLED = {
     "health": {"sortedRunsMax": 4},
     "compaction": {"lastTime": "2026-11-21T08:00:00Z"},
 }
-
-
-def kubectl(server: ApiServer, *arguments: str) -> str:
-    """What kubectl prints."""
-    command = [str(KUBECTL.path), f"--kubeconfig={server.kubeconfig}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""Wrong manifests are refused by the API server, each with the field to blame and words that help."""
+"""The API server refuses wrong manifests, each with the wrong field and the remedy."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_a_wrong_manifest_is_refused_with_field_and_remedy(objects: Objects, wro
 
 
 @pytest.mark.parametrize("wrong", STALLED_IN_RECONCILE, ids=lambda wrong: wrong.name)
-def test_what_only_reconcile_can_know_is_not_refused_here(objects: Objects, wrong: WrongManifest) -> None:
+def test_a_mistake_that_only_reconcile_can_detect_is_admitted(objects: Objects, wrong: WrongManifest) -> None:
     objects.create(wrong.manifest)
 
 
 @pytest.mark.parametrize("manifest", [keyed_table(), append_table(), catalog(), run()], ids=lambda m: m["kind"])
-def test_the_manifests_that_mistakes_are_made_in_are_right(objects: Objects, manifest: dict[str, Any]) -> None:
+def test_the_manifests_that_the_mistakes_are_based_on_are_admitted(objects: Objects, manifest: dict[str, Any]) -> None:
     assert objects.create(manifest)["status"] == {"observedGeneration": -1}
 
 
@@ -55,13 +55,13 @@ IDENTITY = [
 
 
 @pytest.mark.parametrize(("manifest", "edit", "field"), IDENTITY, ids=[str(edit) for _, edit, _ in IDENTITY])
-def test_what_an_object_is_never_changes(
+def test_the_identity_of_an_object_is_immutable(
     objects: Objects, manifest: dict[str, Any], edit: dict[str, object], field: str
 ) -> None:
     objects.create(manifest)
     with pytest.raises(ApiException) as refusal:
         objects.replace(edited(manifest, **edit))
-    assert any(blamed == field and "must not change" in message for blamed, message in _causes(refusal.value))
+    assert any(wrong == field and "must not change" in message for wrong, message in _causes(refusal.value))
 
 
 def test_the_secret_of_a_metastore_may_change(objects: Objects) -> None:
@@ -79,7 +79,7 @@ FIXED_BY_THE_TABLE = [
 
 
 @pytest.mark.parametrize(("edit", "field"), FIXED_BY_THE_TABLE, ids=[str(edit) for edit, _ in FIXED_BY_THE_TABLE])
-def test_keys_and_merging_are_repairable_until_the_table_exists_and_fixed_after(
+def test_keys_and_merging_are_mutable_until_the_table_exists(
     objects: Objects, edit: dict[str, object], field: str
 ) -> None:
     objects.create(keyed_table())
@@ -88,7 +88,7 @@ def test_keys_and_merging_are_repairable_until_the_table_exists_and_fixed_after(
     objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
     with pytest.raises(ApiException) as refusal:
         objects.replace(edited(keyed_table(), **edit))
-    assert any(blamed == field and "once the table exists" in message for blamed, message in _causes(refusal.value))
+    assert any(wrong == field and "once the table exists" in message for wrong, message in _causes(refusal.value))
 
 
 def test_the_default_merge_engine_may_be_written_out_once_the_table_exists(objects: Objects) -> None:
@@ -98,8 +98,8 @@ def test_the_default_merge_engine_may_be_written_out_once_the_table_exists(objec
 
 
 def _causes(refusal: ApiException) -> list[tuple[str, str]]:
-    """Fields and messages of a refusal; an unknown field is told in a message of its own."""
-    body = json.loads(refusal.body)
+    """Returns fields and messages of a refusal. An unknown field is only in the message of the whole."""
+    body = json.loads(refusal.body or "{}")
     if "strict decoding error" in body["message"]:
         field = body["message"].split('unknown field "')[1].split('"')[0]
         return [(field, body["message"])]

@@ -1,13 +1,15 @@
-"""What RBAC gives to the accounts of drivers and executors, asked verb by verb; what of it admission lets pass is
-test_executor_policy's."""
+"""The rights that RBAC gives to the accounts of drivers and executors, verb by verb.
+
+test_executor_policy.py shows which of their requests admission refuses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from kubernetes import client, utils
 
+from tests.apiserver.api import account_user, apply, is_allowed
 from tests.apiserver.stage import Stage
 from tests.cluster.apiserver import ApiServer
 from tests.support.executor_stage import account_objects
@@ -17,9 +19,8 @@ from tests.support.executor_stage import account_objects
 def stage(api_server: ApiServer) -> Iterator[Stage]:
     """A namespace with the chart's accounts for Spark Pods."""
     made = Stage(api_server.kubeconfig, "driver-rights")
-    for each in account_objects(made.namespace):
-        utils.create_from_dict(made.client, each)
-    made.wait(lambda: can(made, "get", "pods"), "the drivers' Role at work")
+    apply(api_server.kubeconfig, *account_objects(made.namespace))
+    made.wait(lambda: can(made, "get", "pods"), "the drivers' rights granted")
     yield made
     made.close()
 
@@ -31,7 +32,7 @@ def stage(api_server: ApiServer) -> Iterator[Stage]:
         *((verb, False) for verb in ("patch", "update")),
     ],
 )
-def test_a_driver_s_rights_on_pods(stage: Stage, verb: str, allowed: bool) -> None:
+def test_the_rights_of_a_driver_on_pods(stage: Stage, verb: str, allowed: bool) -> None:
     assert can(stage, verb, "pods") is allowed
 
 
@@ -55,14 +56,10 @@ def test_a_driver_has_no_other_right(stage: Stage, verb: str, resource: str) -> 
     assert can(stage, verb, resource) is False
 
 
-def test_an_executor_s_account_has_no_right_on_pods(stage: Stage) -> None:
+def test_the_account_of_executors_has_no_right_on_pods(stage: Stage) -> None:
     assert [verb for verb in ("get", "list", "create", "delete") if can(stage, verb, "pods", "paimon-spark")] == []
 
 
-def can(stage: Stage, verb: str, what: str, account: str = "paimon-driver") -> bool:
-    resource, _, sub = what.partition("/")
-    attributes = {"namespace": stage.namespace, "verb": verb, "resource": resource, "subresource": sub}
-    user = f"system:serviceaccount:{stage.namespace}:{account}"
-    reviews = client.AuthorizationV1Api(stage.client)
-    review = reviews.create_subject_access_review({"spec": {"user": user, "resourceAttributes": attributes}})
-    return bool(review.status.allowed)
+def can(stage: Stage, verb: str, resource: str, account: str = "paimon-driver") -> bool:
+    user = account_user(stage.namespace, account)
+    return is_allowed(stage.client, user, verb, resource, namespace=stage.namespace)

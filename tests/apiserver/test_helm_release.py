@@ -1,4 +1,4 @@
-"""A release's life on a real API server: CRDs are upgraded with the chart, kept without it, and taken up again."""
+"""The life cycle of a Helm release on a real API server: its CRDs are upgraded, kept and adopted again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 from kubernetes.client.exceptions import NotFoundException
 
+from tests.apiserver.api import CustomObjects, as_json, create_namespace
 from tests.cluster import programs, service_monitor
-from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
+from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer, open_client
 from tests.cluster.processes import wait_until
 from tests.support.manifests import catalog
 
@@ -27,26 +28,30 @@ SPACE, GROUP = "paimon-system", "paimon-operator.dev"
 CATALOGS = f"paimoncatalogs.{GROUP}"
 PLACE = (GROUP, "v1alpha1", SPACE, "paimoncatalogs")
 SECRET_LIMIT = 1_048_576
-"""What etcd's front takes of one Secret; Helm keeps chart and manifest of each revision in one."""
+"""Bytes that the API server admits in one Secret. Helm stores each revision with its chart in one Secret."""
 Object = dict[str, Any]
 
 
 class Helm:
-    """helm and a client of one API server without nodes: nothing is waited for."""
+    """helm, kubectl and a client of one API server. Without nodes there is no rollout to wait for."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ApiServer, api: client.ApiClient) -> None:
         self._helm, self._kubectl = programs.build(["helm", "kubectl"])
         self._environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig)}
-        self.client = config.new_client_from_config(str(server.kubeconfig))
+        self.client = api
+        self.custom: CustomObjects = client.CustomObjectsApi(api)
+        self._definitions = client.ApiextensionsV1Api(api)
 
     def __call__(self, *arguments: str, **values: object) -> subprocess.CompletedProcess[str]:
+        """Runs helm; `values` are the chart's."""
         given = ["--values", "-"] if arguments[0] in ("install", "upgrade") else []
         command = [str(self._helm), *arguments, "--namespace", SPACE, *given]
         return subprocess.run(
             command, input=yaml.safe_dump(values), env=self._environment, text=True, capture_output=True, check=False
         )
 
-    def good(self, *arguments: str, **values: object) -> str:
+    def succeed(self, *arguments: str, **values: object) -> str:
+        """Runs helm, which must succeed, and returns what it prints."""
         done = self(*arguments, **values)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -56,58 +61,55 @@ class Helm:
         subprocess.run(command, env=self._environment, text=True, capture_output=True, check=True)
 
     def crd(self, name: str = CATALOGS) -> Object:
-        found = client.ApiextensionsV1Api(self.client).read_custom_resource_definition(name)
-        shown: Object = self.client.sanitize_for_serialization(found)
-        return shown
-
-    def catalogs(self) -> client.CustomObjectsApi:
-        return client.CustomObjectsApi(self.client)
+        return as_json(self._definitions.read_custom_resource_definition(name))
 
     def clear(self) -> None:
-        """No release, and none of its CRDs, which it leaves."""
-        for release in yaml.safe_load(self.good("list", "--all", "--output=yaml")):
-            self.good("uninstall", release["name"])
-        definitions = client.ApiextensionsV1Api(self.client)
-        ours = [crd.metadata.name for crd in definitions.list_custom_resource_definition().items]
-        for name in ours:
-            definitions.delete_custom_resource_definition(name)
-        assert wait_until(self._crds_are_gone, timeout=120), self._crd_conditions()
+        """Uninstalls every release and deletes the CRDs, which a release leaves."""
+        for release in yaml.safe_load(self.succeed("list", "--all", "--output=yaml")):
+            self.succeed("uninstall", release["name"])
+        for crd in self._crds():
+            self._definitions.delete_custom_resource_definition(crd["metadata"]["name"])
+        assert wait_until(self._has_no_crds, timeout=120), self._crd_conditions()
 
-    def _crds_are_gone(self) -> bool:
-        """Whether none is left. Asks the server's finalizer again, which forgets a CRD whose update met a conflict."""
-        definitions = client.ApiextensionsV1Api(self.client)
+    def _crds(self) -> list[Object]:
+        return [as_json(each) for each in self._definitions.list_custom_resource_definition().items]
+
+    def _has_no_crds(self) -> bool:
+        """Tells whether no CRD is left.
+
+        Updates the CRDs that are left: the server's finalizer does not retry a CRD whose update met a conflict.
+        """
         touch = {"metadata": {"annotations": {"example.com/asked-at": str(time.time())}}}
-        left = [crd.metadata.name for crd in definitions.list_custom_resource_definition().items]
-        for name in left:
+        left = self._crds()
+        for crd in left:
             with contextlib.suppress(NotFoundException):
-                definitions.patch_custom_resource_definition(name, touch)
+                self._definitions.patch_custom_resource_definition(crd["metadata"]["name"], touch)
         time.sleep(1 if left else 0)
         return not left
 
     def _crd_conditions(self) -> dict[str, Object]:
-        left = client.ApiextensionsV1Api(self.client).list_custom_resource_definition().items
-        return {crd.metadata.name: self.client.sanitize_for_serialization(crd.status.conditions) for crd in left}
+        return {crd["metadata"]["name"]: crd["status"]["conditions"] for crd in self._crds()}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """Not the session's: that one has its CRDs already."""
+    """A server without CRDs, unlike the session's."""
     with ApiServer(tmp_path_factory.mktemp("server"), controllers=USUAL_CONTROLLERS) as server:
-        with config.new_client_from_config(str(server.kubeconfig)) as api:
-            client.CoreV1Api(api).create_namespace({"metadata": {"name": SPACE}})
+        with open_client(server.kubeconfig) as api:
+            create_namespace(api, SPACE)
         yield server
 
 
 @pytest.fixture
 def helm(server: ApiServer) -> Iterator[Helm]:
-    helm = Helm(server)
-    yield helm
-    helm.clear()
-    helm.client.close()
+    with open_client(server.kubeconfig) as api:
+        helm = Helm(server, api)
+        yield helm
+        helm.clear()
 
 
-def older(directory: Path) -> Path:
-    """The chart as it might have been: catalogs without `suspend` and without the column that shows it."""
+def older_chart(directory: Path) -> Path:
+    """Returns a copy of the chart whose CRD of catalogs lacks `suspend` and the column that shows it."""
     chart = directory / "older" / CHART.name
     shutil.copytree(CHART, chart)
     file = chart / "files" / "crds" / f"{GROUP}_paimoncatalogs.yaml"
@@ -121,35 +123,35 @@ def older(directory: Path) -> Path:
 
 
 def suspend(helm: Helm) -> Object:
-    """A catalog as the API server keeps it when it is sent with `suspend: true`."""
+    """Sets `suspend: true` on the catalog and returns it as stored."""
     patch = {"spec": {"suspend": True}}
-    stored: Object = helm.catalogs().patch_namespaced_custom_object(*PLACE, "lake", patch)
+    stored: Object = helm.custom.patch_namespaced_custom_object(*PLACE, "lake", patch)
     return stored
 
 
-def test_an_upgrade_brings_a_changed_crd_and_keeps_the_objects(helm: Helm, tmp_path: Path) -> None:
-    helm.good("install", "paimon-operator", str(older(tmp_path)))
+def test_an_upgrade_applies_a_changed_crd_and_keeps_the_objects(helm: Helm, tmp_path: Path) -> None:
+    helm.succeed("install", "paimon-operator", str(older_chart(tmp_path)))
     manifest = catalog(spec__allowedDatabases=["shop"], metadata__namespace=SPACE)
 
-    def made() -> bool:
+    def is_created() -> bool:
         try:
-            helm.catalogs().create_namespaced_custom_object(*PLACE, manifest)
+            helm.custom.create_namespaced_custom_object(*PLACE, manifest)
         except NotFoundException:
-            return False  # the kind is served a moment after its CRD is there
+            return False  # the kind is served a moment after the creation of its CRD
         return True
 
-    assert wait_until(made, timeout=120)
-    before = helm.catalogs().get_namespaced_custom_object(*PLACE, "lake")
+    assert wait_until(is_created, timeout=120)
+    before = helm.custom.get_namespaced_custom_object(*PLACE, "lake")
     assert "suspend" not in suspend(helm)["spec"], "the older CRD does not know the field"
 
-    helm.good("upgrade", "paimon-operator", str(CHART))
+    helm.succeed("upgrade", "paimon-operator", str(CHART))
 
     committed = yaml.safe_load((CHART / "files" / "crds" / f"{GROUP}_paimoncatalogs.yaml").read_text())
     assert columns(helm) == [column["name"] for column in committed["spec"]["versions"][0]["additionalPrinterColumns"]]
     assert wait_until(lambda: suspend(helm)["spec"].get("suspend") is True, timeout=120), (
-        "the field is kept from now on"
+        "the field is stored from now on"
     )
-    after = helm.catalogs().get_namespaced_custom_object(*PLACE, "lake")
+    after = helm.custom.get_namespaced_custom_object(*PLACE, "lake")
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
 
 
@@ -157,77 +159,78 @@ def columns(helm: Helm) -> list[str]:
     return [column["name"] for column in helm.crd()["spec"]["versions"][0]["additionalPrinterColumns"]]
 
 
-def test_a_rollback_brings_the_earlier_crds_back_and_an_upgrade_without_them_leaves_them(
+def test_a_rollback_restores_the_earlier_crds_and_an_upgrade_without_crds_keeps_the_served_ones(
     helm: Helm, tmp_path: Path
 ) -> None:
-    earlier = str(older(tmp_path))
-    helm.good("install", "paimon-operator", earlier)
-    helm.good("upgrade", "paimon-operator", str(CHART))
-    helm.good("rollback", "paimon-operator", "1")
+    earlier = str(older_chart(tmp_path))
+    helm.succeed("install", "paimon-operator", earlier)
+    helm.succeed("upgrade", "paimon-operator", str(CHART))
+    helm.succeed("rollback", "paimon-operator", "1")
     assert "Suspended" not in columns(helm)
 
-    helm.good("upgrade", "paimon-operator", str(CHART))
-    helm.good("upgrade", "paimon-operator", earlier, crds={"install": False})
+    helm.succeed("upgrade", "paimon-operator", str(CHART))
+    helm.succeed("upgrade", "paimon-operator", earlier, crds={"install": False})
     assert "Suspended" in columns(helm)
 
 
-def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_takes_them_up(helm: Helm) -> None:
-    helm.good("install", "paimon-operator", str(CHART))
+def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_adopts_them(helm: Helm) -> None:
+    helm.succeed("install", "paimon-operator", str(CHART))
     uid = helm.crd()["metadata"]["uid"]
-    helm.good("uninstall", "paimon-operator")
+    helm.succeed("uninstall", "paimon-operator")
     assert helm.crd()["metadata"]["uid"] == uid
 
     other = helm("install", "another", str(CHART))
     assert other.returncode != 0
     assert "invalid ownership metadata" in other.stderr
-    helm.good("install", "paimon-operator", str(CHART))
+    helm.succeed("install", "paimon-operator", str(CHART))
     assert helm.crd()["metadata"]["uid"] == uid
 
 
-def test_crds_of_an_earlier_version_must_be_brought_up_to_date_before_a_new_release_takes_them(
+def test_crds_of_an_earlier_version_must_be_upgraded_before_a_new_release_adopts_them(
     helm: Helm, tmp_path: Path
 ) -> None:
-    helm.good("install", "paimon-operator", str(older(tmp_path)))
-    helm.good("uninstall", "paimon-operator")
+    helm.succeed("install", "paimon-operator", str(older_chart(tmp_path)))
+    helm.succeed("uninstall", "paimon-operator")
     stale = helm("install", "paimon-operator", str(CHART))
     assert stale.returncode != 0
-    assert f"crds.install: {CATALOGS} is there from an earlier release, in another version" in stale.stderr
+    assert f"crds.install: the cluster has another version of {CATALOGS}" in stale.stderr
 
     helm.kubectl("apply", "--server-side", "--force-conflicts", "--filename", str(CHART.parents[1] / "crds"))
-    helm.good("install", "paimon-operator", str(CHART))
+    helm.succeed("install", "paimon-operator", str(CHART))
     assert "Suspended" in columns(helm)
 
 
-def test_a_release_of_another_name_takes_the_crds_over_when_told_to(helm: Helm) -> None:
-    helm.good("install", "paimon-operator", str(CHART))
-    helm.good("uninstall", "paimon-operator")
-    helm.good("install", "another", str(CHART), "--take-ownership")
+def test_a_release_of_another_name_adopts_the_crds_with_take_ownership(helm: Helm) -> None:
+    helm.succeed("install", "paimon-operator", str(CHART))
+    helm.succeed("uninstall", "paimon-operator")
+    helm.succeed("install", "another", str(CHART), "--take-ownership")
     assert helm.crd()["metadata"]["annotations"]["meta.helm.sh/release-name"] == "another"
 
 
-def test_replicas_come_and_go_with_strategy_and_budget(helm: Helm) -> None:
+def test_the_number_of_replicas_decides_strategy_and_disruption_budget(helm: Helm) -> None:
     deployments, policies = client.AppsV1Api(helm.client), client.PolicyV1Api(helm.client)
 
     def seen() -> tuple[int, str, int]:
-        spec = deployments.read_namespaced_deployment("paimon-operator", SPACE).spec
-        return spec.replicas, spec.strategy.type, len(policies.list_namespaced_pod_disruption_budget(SPACE).items)
+        spec = as_json(deployments.read_namespaced_deployment("paimon-operator", SPACE))["spec"]
+        budgets = policies.list_namespaced_pod_disruption_budget(SPACE).items
+        return spec["replicas"], spec["strategy"]["type"], len(budgets)
 
-    helm.good("install", "paimon-operator", str(CHART))
+    helm.succeed("install", "paimon-operator", str(CHART))
     assert seen() == (1, "Recreate", 0)
-    helm.good("upgrade", "paimon-operator", str(CHART), replicas=2)
+    helm.succeed("upgrade", "paimon-operator", str(CHART), replicas=2)
     assert seen() == (2, "RollingUpdate", 1)
-    helm.good("upgrade", "paimon-operator", str(CHART), replicas=1)
+    helm.succeed("upgrade", "paimon-operator", str(CHART), replicas=1)
     assert seen() == (1, "Recreate", 0)
 
 
-def test_a_revision_fits_into_its_secret_with_room_for_crds_to_grow(helm: Helm) -> None:
-    helm.good("install", "paimon-operator", str(CHART))
+def test_a_revision_takes_less_than_a_quarter_of_the_limit_of_a_secret(helm: Helm) -> None:
+    helm.succeed("install", "paimon-operator", str(CHART))
     (secret,) = client.CoreV1Api(helm.client).list_namespaced_secret(SPACE, label_selector="owner=helm").items
-    size = len(base64.b64decode(secret.data["release"]))
+    size = len(base64.b64decode(as_json(secret)["data"]["release"]))
     assert size < SECRET_LIMIT / 4, f"{size} bytes"
 
 
-def test_a_service_monitor_is_refused_before_anything_is_made(helm: Helm) -> None:
+def test_a_service_monitor_without_its_crd_is_refused_before_anything_is_created(helm: Helm) -> None:
     refused = helm("install", "paimon-operator", str(CHART), metrics={"serviceMonitor": {"enabled": True}})
     assert refused.returncode != 0
     assert "this cluster has no ServiceMonitor" in refused.stderr
@@ -235,16 +238,17 @@ def test_a_service_monitor_is_refused_before_anything_is_made(helm: Helm) -> Non
         helm.crd()
 
 
-def test_a_service_monitor_is_one_and_finds_the_metrics(helm: Helm) -> None:
+def test_a_service_monitor_selects_the_service_and_its_metrics_port(helm: Helm) -> None:
     helm.kubectl("create", "-f", str(service_monitor.crd()))
     helm.kubectl("wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com", "--timeout=120s")
     asked = {"enabled": True, "interval": "45s", "labels": {"release": "prometheus"}}
-    helm.good("install", "paimon-operator", str(CHART), metrics={"serviceMonitor": asked})
+    helm.succeed("install", "paimon-operator", str(CHART), metrics={"serviceMonitor": asked})
 
     place = ("monitoring.coreos.com", "v1", SPACE, "servicemonitors", "paimon-operator")
-    made = client.CustomObjectsApi(helm.client).get_namespaced_custom_object(*place)
+    monitor = helm.custom.get_namespaced_custom_object(*place)
     (service,) = client.CoreV1Api(helm.client).list_namespaced_service(SPACE).items
-    assert made["metadata"]["labels"].items() >= asked["labels"].items()
-    assert service.metadata.labels.items() >= made["spec"]["selector"]["matchLabels"].items()
-    assert made["spec"]["endpoints"] == [{"port": "metrics", "interval": asked["interval"]}]
-    assert "metrics" in [port.name for port in service.spec.ports]
+    selected = as_json(service)
+    assert monitor["metadata"]["labels"].items() >= {"release": "prometheus"}.items()
+    assert selected["metadata"]["labels"].items() >= monitor["spec"]["selector"]["matchLabels"].items()
+    assert monitor["spec"]["endpoints"] == [{"port": "metrics", "interval": "45s"}]
+    assert "metrics" in [port["name"] for port in selected["spec"]["ports"]]

@@ -1,4 +1,4 @@
-"""What `helm test` runs, as the operator's account on a real API server: it passes, and fails for each thing alone."""
+"""The check that `helm test` runs, with the operator's account on a real API server: success and each failure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from paimon_operator.installation import rights as table
+from paimon_operator.installation import rights as required
 from paimon_operator.installation.rights import Right
+from tests.apiserver.api import grant
 from tests.apiserver.conftest import serving
 from tests.apiserver.crds import install
 from tests.apiserver.operator_process import OperatorProcess
@@ -38,7 +39,7 @@ class Release:
         ).start()
 
     def check(self, *more: str, watched: str = HOME) -> tuple[int, list[str]]:
-        """Exit code and findings."""
+        """Runs the check and returns its exit code and findings."""
         home = ["--lease", RELEASE, "--namespace", self.stage.namespace, "--watched", watched]
         health = ["--health-host", "127.0.0.1", "--health-port", str(self.operator.health_port)]
         command = [sys.executable, "-m", "paimon_operator.installation.check", *home, *health, "--timeout", "5", *more]
@@ -49,14 +50,10 @@ class Release:
 
     @contextmanager
     def also_may(self, verb: str, resource: str) -> Iterator[None]:
-        """One right too many, in the operator's own namespace."""
-        name, account = "too-much", {"kind": "ServiceAccount", "name": RELEASE, "namespace": self.stage.namespace}
-        rule = {"apiGroups": [""], "resources": [resource], "verbs": [verb]}
-        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
-        space = self.stage.namespace
-        self._rbac.create_namespaced_role(space, {"metadata": {"name": name}, "rules": [rule]})
-        binding = {"metadata": {"name": name}, "roleRef": reference, "subjects": [account]}
-        self._rbac.create_namespaced_role_binding(space, binding)
+        """Grants one right too many in the operator's namespace for the duration of the block."""
+        name, space = "too-much", self.stage.namespace
+        account = {"kind": "ServiceAccount", "name": RELEASE, "namespace": space}
+        grant(self.stage.client, space, name, account, [{"apiGroups": [""], "resources": [resource], "verbs": [verb]}])
         try:
             yield
         finally:
@@ -71,7 +68,7 @@ class Release:
 
 @pytest.fixture(scope="module")
 def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """Of this file alone: policies and a release hold for a whole cluster."""
+    """A server of this file alone: policies and a release are cluster-scoped."""
     with serving(tmp_path_factory) as server:
         yield server
 
@@ -89,7 +86,7 @@ def test_a_good_installation_passes(release: Release) -> None:
 
 
 @pytest.mark.parametrize(("verb", "resource"), [("create", "pods"), ("patch", "paimontables/status")])
-def test_a_right_that_is_missing_is_named(release: Release, verb: str, resource: str) -> None:
+def test_a_missing_right_is_reported(release: Release, verb: str, resource: str) -> None:
     with release.rights.without(verb, resource):
         code, found = release.check()
     plural, _, sub = resource.partition("/")
@@ -98,18 +95,18 @@ def test_a_right_that_is_missing_is_named(release: Release, verb: str, resource:
 
 
 @pytest.mark.parametrize(("verb", "resource"), [("get", "secrets"), ("create", "pods/exec"), ("list", "configmaps")])
-def test_a_right_that_is_too_much_is_named(release: Release, verb: str, resource: str) -> None:
-    told = (1, f"rights: the operator may {verb} {resource} in namespace {HOME}")
+def test_a_right_too_many_is_reported(release: Release, verb: str, resource: str) -> None:
+    expected = (1, f"rights: the operator may {verb} {resource} in namespace {HOME}")
 
     def found() -> bool:
         code, lines = release.check()
-        return (code, lines[1]) == told
+        return (code, lines[1]) == expected
 
     with release.also_may(verb, resource):
-        release.stage.wait(found, "the right that is too much")
+        release.stage.wait(found, "the report of the right")
 
 
-def test_rights_in_a_namespace_that_is_not_watched_are_too_much(release: Release) -> None:
+def test_rights_in_a_namespace_that_is_not_watched_are_reported(release: Release) -> None:
     code, found = release.check(watched="default")
     assert code == 1
     assert f"rights: the operator may create pods in namespace {HOME}" in found
@@ -122,13 +119,15 @@ def test_an_endpoint_that_does_not_answer_fails(release: Release) -> None:
     assert found[-1].startswith("health: http://127.0.0.1:1/readyz: no answer: ")
 
 
-def test_kinds_of_an_earlier_version_and_a_dead_leader_are_named(tmp_path: Path) -> None:
+def test_kinds_of_an_earlier_version_and_a_dead_leader_are_reported(tmp_path: Path) -> None:
     with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
         stage = Stage(server.kubeconfig, HOME)
         release = Release(server, stage, tmp_path)
         release.operator.wait_until_working().kill()
-        holder = client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, HOME).spec.holder_identity
+        lease = client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, HOME)
+        assert lease.spec is not None
+        holder = lease.spec.holder_identity
         assert f"leader: Lease {HOME}/{RELEASE}: held by {holder}, not renewed for 5 s" in release.check()[1]
         definitions = client.ApiextensionsV1Api(stage.client)
         path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/suspend"
@@ -143,7 +142,7 @@ def test_kinds_of_an_earlier_version_and_a_dead_leader_are_named(tmp_path: Path)
 
 
 def granted(documents: list[Object], namespace: str | None) -> set[Right]:
-    """Every single right that the bindings of a namespace (None: of the cluster) give to the operator's account."""
+    """Returns every right that the bindings of a namespace (None: of the cluster) give to the operator's account."""
     bindings = [
         document["roleRef"]
         for document in documents
@@ -164,14 +163,14 @@ def granted(documents: list[Object], namespace: str | None) -> set[Right]:
     }
 
 
-def test_the_table_of_rights_is_the_charts_for_watched_namespaces() -> None:
+def test_the_chart_grants_the_required_rights_for_watched_namespaces() -> None:
     documents = rendered(HOME, watchNamespaces=["shop"])
-    assert granted(documents, "shop") == set(table.where_watched(RELEASE))
-    assert granted(documents, HOME) == set(table.at_home(RELEASE))
-    assert granted(documents, None) == set(table.OVER_THE_CLUSTER)
+    assert granted(documents, "shop") == set(required.where_watched(RELEASE))
+    assert granted(documents, HOME) == set(required.at_home(RELEASE))
+    assert granted(documents, None) == set(required.OVER_THE_CLUSTER)
 
 
-def test_the_table_of_rights_is_the_charts_for_all_namespaces() -> None:
+def test_the_chart_grants_the_required_rights_for_all_namespaces() -> None:
     documents = rendered(HOME)
-    assert granted(documents, None) == {*table.where_watched(RELEASE), *table.OVER_THE_CLUSTER}
-    assert granted(documents, HOME) == set(table.at_home(RELEASE))
+    assert granted(documents, None) == {*required.where_watched(RELEASE), *required.OVER_THE_CLUSTER}
+    assert granted(documents, HOME) == set(required.at_home(RELEASE))

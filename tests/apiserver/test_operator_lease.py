@@ -1,15 +1,13 @@
-"""The leader's Lease, the canary's and the Events on a real API server."""
+"""The leader's Lease, the heartbeat's Lease and the Events on a real API server."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any
 
 import pytest
 from kubernetes import client as official
-from kubernetes import config
 from kubernetes.aio.client import ApiClient, Configuration
 
 from paimon_operator.errors import ForbiddenError, LeaseLostError, RetryableError
@@ -19,8 +17,9 @@ from paimon_operator.kube.lease import DURATION, RENEW_DEADLINE, WORST_CASE, Lea
 from paimon_operator.kube.requests import ApiServer as Server
 from paimon_operator.kube.resources import LEASES
 from paimon_operator.runtime.clock import SystemClock
-from tests.apiserver.connected import connected
-from tests.cluster.apiserver import ApiServer
+from tests.apiserver.api import Body, as_json, create_namespace, grant, user
+from tests.apiserver.connected import close, connected
+from tests.cluster.apiserver import ApiServer, open_client
 from tests.support.virtual_time import VirtualTime
 
 SPACE = "leases"
@@ -28,8 +27,9 @@ SPACE = "leases"
 
 @pytest.fixture(scope="module")
 def admin(api_server: ApiServer) -> Iterator[official.ApiClient]:
-    with config.new_client_from_config(str(api_server.kubeconfig)) as api:
-        official.CoreV1Api(api).create_namespace({"metadata": {"name": SPACE}})
+    """An administrator's client, and the namespace `leases`."""
+    with open_client(api_server.kubeconfig) as api:
+        create_namespace(api, SPACE)
         yield api
         official.CoreV1Api(api).delete_namespace(SPACE)
 
@@ -57,19 +57,19 @@ async def holder(server: Server, lease: str) -> str:
     return str(stored["spec"].get("holderIdentity", ""))
 
 
-async def test_one_of_two_leads_and_the_other_takes_over_after_its_duration(server: Server) -> None:
+async def test_one_of_two_leads_and_the_other_takes_over_after_the_leases_duration(server: Server) -> None:
     time_a, time_b = VirtualTime(), VirtualTime()
     first, second = candidate(server, "a", "takeover", time_a), candidate(server, "b", "takeover", time_b)
     await first.acquire()
     first.check()
-    await second.acquire()  # its clock is on by each pause; nobody renews meanwhile
+    await second.acquire()  # each of its pauses moves its clock on, and the first does not renew
     assert await holder(server, "takeover") == "b"
-    assert sum(time_b.slept) >= DURATION, "taken over before the first one's time was up"
+    assert sum(time_b.slept) >= DURATION, "taken over before the Lease had expired"
     with pytest.raises(LeaseLostError):
         await first.hold()
 
 
-async def test_a_leader_that_renews_keeps_others_out(server: Server) -> None:
+async def test_a_leader_that_renews_stays_the_leader(server: Server) -> None:
     clock = VirtualTime()
     first = candidate(server, "a", "renewing", clock)
     await first.acquire()
@@ -94,7 +94,7 @@ async def test_a_leader_that_renews_keeps_others_out(server: Server) -> None:
     assert await holder(server, "renewing") == "a"
 
 
-async def test_a_released_lease_is_free_at_once(server: Server) -> None:
+async def test_a_released_lease_can_be_acquired_at_once(server: Server) -> None:
     first = candidate(server, "a", "released", VirtualTime())
     await first.acquire()
     await first.release()
@@ -105,7 +105,7 @@ async def test_a_released_lease_is_free_at_once(server: Server) -> None:
     assert clock.slept == []
 
 
-async def test_a_lease_is_released_after_a_renewal_whose_answer_nobody_waited_for(server: Server) -> None:
+async def test_a_lease_is_released_after_a_renewal_without_an_answer(server: Server) -> None:
     lease = candidate(server, "a", "released-late", VirtualTime())
     await lease.acquire()
     stored = await server.request("get", LEASES.path(SPACE, "released-late"), kind="Lease")
@@ -115,7 +115,7 @@ async def test_a_lease_is_released_after_a_renewal_whose_answer_nobody_waited_fo
     assert await holder(server, "released-late") == ""
 
 
-async def test_a_lease_that_somebody_else_took_is_not_released(server: Server) -> None:
+async def test_a_lease_of_another_process_is_not_released(server: Server) -> None:
     first = candidate(server, "a", "not-ours", VirtualTime())
     await first.acquire()
     await candidate(server, "b", "not-ours", VirtualTime()).acquire()
@@ -123,14 +123,14 @@ async def test_a_lease_that_somebody_else_took_is_not_released(server: Server) -
     assert await holder(server, "not-ours") == "b"
 
 
-async def test_our_own_lease_from_a_create_without_an_answer_is_taken_up_at_once(server: Server) -> None:
+async def test_our_own_lease_from_a_create_without_an_answer_is_acquired_at_once(server: Server) -> None:
     await candidate(server, "a", "unanswered", VirtualTime()).acquire()
     clock = VirtualTime()
     await candidate(server, "a", "unanswered", clock).acquire()
     assert clock.slept == []
 
 
-async def test_a_renewal_that_was_stored_without_an_answer_does_not_lose_the_lease(server: Server) -> None:
+async def test_a_stored_renewal_without_an_answer_does_not_lose_the_lease(server: Server) -> None:
     lease = candidate(server, "a", "renewal", VirtualTime())
     await lease.acquire()
     stored = await server.request("get", LEASES.path(SPACE, "renewal"), kind="Lease")
@@ -140,18 +140,18 @@ async def test_a_renewal_that_was_stored_without_an_answer_does_not_lose_the_lea
     lease.check()
 
 
-async def test_when_renewing_fails_for_long_the_leader_knows_before_a_follower_may_lead(api_server: ApiServer) -> None:
+async def test_a_leader_that_cannot_renew_stops_before_a_follower_can_lead(api_server: ApiServer) -> None:
     clock = VirtualTime()
     async with connected(api_server.kubeconfig, timeout_s=1) as api:
         lease = candidate(api.server, "a", "outage", clock)
         await lease.acquire()
-        api.client.configuration.host = "https://127.0.0.1:1"  # from here on nobody answers
+        api.client.configuration.host = "https://127.0.0.1:1"  # no request is answered from here on
         with pytest.raises(LeaseLostError):
             await lease.hold()
     assert clock.seconds() < DURATION
 
 
-async def test_the_longer_ago_the_renewal_the_less_time_a_change_is_given(server: Server) -> None:
+async def test_the_time_for_a_mutation_shrinks_with_the_age_of_the_renewal(server: Server) -> None:
     clock = VirtualTime()
     lease = candidate(server, "a", "time-left", clock)
     await lease.acquire()
@@ -163,7 +163,7 @@ async def test_the_longer_ago_the_renewal_the_less_time_a_change_is_given(server
         lease.check()
 
 
-async def test_a_change_without_an_answer_is_given_up_before_another_process_may_lead() -> None:
+async def test_a_mutation_without_an_answer_is_aborted_before_another_process_can_lead() -> None:
     gone: asyncio.Queue[bytes] = asyncio.Queue()
 
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -172,20 +172,20 @@ async def test_a_change_without_an_answer_is_given_up_before_another_process_may
 
     silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
-    told: list[tuple[str, str, int, float]] = []
+    observed: list[tuple[str, str, int, float]] = []
     client = ApiClient(Configuration(host=f"http://127.0.0.1:{port}"))
     hanging = Server(
         client,
         limiter=None,
         timeout=300,
-        observe=lambda *answer: told.append(answer),
+        observe=lambda *answer: observed.append(answer),
         guard=lambda: 2.0,
     )
     with pytest.raises(RetryableError):
         await hanging.request("create", "/api/v1/namespaces/x/pods", kind="Pod", body={})
-    assert told == [("create", "Pod", 0, 2.0)]
+    assert observed == [("create", "Pod", 0, 2.0)]
     assert b"POST /api/v1/namespaces/x/pods" in await gone.get(), "the connection ends with the wait"
-    await client.close()
+    await close(client)
     silent.close()
 
 
@@ -194,71 +194,71 @@ def test_a_dead_leader_is_replaced_within_30_seconds_and_never_before_it_stops_i
     assert RENEW_DEADLINE < DURATION
 
 
-async def test_the_canary_sings_with_rights_on_its_name_only(api_server: ApiServer, admin: official.ApiClient) -> None:
-    grant(
-        admin,
-        "canary",
-        [
-            {
-                "apiGroups": ["coordination.k8s.io"],
-                "resources": ["leases"],
-                "resourceNames": ["c"],
-                "verbs": ["patch", "create"],
-            }
-        ],
-    )
+async def test_the_heartbeat_needs_rights_only_on_its_own_lease(
+    api_server: ApiServer, admin: official.ApiClient
+) -> None:
+    leases = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["patch", "create"]}
+    grant(admin, SPACE, "canary", user("canary"), [leases | {"resourceNames": ["c"]}])
     async with connected(api_server.user_kubeconfig("canary")) as api:
-        canary = Heartbeat(
-            api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_beat=_unheard
-        )
-        await _once_granted(lambda: canary._renew(SPACE))
-        stranger = Heartbeat(
-            api.server, namespaces=[SPACE], name="d", identity="x", clock=SystemClock(), on_beat=_unheard
-        )
+        own = heartbeat(api.server, "c")
+        await _once_granted(lambda: own._renew(SPACE))
         with pytest.raises(ForbiddenError):
-            await stranger._renew(SPACE)
-    lease = official.CoordinationV1Api(admin).read_namespaced_lease("c", SPACE)
-    first = lease.spec.renew_time
+            await heartbeat(api.server, "d")._renew(SPACE)
+    first = renew_time(admin, "c")
     async with connected(api_server.user_kubeconfig("canary")) as api:
-        singing = asyncio.create_task(
-            Heartbeat(
-                api.server, namespaces=[SPACE], name="c", identity="x", clock=SystemClock(), on_beat=_unheard
-            ).run()
-        )
+        beating = asyncio.create_task(heartbeat(api.server, "c").run())
         deadline = time.monotonic() + 60
-        while official.CoordinationV1Api(admin).read_namespaced_lease("c", SPACE).spec.renew_time == first:
+        while renew_time(admin, "c") == first:
             assert time.monotonic() < deadline, "not renewed"
             await asyncio.sleep(0.05)
-        singing.cancel()
+        beating.cancel()
 
 
-async def test_an_event_is_posted_once_and_counted_up_after_that(server: Server, admin: official.ApiClient) -> None:
+def heartbeat(server: Server, lease: str) -> Heartbeat:
+    return Heartbeat(
+        server,
+        namespaces=[SPACE],
+        name=lease,
+        identity="x",
+        clock=SystemClock(),
+        on_beat=lambda _namespace, _written: None,
+    )
+
+
+def renew_time(admin: official.ApiClient, lease: str) -> str:
+    """Returns the time of the Lease's last renewal."""
+    spec = as_json(official.CoordinationV1Api(admin).read_namespaced_lease(lease, SPACE))["spec"]
+    return str(spec["renewTime"])
+
+
+async def test_an_event_is_posted_once_and_then_counted(server: Server, admin: official.ApiClient) -> None:
     core = official.CoreV1Api(admin)
-    made = core.create_namespaced_config_map(SPACE, {"metadata": {"name": "noted"}})
+    body: Body = {"metadata": {"name": "noted"}}
+    metadata = as_json(core.create_namespaced_config_map(SPACE, body))["metadata"]
     regarding = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {
             "namespace": SPACE,
             "name": "noted",
-            "uid": made.metadata.uid,
-            "resourceVersion": made.metadata.resource_version,
+            "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"],
         },
     }
-    for _ in range(3):  # a new process each time: nothing of it is remembered
+    for _ in range(3):  # a new process each time, which remembers nothing
         events = KubeEvents(server, clock=SystemClock(), instance="operator-1")
         await events.post(regarding, type_="Warning", reason="SecretNotFound", note="Secret lake-s3 does not exist")
     await events.post(regarding, type_="Warning", reason="SecretNotFound", note="é" * 2000)
-    seen = core.list_namespaced_event(SPACE, field_selector=f"involvedObject.uid={made.metadata.uid}").items
-    counted = {event.message: event.series.count if event.series else 1 for event in seen}
+    seen = core.list_namespaced_event(SPACE, field_selector=f"involvedObject.uid={metadata['uid']}").items
+    counted = {event.message or "": event.series.count if event.series else 1 for event in seen}
     assert counted.pop("Secret lake-s3 does not exist") == 3
     (cut,) = counted
     assert len(cut.encode()) <= 1024
     assert {event.reporting_component for event in seen} == {"paimon-operator.dev/operator"}
 
 
-async def test_an_event_that_cannot_be_posted_is_logged_and_hurts_nobody(
-    api_server: ApiServer, admin: official.ApiClient, caplog: Any
+async def test_an_event_that_cannot_be_posted_is_logged_and_raises_no_error(
+    api_server: ApiServer, admin: official.ApiClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     regarding = {
         "apiVersion": "v1",
@@ -271,16 +271,8 @@ async def test_an_event_that_cannot_be_posted_is_logged_and_hurts_nobody(
     assert "event Running" in caplog.text
 
 
-def grant(admin: official.ApiClient, user: str, rules: list[dict[str, Any]]) -> None:
-    rbac = official.RbacAuthorizationV1Api(admin)
-    rbac.create_namespaced_role(SPACE, {"metadata": {"name": user}, "rules": rules})
-    subject = {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
-    role = {"kind": "Role", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
-    rbac.create_namespaced_role_binding(SPACE, {"metadata": {"name": user}, "subjects": [subject], "roleRef": role})
-
-
 async def _once_granted(act: Callable[[], Awaitable[object]]) -> None:
-    """Does it as soon as the API server goes by the role, which takes a moment."""
+    """Repeats `act` until the API server enforces the new role."""
     deadline = time.monotonic() + 60
     while True:
         try:
@@ -290,7 +282,3 @@ async def _once_granted(act: Callable[[], Awaitable[object]]) -> None:
             await asyncio.sleep(0.05)
         else:
             return
-
-
-def _unheard(namespace: str, written: bool) -> None:
-    """Nobody waits for the song."""

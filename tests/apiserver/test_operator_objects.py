@@ -1,14 +1,14 @@
-"""What the store promises, on a real API server: each answer the right error, each write exactly what it says."""
+"""The operator's store on a real API server: the error of each answer and the effect of each write."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import client as official
-from kubernetes import config
 
 from paimon_operator.api.base import API_VERSION
 from paimon_operator.core.naming import FINALIZER
@@ -24,8 +24,9 @@ from paimon_operator.errors import (
     StaleError,
 )
 from paimon_operator.kube.resources import RESOURCES
+from tests.apiserver.api import Body, account_names, create_namespace, namespace_names
 from tests.apiserver.connected import connected
-from tests.cluster.apiserver import ApiServer
+from tests.cluster.apiserver import ApiServer, open_client
 from tests.cluster.audit import audited_requests
 from tests.cluster.processes import wait_until
 
@@ -34,17 +35,18 @@ SPACE = "objects"
 
 @pytest.fixture(scope="module")
 def core(api_server: ApiServer) -> Iterator[official.CoreV1Api]:
-    with config.new_client_from_config(str(api_server.kubeconfig)) as api:
+    """A client, and the namespace `objects` with its default account."""
+    with open_client(api_server.kubeconfig) as api:
+        create_namespace(api, SPACE)
+        assert wait_until(lambda: bool(account_names(api, SPACE)), timeout=60), "Pods need an account"
         core = official.CoreV1Api(api)
-        core.create_namespace({"metadata": {"name": SPACE}})
-        assert wait_until(lambda: core.list_namespaced_service_account(SPACE).items, timeout=60), "Pods need one"
         yield core
         core.delete_namespace(SPACE)
 
 
 @pytest.fixture
-def kubeconfig(api_server: ApiServer, core: official.CoreV1Api) -> str:
-    return str(api_server.kubeconfig)
+def kubeconfig(api_server: ApiServer, core: official.CoreV1Api) -> Path:
+    return api_server.kubeconfig
 
 
 def config_map(name: str, **labels: str) -> dict[str, Any]:
@@ -60,12 +62,14 @@ def table(name: str) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": "PaimonTable", "metadata": {"name": name}, "spec": spec}
 
 
-async def test_an_object_that_is_not_there_is_none(kubeconfig: str) -> None:
+async def test_a_missing_object_is_none(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         assert await api.store.get(Kind.CONFIG_MAP, SPACE, "nothing") is None
 
 
-async def test_a_list_goes_by_labels_and_over_pages_and_names_each_kind(kubeconfig: str, monkeypatch: Any) -> None:
+async def test_a_list_selects_by_labels_reads_all_pages_and_sets_each_kind(
+    kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("paimon_operator.kube.objects._PAGE", "2")
     async with connected(kubeconfig) as api:
         for number in range(5):
@@ -78,7 +82,7 @@ async def test_a_list_goes_by_labels_and_over_pages_and_names_each_kind(kubeconf
     assert api.requests == [("list", "ConfigMap", 200)] * 3
 
 
-async def test_a_list_over_watched_namespaces_leaves_the_others_out(kubeconfig: str) -> None:
+async def test_a_list_of_watched_namespaces_excludes_the_others(kubeconfig: Path) -> None:
     async with connected(kubeconfig, namespaces=(SPACE, "default")) as api:
         for namespace in (SPACE, "default", "kube-public"):
             await api.store.create(Kind.CONFIG_MAP, namespace, config_map("everywhere"))
@@ -89,20 +93,20 @@ async def test_a_list_over_watched_namespaces_leaves_the_others_out(kubeconfig: 
     assert everywhere > found
 
 
-async def test_a_name_that_is_taken_is_told_apart(kubeconfig: str) -> None:
+async def test_an_existing_name_is_an_error_of_its_own(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("taken"))
         with pytest.raises(AlreadyExistsError):
             await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("taken"))
 
 
-async def test_a_field_that_the_api_server_does_not_know_is_refused_and_not_dropped(kubeconfig: str) -> None:
+async def test_an_unknown_field_is_refused_and_not_dropped(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         with pytest.raises(InvalidObjectError, match="unknown field"):
             await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("odd") | {"dta": {}})
 
 
-async def test_deletion_takes_only_the_object_it_means(kubeconfig: str) -> None:
+async def test_a_deletion_does_not_delete_an_object_of_another_uid(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         first = await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("again"))
         await api.store.delete(Kind.CONFIG_MAP, SPACE, "again", uid=first["metadata"]["uid"])
@@ -114,19 +118,19 @@ async def test_deletion_takes_only_the_object_it_means(kubeconfig: str) -> None:
         await api.store.delete(Kind.CONFIG_MAP, SPACE, "never-was", uid=first["metadata"]["uid"])
 
 
-async def test_a_status_is_applied_whole_and_by_our_manager(kubeconfig: str) -> None:
+async def test_a_status_is_applied_whole_by_the_operators_field_manager(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         made = await api.store.create(Kind.TABLE, SPACE, table("whole"))
         first = {"observedGeneration": 1, "activeRun": {"name": "r", "type": "Provision", "trigger": "Spec"}}
         stored = await api.store.apply_status(Kind.TABLE, made, first)
         assert stored["status"]["activeRun"]["name"] == "r"
         stored = await api.store.apply_status(Kind.TABLE, stored, {"observedGeneration": 1})
-        assert stored["status"] == {"observedGeneration": 1}, "what is not applied any more is gone"
+        assert stored["status"] == {"observedGeneration": 1}, "a field that is not applied is removed"
         managers = {(entry["manager"], entry.get("subresource")) for entry in stored["metadata"]["managedFields"]}
         assert ("paimon-operator", "status") in managers
 
 
-async def test_the_same_status_again_changes_nothing(kubeconfig: str) -> None:
+async def test_the_same_status_again_changes_nothing(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         made = await api.store.create(Kind.TABLE, SPACE, table("same"))
         stored = await api.store.apply_status(Kind.TABLE, made, {"observedGeneration": 1})
@@ -134,7 +138,7 @@ async def test_the_same_status_again_changes_nothing(kubeconfig: str) -> None:
         assert again["metadata"]["resourceVersion"] == stored["metadata"]["resourceVersion"]
 
 
-async def test_a_status_decided_for_a_deleted_object_does_not_reach_its_successor(kubeconfig: str) -> None:
+async def test_a_status_decided_for_a_deleted_object_does_not_reach_its_successor(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         first = await api.store.create(Kind.TABLE, SPACE, table("successor"))
         await api.store.delete(Kind.TABLE, SPACE, "successor", uid=first["metadata"]["uid"])
@@ -148,7 +152,7 @@ async def test_a_status_decided_for_a_deleted_object_does_not_reach_its_successo
         assert kept["status"] == {"observedGeneration": -1}
 
 
-async def test_a_status_decided_for_an_older_spec_is_not_stored(kubeconfig: str) -> None:
+async def test_a_status_decided_for_an_older_spec_is_not_stored(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         read = await api.store.create(Kind.TABLE, SPACE, table("edited"))
         edit = [{"op": "add", "path": "/spec/suspend", "value": True}]
@@ -158,14 +162,14 @@ async def test_a_status_decided_for_an_older_spec_is_not_stored(kubeconfig: str)
             await api.store.apply_status(Kind.TABLE, read, {"observedGeneration": 1})
 
 
-async def test_a_status_against_the_schema_is_an_invalid_object(kubeconfig: str) -> None:
+async def test_a_status_that_violates_the_schema_is_an_invalid_object(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         made = await api.store.create(Kind.TABLE, SPACE, table("invalid"))
         with pytest.raises(InvalidObjectError):
             await api.store.apply_status(Kind.TABLE, made, {"observedGeneration": -7})
 
 
-async def test_finalizers_come_and_go_only_on_the_object_as_it_was_read(kubeconfig: str) -> None:
+async def test_finalizers_change_only_on_the_version_that_was_read(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         made = await api.store.create(Kind.TABLE, SPACE, table("guarded"))
         guarded = await api.store.set_finalizers(Kind.TABLE, made, [FINALIZER])
@@ -186,8 +190,8 @@ def pod(name: str, *finalizers: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "finalizers": list(finalizers)}, "spec": spec}
 
 
-async def test_a_pod_is_let_go_while_its_kubelet_writes_its_status_and_only_by_us(
-    kubeconfig: str, core: official.CoreV1Api
+async def test_a_pod_is_released_despite_writes_of_its_status_and_keeps_the_finalizers_of_others(
+    kubeconfig: Path, core: official.CoreV1Api
 ) -> None:
     async with connected(kubeconfig) as api:
         held = [FINALIZER, "test.example/hold"]
@@ -202,38 +206,36 @@ async def test_a_pod_is_let_go_while_its_kubelet_writes_its_status_and_only_by_u
         core.patch_namespaced_pod("held", SPACE, {"metadata": {"finalizers": None}})
 
 
-async def test_only_the_pod_that_is_meant_is_let_go(kubeconfig: str) -> None:
+async def test_a_release_does_not_affect_a_pod_of_another_uid(kubeconfig: Path) -> None:
     async with connected(kubeconfig) as api:
         made = await api.store.create(Kind.POD, SPACE, pod("meant", FINALIZER))
         uid = made["metadata"]["uid"]
         with pytest.raises(StaleError):
             await api.store.release(Kind.POD, SPACE, "meant", uid="uid-of-another", finalizers=[FINALIZER])
         await api.store.delete(Kind.POD, SPACE, "meant", uid=uid)
-        assert await api.store.get(Kind.POD, SPACE, "meant") is not None, "it is held"
+        assert await api.store.get(Kind.POD, SPACE, "meant") is not None, "its finalizer blocks the deletion"
         await api.store.release(Kind.POD, SPACE, "meant", uid=uid, finalizers=[FINALIZER])
         assert await api.store.get(Kind.POD, SPACE, "meant") is None
         await api.store.release(Kind.POD, SPACE, "meant", uid=uid, finalizers=[FINALIZER])
 
 
-async def test_a_pod_that_is_being_deleted_is_given_to_no_node_any_more(
-    kubeconfig: str, core: official.CoreV1Api
-) -> None:
-    """What `PodObserved.ended` rests on: no kubelet will ever speak of it."""
+async def test_a_terminating_pod_is_never_bound(kubeconfig: Path, core: official.CoreV1Api) -> None:
+    """`PodObserved.ended` relies on it: no kubelet ever reports on such a Pod."""
     async with connected(kubeconfig) as api:
         made = await api.store.create(Kind.POD, SPACE, pod("unbound", FINALIZER))
         await api.store.delete(Kind.POD, SPACE, "unbound", uid=made["metadata"]["uid"])
-        body = {"metadata": {"name": "unbound"}, "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"}}
+        body: Body = {"metadata": {"name": "unbound"}, "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"}}
         with pytest.raises(official.ApiException, match="is being deleted, cannot be assigned to a host"):
             core.create_namespaced_pod_binding("unbound", SPACE, body, _preload_content=False)
         await api.store.release(Kind.POD, SPACE, "unbound", uid=made["metadata"]["uid"], finalizers=[FINALIZER])
         assert await api.store.get(Kind.POD, SPACE, "unbound") is None
 
 
-async def test_a_namespace_that_goes_away_is_told_apart_from_missing_rights(
+async def test_a_terminating_namespace_is_another_error_than_a_missing_right(
     api_server: ApiServer, core: official.CoreV1Api
 ) -> None:
-    core.create_namespace({"metadata": {"name": "going"}})
-    held = config_map("held")
+    create_namespace(core.api_client, "going")
+    held: Body = config_map("held")
     held["metadata"]["finalizers"] = ["test.example/hold"]
     core.create_namespaced_config_map("going", held)
     core.delete_namespace("going")
@@ -245,10 +247,10 @@ async def test_a_namespace_that_goes_away_is_told_apart_from_missing_rights(
             await api.store.create(Kind.CONFIG_MAP, SPACE, config_map("not-allowed"))
     assert type(refusal.value) is ForbiddenError
     core.patch_namespaced_config_map("held", "going", {"metadata": {"finalizers": None}})
-    assert wait_until(lambda: "going" not in {space.metadata.name for space in core.list_namespace().items}, timeout=60)
+    assert wait_until(lambda: "going" not in namespace_names(core.api_client), timeout=60)
 
 
-async def test_every_request_carries_our_user_agent(api_server: ApiServer, kubeconfig: str) -> None:
+async def test_every_request_has_the_operators_user_agent(api_server: ApiServer, kubeconfig: Path) -> None:
     before = api_server.audit_log.stat().st_size
     async with connected(kubeconfig) as api:
         await api.store.get(Kind.CONFIG_MAP, SPACE, "user-agent-probe")
@@ -258,8 +260,8 @@ async def test_every_request_carries_our_user_agent(api_server: ApiServer, kubec
     assert request.user_agent == "paimon-operator"
 
 
-async def test_a_mutation_asks_the_guard_first_and_a_read_does_not(kubeconfig: str) -> None:
-    def lost() -> None:
+async def test_a_mutation_checks_the_guard_first_and_a_read_does_not(kubeconfig: Path) -> None:
+    def lost() -> float:
         raise LeaseLostError("lost")
 
     async with connected(kubeconfig, guard=lost) as api:
@@ -269,7 +271,7 @@ async def test_a_mutation_asks_the_guard_first_and_a_read_does_not(kubeconfig: s
         assert await api.store.get(Kind.CONFIG_MAP, SPACE, "never") is None
 
 
-async def test_an_api_server_that_does_not_answer_is_an_unknown_outcome_in_time(tmp_path: Any) -> None:
+async def test_a_request_without_an_answer_ends_in_time_with_status_0(tmp_path: Path) -> None:
     async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.read()
 

@@ -1,227 +1,207 @@
-"""Driver Pods that somebody deletes, or whose node is gone: no second driver before the first has ended.
+"""Driver Pods that someone deletes, or whose node fails: no second driver starts before the first has ended.
 
-The test is the kubelet, the scheduler and the garbage collector of Pods.
+The test plays the kubelet, the scheduler and the garbage collector of Pods.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 
 import pytest
-from kubernetes import client
 
 from paimon_operator.core.naming import FINALIZER
+from tests.apiserver.api import Body, kubectl, namespace_names
 from tests.apiserver.operator_process import OperatorProcess
-from tests.apiserver.stage import RUNS, TABLES, Stage, conditions
-from tests.cluster import programs
+from tests.apiserver.pod import Pod
+from tests.apiserver.replicas import stage_with_operator
+from tests.apiserver.stage import RUNS, TABLES, Stage, conditions, if_released
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table
 
 
-@pytest.fixture(scope="module")
-def stage(api_server: ApiServer) -> Iterator[Stage]:
-    stage = Stage(api_server.kubeconfig, "pods")
-    stage.create_catalog()
-    yield stage
-    stage.close()
-
-
 @pytest.fixture(scope="module", autouse=True)
-def operator(
-    api_server: ApiServer, stage: Stage, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[OperatorProcess]:
-    logs = tmp_path_factory.mktemp("operator")
-    with OperatorProcess(
-        api_server.kubeconfig, logs, namespaces=[stage.namespace], lease_namespace=stage.namespace
-    ) as operator:
-        yield operator.wait_until_working()
-        assert operator.errors() == []
+def stage(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with stage_with_operator(api_server, "pods", tmp_path_factory.mktemp("operator")) as stage:
+        yield stage
 
 
-def started(stage: Stage, name: str) -> client.V1Pod:
-    """The Pod of a new table's first run."""
-    stage.create(edited(keyed_table(spec__writes=REMOVED), metadata__name=name))
-    return stage.wait_for_pod(of=name)
+def start_driver(stage: Stage, table: str) -> Pod:
+    """Creates a table and returns the Pod of its first run."""
+    stage.create(edited(keyed_table(spec__writes=REMOVED), metadata__name=table))
+    return stage.wait_for_pod(of=table)
 
 
-def at_work(stage: Stage, name: str) -> client.V1Pod:
-    """The same, when the operator has seen it run."""
-    pod = started(stage, name)
+def start_running_driver(stage: Stage, table: str) -> Pod:
+    """Creates a table and returns the Pod of its first run, which the operator knows to be running."""
+    pod = start_driver(stage, table)
     stage.run_pod(pod)
     stage.wait(lambda: run_of(stage, pod)["status"]["phase"] == "Running", "the run Running")
     return pod
 
 
-def run_of(stage: Stage, pod: client.V1Pod) -> Manifest:
-    return stage.get(RUNS, stage.run_of(pod)[0])
+def run_of(stage: Stage, pod: Pod) -> Manifest:
+    return stage.get(RUNS, pod.run)
 
 
-def said(stage: Stage, pod: client.V1Pod, words: str) -> str:
-    """What the run says, once it says these words."""
+def wait_for_message(stage: Stage, pod: Pod, words: str) -> str:
+    """Returns the message of the run's condition once it contains these words."""
 
     def message() -> str | None:
-        told = conditions(run_of(stage, pod))["Succeeded"]["message"]
-        return told if words in told else None
+        text: str = conditions(run_of(stage, pod))["Succeeded"]["message"]
+        return text if words in text else None
 
-    return stage.wait(message, words) or ""
-
-
-def pods_of(stage: Stage, pod: client.V1Pod) -> list[str]:
-    label = "paimon-operator.dev/table"
-    return [each.metadata.name for each in stage.pods() if each.metadata.labels[label] == pod.metadata.labels[label]]
+    return stage.wait(message, words)
 
 
-def settled(stage: Stage, pod: client.V1Pod) -> Manifest:
-    """The run, when it has ended and nothing is held any more."""
-    run = stage.wait(lambda: _free(run_of(stage, pod)), "a run without finalizer")
-    assert not any(each.metadata.finalizers for each in stage.pods() if each.metadata.name in pods_of(stage, pod))
+def pods_of_table(stage: Stage, pod: Pod) -> list[str]:
+    """Returns the names of all Pods of the same table."""
+    return [each.name for each in stage.pods() if each.table == pod.table]
+
+
+def wait_until_released(stage: Stage, pod: Pod) -> Manifest:
+    """Returns the Pod's run once neither the run nor a Pod of the table has a finalizer."""
+    run = stage.wait(lambda: if_released(run_of(stage, pod)), "a run without finalizer")
+    assert not any(each.finalizers for each in stage.pods() if each.table == pod.table)
     return run
-
-
-def _free(item: Manifest) -> Manifest | None:
-    return None if item["metadata"].get("finalizers") else item
 
 
 def reasons(run: Manifest) -> list[str | None]:
     return [attempt.get("reason") for attempt in run["status"]["attempts"]]
 
 
-def test_a_pod_that_was_deleted_by_force_is_waited_for_until_its_kubelet_has_stopped_it(stage: Stage) -> None:
-    pod = at_work(stage, "forced")
+def test_a_pod_deleted_by_force_has_no_successor_until_its_kubelet_has_stopped_it(stage: Stage) -> None:
+    pod = start_running_driver(stage, "forced")
     stage.delete_pod(pod, force=True)
-    said(stage, pod, "being deleted by someone else")
-    assert pods_of(stage, pod) == [pod.metadata.name]
+    wait_for_message(stage, pod, "being deleted by someone else")
+    assert pods_of_table(stage, pod) == [pod.name]
     stage.end_pod(pod, exit_code=143, message="")
     second = stage.wait_for_pod(of="forced")
-    assert second.metadata.name == f"{stage.run_of(pod)[0]}-2"
+    assert second.name == f"{pod.run}-2"
     assert stage.find_pod(pod) is None
     stage.succeed(second)
-    assert reasons(settled(stage, second)) == ["PodLost", None]
+    assert reasons(wait_until_released(stage, second)) == ["PodLost", None]
 
 
-def test_the_result_of_a_pod_that_was_deleted_while_it_ended_is_read(stage: Stage) -> None:
-    pod = at_work(stage, "graceful")
+def test_the_result_of_a_pod_deleted_during_its_end_is_read(stage: Stage) -> None:
+    pod = start_running_driver(stage, "graceful")
     stage.delete_pod(pod)
     stage.succeed(pod)
     stage.delete_pod(pod, force=True)
-    run = settled(stage, pod)
+    run = wait_until_released(stage, pod)
     assert (run["status"]["phase"], reasons(run)) == ("Succeeded", [None])
-    stage.wait(lambda: stage.find_pod(pod) is None, "the Pod gone")
+    stage.wait(lambda: stage.find_pod(pod) is None, "the deletion of the Pod")
 
 
-def test_a_pod_that_is_deleted_before_a_node_took_it_holds_nothing_up(stage: Stage) -> None:
-    pod = started(stage, "unbound")
+def test_a_pod_deleted_before_it_was_bound_blocks_nothing(stage: Stage) -> None:
+    pod = start_driver(stage, "unbound")
     stage.delete_pod(pod)
     second = stage.wait_for_pod(of="unbound")
-    assert (second.metadata.name[-2:], stage.find_pod(pod)) == ("-2", None)
+    assert (second.name[-2:], stage.find_pod(pod)) == ("-2", None)
     stage.succeed(second)
-    assert reasons(settled(stage, second)) == ["PodLost", None]
+    assert reasons(wait_until_released(stage, second)) == ["PodLost", None]
 
 
-def test_while_a_node_is_silent_the_run_waits_and_the_way_out_that_it_tells_works(stage: Stage) -> None:
-    pod = at_work(stage, "silent")
+def test_while_a_node_is_silent_the_run_waits_and_the_override_in_its_message_works(stage: Stage) -> None:
+    pod = start_running_driver(stage, "silent")
     collected = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC", "message": "no node"}
     status = {"status": {"phase": "Failed", "conditions": [collected]}}
-    stage.core.patch_namespaced_pod_status(pod.metadata.name, stage.namespace, status)
+    stage.core.patch_namespaced_pod_status(pod.name, stage.namespace, status)
     stage.delete_pod(pod, force=True)
-    message = said(stage, pod, "is silent; a driver may still be running there")
-    assert (run_of(stage, pod)["status"]["phase"], pods_of(stage, pod)) == ("Running", [pod.metadata.name])
+    message = wait_for_message(stage, pod, "is silent; a driver may still be running there")
+    assert (run_of(stage, pod)["status"]["phase"], pods_of_table(stage, pod)) == ("Running", [pod.name])
     assert stage.wait_for_condition(TABLES, "silent", "Stalled", "True", "NodeSilent")["message"].endswith(message)
 
-    (kubectl,) = programs.build(["kubectl"])
     for command in re.findall(r"kubectl ([^;]+)", message):
-        kubeconfig = f"--kubeconfig={stage.kubeconfig}"
-        subprocess.run([str(kubectl), kubeconfig, *shlex.split(command)], check=True, capture_output=True)
+        kubectl(stage.kubeconfig, *shlex.split(command))
 
     second = stage.wait_for_pod(of="silent")
-    assert (second.metadata.name[-2:], stage.find_pod(pod)) == ("-2", None)
+    assert (second.name[-2:], stage.find_pod(pod)) == ("-2", None)
     stage.succeed(second)
-    assert reasons(settled(stage, second)) == ["PodLost", None]
+    assert reasons(wait_until_released(stage, second)) == ["PodLost", None]
 
 
-def test_a_cancelled_run_waits_for_its_pod_and_both_go(stage: Stage) -> None:
-    pod = at_work(stage, "cancelled")
+def test_a_cancelled_run_is_deleted_after_its_pod(stage: Stage) -> None:
+    pod = start_running_driver(stage, "cancelled")
     stage.patch(TABLES, "cancelled", {"spec": {"suspend": True}})
-    run = stage.run_of(pod)[0]
-    stage.delete(RUNS, run)
-    stage.wait(lambda: _now(stage, pod).metadata.deletion_timestamp, "the Pod asked to go")
-    assert stage.find(RUNS, run) is not None
+    stage.delete(RUNS, pod.run)
+    stage.wait(lambda: stage.read_pod(pod).is_terminating, "a terminating Pod")
+    assert stage.find(RUNS, pod.run) is not None
     stage.end_pod(pod, exit_code=143, message="")
     stage.delete_pod(pod, force=True)
-    stage.wait(lambda: stage.find(RUNS, run) is None, "the run gone")
+    wait_until_deleted(stage, pod.run)
     assert stage.find_pod(pod) is None
 
 
-def test_a_pod_that_comes_after_its_run_has_ended_is_taken_away(stage: Stage) -> None:
-    pod = started(stage, "late")
+def test_a_pod_created_after_the_end_of_its_run_is_deleted(stage: Stage) -> None:
+    pod = start_driver(stage, "late")
     stage.succeed(pod)
-    settled(stage, pod)
-    body = client.ApiClient().sanitize_for_serialization(pod)
+    wait_until_released(stage, pod)
     stage.delete_pod(pod)
-    stage.wait(lambda: stage.find_pod(pod) is None, "its history gone")
+    stage.wait(lambda: stage.find_pod(pod) is None, "the deletion of the ended Pod")
 
-    kept = {key: body["metadata"][key] for key in ("name", "labels", "ownerReferences", "finalizers")}
-    late = stage.core.create_namespaced_pod(stage.namespace, {**body, "metadata": kept, "status": None})
+    kept = {key: pod.manifest["metadata"][key] for key in ("name", "labels", "ownerReferences", "finalizers")}
+    body: Body = {**pod.manifest, "metadata": kept, "status": None}
+    late = Pod.of(stage.core.create_namespaced_pod(stage.namespace, body))
 
-    assert late.metadata.finalizers == [FINALIZER]
-    stage.wait(lambda: stage.find_pod(late) is None, "the late Pod gone")
+    assert late.finalizers == [FINALIZER]
+    stage.wait(lambda: stage.find_pod(late) is None, "the deletion of the late Pod")
 
 
-def test_a_pod_whose_run_was_freed_by_hand_is_let_go_when_it_has_ended(stage: Stage) -> None:
-    pod = at_work(stage, "orphan")
-    run = stage.run_of(pod)[0]
+def test_a_pod_whose_run_was_released_by_hand_is_released_when_it_has_ended(stage: Stage) -> None:
+    pod = start_running_driver(stage, "orphan")
     stage.patch(TABLES, "orphan", {"spec": {"suspend": True}})
-    stage.core.patch_namespaced_pod(
-        pod.metadata.name, stage.namespace, {"metadata": {"finalizers": [FINALIZER, "test.example/hold"]}}
-    )
-    stage.delete(RUNS, run)
-    stage.patch(RUNS, run, {"metadata": {"finalizers": None}})
-    stage.wait(lambda: stage.find(RUNS, run) is None, "the run gone")
-    assert FINALIZER in _now(stage, pod).metadata.finalizers
+    stage.set_pod_finalizers(pod, [FINALIZER, "test.example/hold"])
+    delete_run_by_hand(stage, pod.run)
+    assert FINALIZER in stage.read_pod(pod).finalizers
     stage.end_pod(pod, exit_code=143, message="")
-    stage.wait(lambda: _now(stage, pod).metadata.finalizers == ["test.example/hold"], "the Pod let go")
-    stage.core.patch_namespaced_pod(pod.metadata.name, stage.namespace, {"metadata": {"finalizers": None}})
+    stage.wait(lambda: stage.read_pod(pod).finalizers == ["test.example/hold"], "the operator's finalizer removed")
+    stage.set_pod_finalizers(pod, None)
 
 
-def test_no_other_run_makes_a_pod_while_the_driver_of_a_run_that_was_freed_by_hand_is_at_work(stage: Stage) -> None:
-    pod = at_work(stage, "freed")
-    run = stage.run_of(pod)[0]
-    stage.delete(RUNS, run)
-    stage.patch(RUNS, run, {"metadata": {"finalizers": None}})
+def test_no_other_run_creates_a_pod_while_the_driver_of_a_run_released_by_hand_is_running(stage: Stage) -> None:
+    pod = start_running_driver(stage, "freed")
+    delete_run_by_hand(stage, pod.run)
+    stage.patch(TABLES, "freed", {"spec": {"options": {"file.compression": "lz4"}}})  # starts a run without a backoff
 
-    stage.wait(lambda: stage.find(RUNS, run) is None, "the run gone")
-    stage.patch(TABLES, "freed", {"spec": {"options": {"file.compression": "lz4"}}})  # does not wait for the next try
-
-    words = f"pod {pod.metadata.name} of another run of the table must end first"
-    stage.wait(lambda: [each for each in stage.all(RUNS) if words in str(each.get("status"))], "a run that waits")
-    assert pods_of(stage, pod) == [pod.metadata.name]
+    words = f"pod {pod.name} of another run of the table must end first"
+    stage.wait(lambda: [each for each in stage.all(RUNS) if words in str(each.get("status"))], "a blocked run")
+    assert pods_of_table(stage, pod) == [pod.name]
 
     stage.end_pod(pod, exit_code=143, message="")
     stage.delete_pod(pod, force=True)
-    stage.wait(lambda: pod.metadata.name not in (now := pods_of(stage, pod)) and len(now) == 1, "the next Pod, alone")
+    stage.wait(lambda: pod.name not in (now := pods_of_table(stage, pod)) and len(now) == 1, "the next Pod, alone")
 
 
-def test_a_namespace_with_a_driver_at_work_goes_once_the_driver_has_ended(
+def delete_run_by_hand(stage: Stage, run: str) -> None:
+    """Deletes a run and removes its finalizers, and waits until it is gone."""
+    stage.delete(RUNS, run)
+    stage.patch(RUNS, run, {"metadata": {"finalizers": None}})
+    wait_until_deleted(stage, run)
+
+
+def wait_until_deleted(stage: Stage, run: str) -> None:
+    stage.wait(lambda: stage.find(RUNS, run) is None, f"the deletion of run {run}")
+
+
+def test_a_namespace_with_a_running_driver_is_deleted_once_the_driver_has_ended(
     api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     stage = Stage(api_server.kubeconfig, "going-with-a-pod")
     stage.create_catalog()
-    logs = tmp_path_factory.mktemp("operator-of-a-namespace-that-goes")
+    logs = tmp_path_factory.mktemp("operator-of-a-deleted-namespace")
     with OperatorProcess(
         api_server.kubeconfig, logs, namespaces=[stage.namespace], lease_namespace="default"
     ) as operator:
         operator.wait_until_working()
-        pod = at_work(stage, "orders")
+        pod = start_running_driver(stage, "orders")
         stage.core.delete_namespace(stage.namespace)
-        stage.wait(lambda: _now(stage, pod).metadata.deletion_timestamp, "the Pod asked to go")
+        stage.wait(lambda: stage.read_pod(pod).is_terminating, "a terminating Pod")
         stage.end_pod(pod, exit_code=143, message="")
         stage.delete_pod(pod, force=True)
-        left = lambda: [space.metadata.name for space in stage.core.list_namespace().items]  # noqa: E731
-        stage.wait(lambda: stage.namespace not in left(), "the namespace gone", operator=operator)
-
-
-def _now(stage: Stage, pod: client.V1Pod) -> client.V1Pod:
-    return stage.core.read_namespaced_pod(pod.metadata.name, stage.namespace)
+        stage.wait(
+            lambda: stage.namespace not in namespace_names(stage.client),
+            "the deletion of the namespace",
+            operator=operator,
+        )

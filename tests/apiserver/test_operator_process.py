@@ -1,4 +1,4 @@
-"""The process: one leads, a follower takes over, a dead watch ends it, a restart of settled tables writes nothing."""
+"""The operator process: leader and followers, a failing watch, an outage, and a restart that writes nothing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kubernetes import client
 from paimon_operator.kube.lease import DURATION
 from tests.apiserver.crds import install
 from tests.apiserver.operator_process import OperatorProcess
+from tests.apiserver.replicas import Replicas
 from tests.apiserver.rights import RELEASE, Rights
 from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
@@ -23,35 +24,6 @@ from tests.support.manifests import REMOVED, keyed_table
 
 FLEET = 200
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-
-
-class Replicas:
-    """Operators on one stage, with the chart's rights and settings, of which one leads."""
-
-    def __init__(self, server: ApiServer, stage: Stage, logs: Path) -> None:
-        self.stage, self.rights = stage, Rights(server, stage)
-        self._logs = logs
-        self._started: list[OperatorProcess] = []
-
-    def add(self, **settings: str) -> OperatorProcess:
-        given = self.rights.environment()
-        for own in ("watch_namespaces", "health_port", "metrics_port", "spark_images"):
-            given.pop(own)
-        operator = OperatorProcess(
-            self.rights.kubeconfig,
-            self._logs,
-            namespaces=[self.stage.namespace],
-            lease_namespace=self.stage.namespace,
-            name=f"operator-{len(self._started)}",
-            **given | settings,
-        )
-        self._started.append(operator)
-        return operator.start()
-
-    def close(self) -> None:
-        for operator in self._started:
-            operator.__exit__(None, None, None)
-        self.rights.close()
 
 
 @pytest.fixture
@@ -68,7 +40,7 @@ def replicas(api_server: ApiServer, stage: Stage, tmp_path: Path) -> Iterator[Re
     replicas.close()
 
 
-def test_a_killed_leader_is_replaced_and_a_follower_touches_nothing_before(replicas: Replicas) -> None:
+def test_a_killed_leader_is_replaced_by_a_follower_that_sent_no_request_before(replicas: Replicas) -> None:
     leader = replicas.add().wait_until_working()
     follower = replicas.add().wait_until_standby()
     assert (leader.metrics()["paimon_operator_leader"], follower.metrics()["paimon_operator_leader"]) == (1, 0)
@@ -82,7 +54,7 @@ def test_a_killed_leader_is_replaced_and_a_follower_touches_nothing_before(repli
     stage.wait_for_condition(TABLES, "orders", "Ready", "True")
 
 
-def test_a_leader_killed_with_a_run_under_way_is_replaced_and_the_run_ends_once(replicas: Replicas) -> None:
+def test_a_leader_killed_during_a_run_is_replaced_and_the_run_ends_once(replicas: Replicas) -> None:
     stage = replicas.stage
     leader = replicas.add().wait_until_working()
     follower = replicas.add().wait_until_standby()
@@ -97,15 +69,17 @@ def test_a_leader_killed_with_a_run_under_way_is_replaced_and_the_run_ends_once(
     stage.succeed(pod)
     stage.wait_for_condition(TABLES, "orders", "Ready", "True")
 
-    assert (first.lease_transitions, first.holder_identity.split("_")[0]) == (1, "operator-1")
-    assert first.acquire_time - last.renew_time >= timedelta(seconds=DURATION), "the first may have led until then"
+    assert (first.lease_transitions, (first.holder_identity or "").split("_")[0]) == (1, "operator-1")
+    assert first.acquire_time is not None
+    assert last.renew_time is not None
+    assert first.acquire_time - last.renew_time >= timedelta(seconds=DURATION), "the killed leader's time"
     (run,) = stage.all(RUNS)
     (attempt,) = run["status"]["attempts"]
-    assert attempt["podUid"] == pod.metadata.uid
-    assert [each.metadata.uid for each in stage.pods()] == [pod.metadata.uid]
+    assert attempt["podUid"] == pod.uid
+    assert [each.uid for each in stage.pods()] == [pod.uid]
 
 
-def test_a_leader_that_slept_over_its_lease_ends_itself_and_changes_nothing(replicas: Replicas) -> None:
+def test_a_leader_stopped_for_longer_than_its_lease_ends_itself_and_writes_nothing(replicas: Replicas) -> None:
     stage = replicas.stage
     leader = replicas.add().wait_until_working()
     follower = replicas.add().wait_until_standby()
@@ -130,12 +104,12 @@ def test_sigterm_releases_the_lease_and_a_follower_leads_at_once(replicas: Repli
         assert all({"time", "level", "logger", "message"} <= record.keys() for record in operator.log_records())
 
 
-def test_a_follower_ends_well_on_sigterm(replicas: Replicas) -> None:
+def test_a_follower_ends_with_exit_code_0_on_sigterm(replicas: Replicas) -> None:
     replicas.add().wait_until_working()
     assert replicas.add().wait_until_standby().terminate() == 0
 
 
-def test_when_a_watch_dies_the_process_ends_with_an_error(replicas: Replicas) -> None:
+def test_when_a_watch_fails_the_process_ends_with_an_error(replicas: Replicas) -> None:
     with replicas.rights.without("list", "pods"):
         operator = replicas.add().wait_until_working()
         assert operator.process.wait(timeout=180) == 1, operator.log()
@@ -144,19 +118,22 @@ def test_when_a_watch_dies_the_process_ends_with_an_error(replicas: Replicas) ->
     assert successor.terminate() == 0
 
 
-def test_an_operator_for_all_namespaces_outlives_no_long_outage_and_its_successor_goes_on(tmp_path: Path) -> None:
+def test_an_operator_for_all_namespaces_ends_in_a_long_outage_and_its_successor_continues(tmp_path: Path) -> None:
     with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
         home, elsewhere = Stage(server.kubeconfig, "paimon-system"), Stage(server.kubeconfig, "elsewhere")
         rights = Rights(server, home, everywhere=True)
-        places = {"namespaces": (), "lease_namespace": home.namespace}
-        with OperatorProcess(rights.kubeconfig, tmp_path, **places, name="before") as operator:
+        with OperatorProcess(
+            rights.kubeconfig, tmp_path, namespaces=(), lease_namespace=home.namespace, name="before"
+        ) as operator:
             operator.wait_until_working()
             server.stop_server()
             assert operator.wait() == 1
         server.start_server()
         offset = server.audit_log.stat().st_size
-        with OperatorProcess(rights.kubeconfig, tmp_path, **places, name="after") as operator:
+        with OperatorProcess(
+            rights.kubeconfig, tmp_path, namespaces=(), lease_namespace=home.namespace, name="after"
+        ) as operator:
             operator.wait_until_working()
             elsewhere.create_catalog()
             elsewhere.create(keyed_table(spec__writes=REMOVED))
@@ -166,7 +143,7 @@ def test_an_operator_for_all_namespaces_outlives_no_long_outage_and_its_successo
         assert [request for request in _own(server, home, 0) if request.code == HTTPStatus.FORBIDDEN] == []
 
 
-def test_wrong_settings_are_told_and_end_the_process(api_server: ApiServer, tmp_path: Path) -> None:
+def test_wrong_settings_are_logged_and_end_the_process(api_server: ApiServer, tmp_path: Path) -> None:
     operator = OperatorProcess(
         api_server.kubeconfig, tmp_path, namespaces=["x"], lease_namespace="x", workers="many", resink="10m"
     )
@@ -185,12 +162,14 @@ def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: R
     while len(settled) < FLEET:
         stage.wait(lambda: stage.succeed_all() or len(_ready(stage)) == FLEET, "open Pods")
         settled = _ready(stage)
-    stage.wait(lambda: not [run for run in stage.all(RUNS) if run["metadata"].get("finalizers")], "runs let go")
+    stage.wait(
+        lambda: not [run for run in stage.all(RUNS) if run["metadata"].get("finalizers")], "runs without finalizers"
+    )
     assert first.terminate() == 0
 
     offset = api_server.audit_log.stat().st_size
     second = replicas.add().wait_until_working()
-    stage.wait(lambda: _looks(second, "PaimonTable") >= FLEET, "a look at every table")
+    stage.wait(lambda: _reconciles(second, "PaimonTable") >= FLEET, "a reconcile of every table")
     stage.wait(lambda: second.metrics().get("paimon_operator_queue_depth") == 0, "an empty queue")
     stage.wait(lambda: _canary_came_back(api_server, stage, offset), "a canary")
     requests = _own(api_server, stage, offset)
@@ -200,7 +179,7 @@ def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: R
     assert second.terminate() == 0
 
 
-def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
+def test_the_probes_and_the_metrics_report_the_state(replicas: Replicas) -> None:
     operator = replicas.add().wait_until_working()
     assert operator.probe("livez") == (200, "leading\n")
     replicas.stage.create_catalog()
@@ -210,7 +189,7 @@ def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
     assert metrics['paimon_operator_reconcile_seconds_count{kind="PaimonCatalog",result="ok"}'] >= 1
     applied = 'paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'
     replicas.stage.wait(
-        lambda: operator.metrics().get(applied, 0) >= 1, "the answer counted, which comes after the act"
+        lambda: operator.metrics().get(applied, 0) >= 1, "the answer counted, which follows the request"
     )
     assert not [name for name in metrics if replicas.stage.namespace in name or "lake" in name]
     seen = "paimon_operator_watch_canaries_seen_total"
@@ -219,7 +198,9 @@ def test_the_probes_and_the_metrics_tell_the_state(replicas: Replicas) -> None:
 
 
 def _lease(stage: Stage) -> client.V1LeaseSpec:
-    return client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, stage.namespace).spec
+    spec = client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, stage.namespace).spec
+    assert spec is not None
+    return spec
 
 
 def _ready(stage: Stage) -> set[str]:
@@ -230,12 +211,12 @@ def _ready(stage: Stage) -> set[str]:
     }
 
 
-def _looks(operator: OperatorProcess, kind: str) -> float:
+def _reconciles(operator: OperatorProcess, kind: str) -> float:
     return operator.metrics().get(f'paimon_operator_reconcile_seconds_count{{kind="{kind}",result="ok"}}', 0)
 
 
 def _own(server: ApiServer, stage: Stage, offset: int) -> list[AuditedRequest]:
-    """Requests of the stage's operators."""
+    """Returns the requests of the stage's operators."""
     user = f"system:serviceaccount:{stage.namespace}:{RELEASE}"
     return [request for request in audited_requests(server.audit_log, offset=offset) if request.user == user]
 

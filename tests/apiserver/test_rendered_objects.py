@@ -1,4 +1,4 @@
-"""The golden Pods and ConfigMaps, sent to a real API server whose namespace enforces Pod Security `restricted`."""
+"""A real API server that enforces Pod Security `restricted` admits the golden Pods and ConfigMaps."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 
-from tests.cluster.apiserver import ApiServer
+from tests.apiserver.api import Body, account_names, create_account, create_namespace
+from tests.cluster.apiserver import ApiServer, open_client
 from tests.cluster.processes import wait_until
 
 NAMESPACE = "restricted"
@@ -31,28 +32,25 @@ CONFIG_MAPS = sorted(file.stem for file in GOLDEN.glob("config-map-*.yaml"))
 
 
 @pytest.fixture(scope="module")
-def core(api_server: ApiServer) -> Iterator[Any]:
-    """A namespace that takes `restricted` Pods only, and what the Pods name."""
-    connection = config.new_client_from_config(str(api_server.kubeconfig))
-    api: Any = client.CoreV1Api(connection)
-    client.SchedulingV1Api(connection).create_priority_class({"metadata": {"name": "batch"}, "value": 7})
-    client.NodeV1Api(connection).create_runtime_class({"metadata": {"name": "sandbox"}, "handler": "sandbox"})
-    enforce = {"pod-security.kubernetes.io/enforce": "restricted"}
-    api.create_namespace({"metadata": {"name": NAMESPACE, "labels": enforce}})
-    for account in ("lake-spark", "paimon-driver", "paimon-spark"):
-        api.create_namespaced_service_account(NAMESPACE, {"metadata": {"name": account}})
-    accounts = {"default"}  # a controller makes the first one, a moment after the namespace
-    assert wait_until(lambda: accounts <= names(api.list_namespaced_service_account(NAMESPACE)), timeout=30)
-    yield api
-    api.delete_namespace(NAMESPACE)
-
-
-def names(listed: Any) -> set[str]:
-    return {item.metadata.name for item in listed.items}
+def core(api_server: ApiServer) -> Iterator[client.CoreV1Api]:
+    """A namespace that enforces Pod Security `restricted`, with the objects that the Pods refer to."""
+    with open_client(api_server.kubeconfig) as api:
+        core = client.CoreV1Api(api)
+        priority: Body = {"metadata": {"name": "batch"}, "value": 7}
+        client.SchedulingV1Api(api).create_priority_class(priority)
+        runtime: Body = {"metadata": {"name": "sandbox"}, "handler": "sandbox"}
+        client.NodeV1Api(api).create_runtime_class(runtime)
+        create_namespace(api, NAMESPACE, enforce="restricted")
+        for account in ("lake-spark", "paimon-driver", "paimon-spark"):
+            create_account(api, NAMESPACE, account)
+        # a controller creates this one after the namespace
+        assert wait_until(lambda: "default" in account_names(api, NAMESPACE), timeout=30)
+        yield core
+        core.delete_namespace(NAMESPACE)
 
 
 def create_pod(core: Any, body: Json) -> Any:
-    """A dry run passes all of admission and stores nothing; unknown fields are refused."""
+    """Creates the Pod in a dry run, which passes all of admission and stores nothing. Unknown fields are refused."""
     return core.create_namespaced_pod(NAMESPACE, body, dry_run="All", field_validation="Strict")
 
 
@@ -61,11 +59,11 @@ def test_a_rendered_pod_passes_pod_security_restricted(core: Any, name: str) -> 
     stored = create_pod(core, golden(name))
     assert stored.spec.containers[0].security_context.read_only_root_filesystem is True
     tokens = [volume.name for volume in stored.spec.volumes if volume.projected]
-    assert tokens == (["api"] if name == WITH_TOKEN else []), "the server mounts none by itself"
+    assert tokens == (["api"] if name == WITH_TOKEN else []), "the server adds no token"
 
 
-def test_an_executor_made_from_the_template_passes_as_well(core: Any) -> None:
-    """With what Spark adds: a name, an image and what it is to do."""
+def test_an_executor_of_the_template_passes_pod_security_restricted(core: Any) -> None:
+    """The Pod has what Spark adds: a name, an image and arguments."""
     body = golden("cluster-executor")
     body["metadata"]["name"] = "orders-compact-8f3a91c2-1-exec-1"
     body["spec"]["containers"][0] |= {"image": "paimon-spark:paimon-1.4", "args": ["executor"]}
@@ -89,7 +87,7 @@ def test_an_executor_made_from_the_template_passes_as_well(core: Any) -> None:
         ("containers", 0, "securityContext", "capabilities"),
     ],
 )
-def test_this_namespace_would_refuse_a_pod_that_lacks_any_of_it(core: Any, path: tuple[Any, ...]) -> None:
+def test_a_pod_without_any_of_these_fields_is_refused(core: Any, path: tuple[Any, ...]) -> None:
     body = deepcopy(golden("pod-usual"))
     parent: Any = body["spec"]
     for part in path[:-1]:
@@ -102,9 +100,9 @@ def test_this_namespace_would_refuse_a_pod_that_lacks_any_of_it(core: Any, path:
 
 
 @pytest.mark.parametrize("name", CONFIG_MAPS)
-def test_a_job_cannot_be_changed_once_it_is_stored(core: Any, name: str) -> None:
+def test_a_stored_job_is_immutable(core: Any, name: str) -> None:
     body = golden(name)
-    # Owned by a run that does not exist, it would be collected before the test has looked at it.
+    # the garbage collector would delete it, because the run that owns it does not exist
     del body["metadata"]["ownerReferences"]
     core.create_namespaced_config_map(NAMESPACE, body, field_validation="Strict")
     with pytest.raises(client.ApiException) as refused:
@@ -114,14 +112,14 @@ def test_a_job_cannot_be_changed_once_it_is_stored(core: Any, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["pod-everything-set", WITH_TOKEN])
-def test_the_server_takes_our_pod_as_it_is(core: Any, name: str) -> None:
+def test_the_server_stores_a_rendered_pod_unchanged(core: Any, name: str) -> None:
     body = golden(name)
     stored = core.api_client.sanitize_for_serialization(create_pod(core, body))
     assert _contains(stored["spec"], body["spec"]) == []
 
 
 def _contains(stored: Any, sent: Any, path: str = "spec") -> list[str]:
-    """Paths of everything in `sent` that `stored` has not, or has otherwise."""
+    """Returns the paths of all values in `sent` that `stored` lacks or has changed."""
     if isinstance(sent, dict):
         return [line for key, value in sent.items() for line in _contains(stored.get(key), value, f"{path}.{key}")]
     if isinstance(sent, list):

@@ -1,6 +1,6 @@
-"""What every account of the chart may do, on a real API server, equals the committed files: no more, and no less.
+"""The rights of every account of the chart on a real API server equal the committed files.
 
-After a change that is meant: `python -m tests.apiserver.accounts`, and let somebody read the difference.
+After an intended change run `python -m tests.apiserver.accounts` and review the difference.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from kubernetes import client, config
+from kubernetes import client
 
 from tests.apiserver.accounts import ACCOUNTS, INSTALLS, LISTS, answers
+from tests.apiserver.api import Body, bind, is_allowed, user
 from tests.apiserver.rights import Object, rendered
 from tests.apiserver.stage import Stage
-from tests.cluster.apiserver import ApiServer
+from tests.cluster.apiserver import ApiServer, open_client
 
 NAMES = {"everybody.txt"} | {f"{account.name}-{install}.txt" for account in ACCOUNTS for install in INSTALLS}
 
@@ -32,10 +33,10 @@ def test_no_list_names_secrets_or_everything(name: str) -> None:
     assert not [line for line in lines if "[*]" in line]
 
 
-# The roles for people
+# The roles for users
 
-MAKE = [("create", "paimonruns")]
-MAINTAIN = [*MAKE, ("compact", "paimontables"), ("expiresnapshots", "paimontables")]
+CREATE = [("create", "paimonruns")]
+MAINTAIN = [*CREATE, ("compact", "paimontables"), ("expiresnapshots", "paimontables")]
 OWN = [*MAINTAIN, ("create", "paimontables"), ("delete", "paimontables"), ("delete", "paimonruns")]
 ADMINISTER = [*OWN, ("create", "paimoncatalogs"), ("update", "paimonruns/finalizers")]
 READ = [("list", "paimontables"), ("get", "paimonruns"), ("watch", "paimoncatalogs")]
@@ -50,39 +51,41 @@ MAY = {
     "edit": READ,
     "admin": [*READ, *ADMINISTER],
 }
-"""By role; what is in ASKED and not here is refused."""
+"""Allowed requests by role; the others of ASKED are refused."""
 
 
 @pytest.fixture(scope="module")
-def people(api_server: ApiServer) -> Iterator[Stage]:
-    """The chart's roles as they are without any value, and one user per role, of the role's name."""
+def users(api_server: ApiServer) -> Iterator[Stage]:
+    """The chart's roles with default values, and one user per role, named after it."""
     stage = Stage(api_server.kubeconfig, "roles")
     rbac = client.RbacAuthorizationV1Api(stage.client)
-    for role in _roles():
-        rbac.create_cluster_role(role)
+    roles = _roles()
+    for each in roles:
+        body: Body = each
+        rbac.create_cluster_role(body)
     for role in MAY:
-        _bind(rbac, stage.namespace, role, f"user-{role}")
+        bind(stage.client, stage.namespace, f"user-{role}", user(f"user-{role}"), role=role, kind="ClusterRole")
     yield stage
-    for role in _roles():
-        rbac.delete_cluster_role(role["metadata"]["name"])
+    for each in roles:
+        rbac.delete_cluster_role(each["metadata"]["name"])
     stage.close()
 
 
 @pytest.mark.parametrize("role", MAY)
-def test_a_role_may_what_it_says_and_nothing_else(people: Stage, role: str) -> None:
-    people.wait(lambda: _may(people, role, *READ[0]), "the role at work, and aggregated")
-    people.wait(lambda: {each for each in ASKED if _may(people, role, *each)} == set(MAY[role]), f"rights of {role}")
+def test_a_role_gives_exactly_these_rights(users: Stage, role: str) -> None:
+    users.wait(lambda: _may(users, role, *READ[0]), "the role granted and aggregated")
+    users.wait(lambda: {each for each in ASKED if _may(users, role, *each)} == set(MAY[role]), f"rights of {role}")
 
 
-def test_who_administers_a_namespace_can_hand_the_roles_out(people: Stage, api_server: ApiServer) -> None:
-    people.wait(lambda: _may(people, "admin", "update", "paimonruns/finalizers"), "the aggregated role")
-    kubeconfig = api_server.user_kubeconfig("user-admin")
-    rbac = client.RbacAuthorizationV1Api(config.new_client_from_config(str(kubeconfig)))
-    for role in ("paimon-reader", "paimon-maintainer", "paimon-table-owner", "paimon-administrator"):
-        _bind(rbac, people.namespace, role, f"colleague-{role}")
+def test_an_administrator_of_a_namespace_can_bind_the_roles(users: Stage, api_server: ApiServer) -> None:
+    users.wait(lambda: _may(users, "admin", "update", "paimonruns/finalizers"), "the aggregated role")
+    with open_client(api_server.user_kubeconfig("user-admin")) as api:
+        for role in ("paimon-reader", "paimon-maintainer", "paimon-table-owner", "paimon-administrator"):
+            name = f"colleague-{role}"
+            bind(api, users.namespace, name, user(name), role=role, kind="ClusterRole")
 
 
-def test_the_roles_are_added_to_edit_only_by_a_value_and_are_left_out_by_another() -> None:
+def test_values_aggregate_the_roles_to_edit_and_disable_them() -> None:
     def added(**roles: object) -> set[str]:
         label = "rbac.authorization.k8s.io/aggregate-to-edit"
         return {role["metadata"]["name"] for role in _roles(**roles) if label in role["metadata"]["labels"]}
@@ -97,17 +100,6 @@ def _roles(**roles: object) -> list[Object]:
     return [each for each in rendered("paimon-system", roles=roles) if each["metadata"]["name"] in named]
 
 
-def _bind(rbac: client.RbacAuthorizationV1Api, namespace: str, role: str, user: str) -> None:
-    group = "rbac.authorization.k8s.io"
-    reference = {"kind": "ClusterRole", "apiGroup": group, "name": role}
-    subject = {"kind": "User", "apiGroup": group, "name": user}
-    body = {"metadata": {"name": user}, "roleRef": reference, "subjects": [subject]}
-    rbac.create_namespaced_role_binding(namespace, body)
-
-
 def _may(stage: Stage, role: str, verb: str, resource: str) -> bool:
-    plural, _, sub = resource.partition("/")
-    asked = {"verb": verb, "group": "paimon-operator.dev", "resource": plural, "subresource": sub}
-    attributes = {"namespace": stage.namespace, "name": "orders", **asked}
-    body = {"spec": {"user": f"user-{role}", "resourceAttributes": attributes}}
-    return bool(client.AuthorizationV1Api(stage.client).create_subject_access_review(body).status.allowed)
+    where = {"namespace": stage.namespace, "group": "paimon-operator.dev", "name": "orders"}
+    return is_allowed(stage.client, f"user-{role}", verb, resource, **where)

@@ -1,4 +1,4 @@
-"""People and accounts with exactly the rights that a test gives them, and what the API server says to what they try."""
+"""Users with exactly the rights that a test grants, and the API server's answers to their requests."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kubernetes import client, config
+from kubernetes import client
 
+from tests.apiserver.api import CustomObjects, grant, user
 from tests.apiserver.stage import GROUP, RUNS, VERSION, Stage
-from tests.cluster.apiserver import ApiServer
+from tests.cluster.apiserver import ApiServer, open_client
 from tests.support.manifests import Manifest
 
 ALLOWED: Final = ""
-"""What the API server says when it has nothing against it."""
+"""The answer to a request that is admitted."""
 
 
 @dataclass(frozen=True)
 class Right:
-    """Verbs on a resource of our group, and on which objects of it (none named: on all)."""
+    """Verbs on a resource of the group paimon-operator.dev; without `names` on all of its objects."""
 
     verbs: tuple[str, ...]
     resource: str = RUNS
@@ -31,52 +32,47 @@ class Right:
         return {"apiGroups": [GROUP], "resources": [self.resource], "verbs": list(self.verbs), **named}
 
 
-class Person:
-    """Somebody who tries things in the stage's namespace. Nothing that works is kept: all of it are dry runs."""
+class User:
+    """A user who sends requests for the stage's namespace. Every request is a dry run."""
 
     def __init__(self, stage: Stage, kubeconfig: Path) -> None:
         self.kubeconfig, self._namespace = kubeconfig, stage.namespace
-        self._custom = client.CustomObjectsApi(config.new_client_from_config(str(kubeconfig)))
+        self._custom: CustomObjects = client.CustomObjectsApi(open_client(kubeconfig))
 
     @classmethod
-    def with_rights(cls, server: ApiServer, stage: Stage, name: str, rights: Iterable[Right]) -> Person:
-        """A user of that name, with a Role of that name."""
-        rbac = client.RbacAuthorizationV1Api(stage.client)
-        meta = {"name": name, "namespace": stage.namespace}
-        rbac.create_namespaced_role(stage.namespace, {"metadata": meta, "rules": [each.rule() for each in rights]})
-        subject = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": name}
-        role = {"kind": "Role", "apiGroup": "rbac.authorization.k8s.io", "name": name}
-        rbac.create_namespaced_role_binding(stage.namespace, {"metadata": meta, "roleRef": role, "subjects": [subject]})
+    def with_rights(cls, server: ApiServer, stage: Stage, name: str, rights: Iterable[Right]) -> User:
+        """Creates a user and a Role of the same name."""
+        grant(stage.client, stage.namespace, name, user(name), [each.rule() for each in rights])
         return cls(stage, server.user_kubeconfig(name))
 
-    def creates(self, run: Manifest) -> str:
-        """What is said to `kubectl create` of a run."""
+    def try_create(self, run: Manifest) -> str:
+        """Returns the answer to `kubectl create` of a run."""
         run = run | {"metadata": run["metadata"] | {"namespace": self._namespace}}
-        return self._said(
+        return self._answer(
             lambda: self._custom.create_namespaced_custom_object(
                 GROUP, VERSION, self._namespace, RUNS, run, dry_run="All"
             )
         )
 
-    def patches(self, run: str, patch: Manifest) -> str:
-        """What is said to `kubectl patch` of a run."""
-        return self._said(
+    def try_patch(self, run: str, patch: Manifest) -> str:
+        """Returns the answer to `kubectl patch` of a run."""
+        return self._answer(
             lambda: self._custom.patch_namespaced_custom_object(
                 GROUP, VERSION, self._namespace, RUNS, run, patch, dry_run="All"
             )
         )
 
     @staticmethod
-    def _said(attempt: Callable[[], object]) -> str:
+    def _answer(attempt: Callable[[], object]) -> str:
         try:
             attempt()
         except client.ApiException as error:
-            return str(json.loads(error.body)["message"])
+            return str(json.loads(error.body or "{}")["message"])
         return ALLOWED
 
 
 def table_owner(table: Manifest, **changes: object) -> Manifest:
-    """The owner reference by which a table controls its runs."""
+    """Returns the owner reference by which a table controls its runs."""
     reference = {
         "apiVersion": f"{GROUP}/{VERSION}",
         "kind": "PaimonTable",

@@ -1,8 +1,8 @@
-"""What of a cloud gives Pods an identity, beside the node: `python -m tests.e2e.cloud`, inside the node's network.
+"""The parts of a cloud that give Pods an identity: `python -m tests.e2e.cloud`, in the node's network.
 
-A webhook, as EKS's for IRSA: the Pods of an account that names a role get a token, which the kubelet projects for them.
-STS, which gives temporary keys to whoever shows such a token; it asks the API server whose token it is. And the gate
-before the node's S3 server, which knows no other keys. No name server leads to AWS here, so Pods are told addresses.
+The webhook acts like that of EKS for IRSA: it adds a token to the Pods of an account that names a role.
+STS gives temporary keys for such a token, which the API server reviews. The gate in front of the node's S3 server
+accepts only these keys. No name server resolves AWS's names here, so the webhook adds their addresses to the Pods.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DIRECTORY: Final = "/var/run/secrets/eks.amazonaws.com/serviceaccount"
 
 
 def service() -> Service:
-    """The process, as one of the node's."""
+    """Returns the process as a service of the node."""
 
     def ready(layout: Layout) -> bool:
         return all(layout.daemon("cloud").listens(port) for port in (GATE_PORT, STS_PORT, WEBHOOK_PORT))
@@ -45,7 +45,7 @@ def service() -> Service:
 
 
 def webhook(namespace: str) -> dict[str, Any]:
-    """The configuration for the Pods of one namespace."""
+    """Returns the configuration of the webhook for the Pods of one namespace."""
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     bundle = base64.b64encode(authority(Layout()).certificate.read_bytes()).decode()
     return {
@@ -74,9 +74,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         del format, arguments
 
     def role_of(self, namespace: str, account: str) -> str:
-        """The role that the account names; empty when it names none."""
+        """Returns the role that the account names, or an empty text."""
         found = client.CoreV1Api(self.api).read_namespaced_service_account(account, namespace)
-        return str((found.metadata.annotations or {}).get(ROLE, ""))
+        annotations = found.metadata.annotations if found.metadata else None
+        return (annotations or {}).get(ROLE, "")
 
     def read(self) -> str:
         return self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -90,7 +91,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Webhook(_Handler):
-    """Adds what an identity needs to a Pod whose account names a role."""
+    """Adds token, variables and addresses to a Pod whose account names a role."""
 
     def do_POST(self) -> None:
         review = json.loads(self.read())
@@ -126,7 +127,7 @@ def _patch(spec: dict[str, Any], role: str) -> list[dict[str, Any]]:
 
 
 class Sts(_Handler):
-    """AssumeRoleWithWebIdentity for a token whose account names the role."""
+    """Answers AssumeRoleWithWebIdentity for a token whose account names the role."""
 
     def do_POST(self) -> None:
         asked = {key: values[0] for key, values in parse_qs(self.read()).items()}
@@ -153,12 +154,15 @@ class Sts(_Handler):
         self.answer(HTTPStatus.OK, "text/xml", f'<{name}Response xmlns="{_NAMESPACE}">{result}</{name}Response>')
 
     def _account(self, token: str) -> tuple[str, str] | None:
-        """Namespace and name of the service account, as the API server knows them."""
+        """Returns namespace and name of the service account by a review of its token."""
         spec = client.V1TokenReviewSpec(token=token, audiences=[AUDIENCE])
         status = client.AuthenticationV1Api(self.api).create_token_review(client.V1TokenReview(spec=spec)).status
-        if not status.authenticated or AUDIENCE not in (status.audiences or ()):
+        if status is None or not status.authenticated or AUDIENCE not in (status.audiences or ()):
             return None
-        namespace, account = status.user.username.removeprefix("system:serviceaccount:").split(":")
+        user = status.user.username if status.user else None
+        if user is None:
+            return None
+        namespace, account = user.removeprefix("system:serviceaccount:").split(":")
         return namespace, account
 
     def _refuse(self, code: str) -> None:
@@ -184,7 +188,7 @@ def _serve(handler: type[_Handler], port: int, identity: Identity) -> None:
 
 
 def main() -> None:
-    """Serves until it is ended by a signal."""
+    """Serves until a signal ends the process."""
     layout = Layout()
     root = s3.keys(layout)
     hosts = (f"IP:{NODE_ADDRESS}", *(f"DNS:{name}" for name in NAMES))

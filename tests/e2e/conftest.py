@@ -1,4 +1,4 @@
-"""The node, the operator installed by its chart, and a namespace of its own for every test."""
+"""Fixtures: the node, the operator installed by its chart, and a namespace for every test."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tests.e2e.soak import Soak
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `each_engine` runs on every engine whose jars could be had.
+    """Runs a test with the fixture `each_engine` on every engine whose jars are available.
 
-    A module may name the metastore that it needs. Where no engine has it there is nothing to run.
+    A module can name the METASTORE that it needs. Without an engine that supports it there is no test.
     """
     if "each_engine" in metafunc.fixturenames:
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """pytest would call a test without an engine skipped."""
+    """Removes tests without an engine, which pytest would report as skipped."""
     items[:] = [item for item in items if not _is_without_engine(item)]
 
 
@@ -46,7 +46,7 @@ def _is_without_engine(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The random moments that tests took, so that each can be repeated."""
+    """Prints the seeds of random moments, so that each can be repeated."""
     reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
     for report in reports:
         for name, value in report.user_properties if report.when == "call" else ():
@@ -56,7 +56,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def cluster_env() -> Mapping[str, str]:
-    """The environment of `build/cluster/env`; brings the node up when it is not."""
+    """The environment of `build/cluster/env`. Starts the node unless it runs."""
     return release.ready_cluster()
 
 
@@ -70,7 +70,7 @@ def own_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 @pytest.fixture
 def node(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Node:
-    """The node of all tests, or the second one for those that are marked `own_node`."""
+    """The node of all tests, or the second node for tests with the mark `own_node`."""
     if request.node.get_closest_marker("own_node") is None:
         return Node(cluster_env, Layout())
     second: Node = request.getfixturevalue("own_node")
@@ -88,27 +88,27 @@ def lab(request: pytest.FixtureRequest, node: Node) -> Iterator[Lab]:
     params=[pytest.param(False, marks=pytest.mark.long, id="by itself"), pytest.param(True, id="by an edit")]
 )
 def by_an_edit(request: pytest.FixtureRequest) -> bool:
-    """How a failure that somebody has fixed ends: an edit of the table is tried at once, else it takes a minute."""
+    """Whether the test edits the table after a fix. An edit is reconciled at once, without the backoff."""
     return bool(request.param)
 
 
 @pytest.fixture(scope="class")
 def class_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
-    """One namespace for the tests of a class, which go through one story in their order."""
+    """One namespace for the tests of a class, which run in order."""
     with lab_in(Node(cluster_env, Layout()), name_of(request), engine_of(request)) as made:
         yield made
 
 
 @pytest.fixture
 def door(lab: Lab) -> Iterator[S3Door]:
-    """An S3 server for this test alone, open; the lab's catalog leads through it."""
+    """An S3 server for this test alone, running; the lab's catalog uses it."""
     with door_of(lab) as opened:
         yield opened
 
 
 @pytest.fixture
 def soak(node: Node) -> Iterator[Soak]:
-    """Random moments from SOAK_SEED, so that a bad run can be repeated."""
+    """A soak with random moments from SOAK_SEED, which repeats them."""
     seed = int(os.environ.get("SOAK_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
     with lab_in(node, f"soak-{seed}", release.newest_engine()) as lab, door_of(lab) as opened:
         yield Soak(lab, seed, opened)
@@ -123,13 +123,13 @@ def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> 
 
 @pytest.fixture(scope="module")
 def hive() -> Iterator[Metastore]:
-    """The node's Hive metastore server, empty at the module's beginning."""
+    """The node's Hive metastore server, empty at the start of the module."""
     with metastore.on_node(Layout()) as started:
         yield started
 
 
 @pytest.fixture
 def hive_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str], hive: Metastore) -> Iterator[HiveLab]:
-    """A namespace whose catalog is on S3 and keeps its list of tables in the Hive metastore."""
+    """A namespace whose catalog is on S3 and in the Hive metastore."""
     with hive_lab_in(cluster_env, name_of(request), engine_of(request), hive) as made:
         yield made

@@ -1,4 +1,4 @@
-"""A disk of the node for claims: what a storage class would make."""
+"""A volume on the node for PersistentVolumeClaims, like a storage class would create it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.kubectl import Kubectl, Object
 
 @contextmanager
 def disk(kubectl: Kubectl, claim: str) -> Iterator[Path]:
-    """A volume that only the namespace's `claim` can have, as a directory of this machine; gone at the end."""
+    """Creates a volume for the namespace's `claim` and yields its directory on this machine; deletes it at the end."""
     layout = Layout()
     name = f"{kubectl.namespace}-{claim}"
     directory = layout.state / "disks" / name
@@ -27,7 +27,7 @@ def disk(kubectl: Kubectl, claim: str) -> Iterator[Path]:
 
 
 def claim_of(namespace: str, name: str) -> Object:
-    """The claim as a user writes it."""
+    """Returns the volume claim of a user."""
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",

@@ -1,6 +1,6 @@
-"""Drivers that are alive on this machine, whatever an API server says: containers, known by their processes.
+"""Drivers that run on this machine: containers, found by their processes and not through the API server.
 
-A test that stops the API server, or doubts it, cannot ask it how many drivers there are; /proc always answers.
+A test that stops the API server cannot ask it for the number of drivers, but it can read /proc.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVERY_S: Final = 0.5
 
 @dataclass(frozen=True, order=True)
 class Driver:
-    """One driver's container. Its PID namespace tells it from another container of the same Pod."""
+    """One container of a driver. Its PID namespace distinguishes it from other containers of the same Pod."""
 
     run: str
     attempt: str
@@ -29,11 +29,11 @@ class Driver:
 
 
 def drivers_of(table: str) -> dict[Driver, set[str]]:
-    """The living drivers of the table's runs (named `<table>-...`), each with the names of its programs."""
+    """Returns the running drivers of the table's runs (named `<table>-...`), each with the names of its programs."""
     found: dict[Driver, set[str]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            with contextlib.suppress(OSError):  # a process may end while we look
+            with contextlib.suppress(OSError):  # a process can end during the search
                 if driver := _driver(entry, table):
                     found.setdefault(driver, set()).add((entry / "comm").read_text().strip())
     return found
@@ -52,7 +52,7 @@ def _driver(process: Path, table: str) -> Driver | None:
 
 @dataclass(frozen=True)
 class Sample:
-    """What was alive at one moment of the monotonic clock."""
+    """The drivers that ran at one moment of the monotonic clock."""
 
     at: float
     drivers: frozenset[Driver]
@@ -60,7 +60,7 @@ class Sample:
 
 @dataclass
 class DriverWatch:
-    """Counts the drivers of one table twice a second inside a `with` block, in a thread of its own."""
+    """Counts the drivers of one table twice a second during a `with` block, in its own thread."""
 
     table: str
     samples: list[Sample] = field(default_factory=list)
@@ -81,16 +81,16 @@ class DriverWatch:
         return [sample for sample in list(self.samples) if sample.at >= start]
 
     def most(self, start: float) -> int:
-        """Most drivers that were alive at once, over all runs of the table."""
+        """Returns the largest number of drivers at one moment, over all runs of the table."""
         return max((len(sample.drivers) for sample in self.since(start)), default=0)
 
     def longest_gap(self, start: float) -> float:
-        """Seconds between the two samples that are furthest apart: what the watch can have missed."""
+        """Returns the longest time between two samples in seconds."""
         times = [start, *(sample.at for sample in self.since(start)), time.monotonic()]
         return max(later - earlier for earlier, later in itertools.pairwise(times))
 
     def last_alive(self, start: float) -> float | None:
-        """When a driver was seen last; None if none was."""
+        """Returns the time of the last sample with a driver, or None."""
         return max(_with_driver(self.since(start)), default=None)
 
     def _watch(self) -> None:

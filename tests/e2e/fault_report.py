@@ -1,4 +1,4 @@
-"""The report of the faults of `make test-long` and `make test-faults`: a line of JSON per moment, and a page of all.
+"""The report of `make test-long` and `make test-faults`: a line of JSON per moment, and a page of all lines.
 
 `python -m tests.e2e.fault_report LINES PAGE`
 """
@@ -66,7 +66,7 @@ of drivers; the rows read.
 
 
 def note(outcome: Outcome, *, seed: int) -> None:
-    """Adds the line, if a report is wanted."""
+    """Adds a line to the file FAULT_REPORT, if it is set."""
     if file := os.environ.get("FAULT_REPORT"):
         stamp = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": os.environ["FAULT_COMMIT"], "seed": seed}
         with Path(file).open("a") as lines:
@@ -74,7 +74,7 @@ def note(outcome: Outcome, *, seed: int) -> None:
 
 
 def page(lines: Iterable[Line]) -> str:
-    """The page of all lines."""
+    """Returns the page of all lines."""
     by_fault: dict[str, list[Line]] = {fault.name: [] for fault in FAULTS}
     for line in lines:
         by_fault.setdefault(line["fault"], []).append(line)
@@ -110,7 +110,7 @@ def _stages(fault: str, lines: list[Line]) -> dict[str, str]:
 
 
 def _details(fault: str, lines: list[Line]) -> str:
-    """The section of one fault: a table per call of `make test-faults`, and what was wrong after a moment."""
+    """Returns the section of one fault: a table per call of `make test-faults`, and the failures."""
     parts = [f"### {fault}\n"]
     for (date, commit, seed), found in groupby(lines, key=lambda line: (line["date"], line["commit"], line["seed"])):
         called = list(found)
@@ -120,7 +120,8 @@ def _details(fault: str, lines: list[Line]) -> str:
 
 
 def _detail(line: Line) -> dict[str, str]:
-    after, failures = line["right_after"], Counter(line["failures"])
+    after = line["right_after"]
+    failures: Counter[str] = Counter(line["failures"])
     why = ", ".join(f"{count} x {reason}" for reason, count in failures.items())
     return {
         "fault at": f"{line['work']} at {line['share']:.3f} = {line['second']:.1f} s",

@@ -1,6 +1,6 @@
-"""What can happen under way, each alone: how it is done to a table whose run is at work.
+"""The faults that tests inject while a run of a table is active.
 
-A fault is prepared, then struck once; striking lasts as long as the fault does.
+A fault is prepared, then injected once. The injection lasts as long as the fault.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Fault:
 
 @contextmanager
 def _driver_deleted(lab: Lab) -> Iterator[Strike]:
-    """As soon as there is a Pod, if the moment comes before it."""
+    """Deletes a driver's Pod, if necessary after a wait for it."""
 
     def strike(table: str) -> bool:
         return _delete(lab, f"paimon-operator.dev/table={table},{DRIVERS}")
@@ -63,7 +63,7 @@ def _driver_deleted(lab: Lab) -> Iterator[Strike]:
 
 
 def _delete(lab: Lab, selector: str) -> bool:
-    """Deletes one living Pod of those, and gives up after a while: the run may end before it has one."""
+    """Deletes one running Pod of the selection. Returns False after a time-out: the run can end before it has one."""
     try:
         pods = lab.kubectl.until_list("pod", selector, _living, what="alive", seconds=_PATIENCE_S)
     except AssertionError:
@@ -77,7 +77,7 @@ def _living(pods: list[Object]) -> list[Object]:
 
 
 def _with_executors(lab: Lab) -> Lab:
-    """Every run has two executors, and the accounts that the chart makes in a namespace that it knows."""
+    """Gives every run two executors, with the accounts that the chart creates in a workload namespace."""
     lab.kubectl.apply(*account_objects(lab.namespace))
     lab.kubectl.apply(lab.catalog(spark=SPARK))
     return lab
@@ -85,7 +85,7 @@ def _with_executors(lab: Lab) -> Lab:
 
 @contextmanager
 def _executor_deleted(lab: Lab) -> Iterator[Strike]:
-    """As soon as there is one, if the moment comes before it."""
+    """Deletes an executor's Pod, if necessary after a wait for it."""
 
     def strike(table: str) -> bool:
         return _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}")
@@ -116,17 +116,17 @@ def _s3_stopped(lab: Lab) -> Iterator[Strike]:
 
         def strike(_: str) -> bool:
             with door.closed():
-                time.sleep(STORAGE_OUTAGE_S)  # how long it lasts is the point
+                time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
             return True
 
         yield strike
 
 
 def _on_hdfs(lab: Lab) -> Lab:
-    """The same namespace, with its catalog on the node's HDFS."""
+    """Returns a lab in the same namespace whose catalog is on the node's HDFS."""
     hdfs = on_node.start(Layout(), on_node.SIMPLE)
     moved = HdfsLab(kubectl=lab.kubectl, env=lab.env, engine=lab.engine, hdfs=hdfs)
-    lab.kubectl.delete("paimoncatalog", "lake", wait=True)  # the warehouse of one that is there cannot be changed
+    lab.kubectl.delete("paimoncatalog", "lake", wait=True)  # the warehouse of an existing catalog is immutable
     lab.kubectl.apply(*moved.surroundings(), moved.catalog())
     return moved
 
@@ -135,7 +135,7 @@ def _on_hdfs(lab: Lab) -> Lab:
 def _datanode_stopped(lab: Lab) -> Iterator[Strike]:
     def strike(_: str) -> bool:
         with without_datanode(on_node.hdfs_of(Layout(), on_node.SIMPLE)):
-            time.sleep(STORAGE_OUTAGE_S)  # how long it lasts is the point
+            time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
         return True
 
     yield strike
@@ -143,13 +143,13 @@ def _datanode_stopped(lab: Lab) -> Iterator[Strike]:
 
 @contextmanager
 def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
-    _fresh_operator(lab)
+    _replace_restarted_operator(lab)
 
     def strike(_: str) -> bool:
         cluster = Cluster(lab.layout)
         cluster.stop_service("kube-apiserver")
         try:
-            time.sleep(API_SERVER_OUTAGE_S)  # how long it lasts is the point
+            time.sleep(API_SERVER_OUTAGE_S)  # the duration of the outage
         finally:
             cluster.start_service("kube-apiserver")
         return True
@@ -157,8 +157,8 @@ def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
     yield strike
 
 
-def _fresh_operator(lab: Lab) -> None:
-    """A Pod whose container has not ended before: it ends with its Lease; a kubelet's back-off is not the point."""
+def _replace_restarted_operator(lab: Lab) -> None:
+    """Replaces an operator's Pod that has restarted, because the kubelet's backoff would delay its next container."""
     system = Kubectl(namespace=OPERATOR_NAMESPACE, env=lab.env)
     for pod in system.list("pod", OPERATOR_LABEL):
         if any(status["restartCount"] for status in pod["status"].get("containerStatuses", [])):

@@ -1,4 +1,4 @@
-"""A lab whose catalog is on the node's HDFS, with or without Kerberos; input files lie there as well."""
+"""A lab whose catalog and input files are on the node's HDFS, with or without Kerberos."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.kubectl import Object
 
 @dataclass(frozen=True, kw_only=True)
 class HdfsLab(Lab):
-    """`hdfs` decides whether the catalog logs in."""
+    """A lab on HDFS. The catalog logs in if `hdfs` has a realm."""
 
     hdfs: Hdfs
 
@@ -27,10 +27,10 @@ class HdfsLab(Lab):
         return f"{self.hdfs.uri}/lake/{self.namespace}"
 
     def surroundings(self) -> list[Object]:
-        """What an administrator makes beside the catalog."""
+        """Returns the objects that an administrator creates with the catalog."""
         return storage_objects(self.hdfs, self.namespace)
 
-    def catalog(self, name: str = "lake", **spec: Any) -> Object:  # type: ignore[override]
+    def catalog(self, name: str = "lake", **spec: Any) -> Object:
         return {
             "apiVersion": GROUP,
             "kind": "PaimonCatalog",
@@ -48,22 +48,22 @@ class HdfsLab(Lab):
     def land(self, path: str, rows: Iterable[Mapping[str, Any]]) -> None:
         put(self.hdfs, f"/landing/{self.namespace}/{path}", "".join(json.dumps(row) + "\n" for row in rows))
 
-    def rows(self, table: str, *, catalog_bucket: str = "") -> list[dict[str, Any]]:
-        del catalog_bucket
+    def rows(self, table: str, *, catalog_bucket: str = "", directory: str = "") -> list[dict[str, Any]]:
+        del catalog_bucket, directory  # an HDFS has one warehouse
         return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.namespace, table)
 
     def snapshots(self, table: str) -> list[str]:
-        """Paths of the table's snapshots."""
+        """Returns the paths of the table's snapshots."""
         listed = self.hdfs.shell("-ls", "-C", f"{self.warehouse}/{self.namespace}.db/{table}/snapshot").split()
         return [path for path in listed if "/snapshot-" in path]
 
     def files(self, table: str) -> list[str]:
-        """Paths of all that the warehouse has of the table."""
+        """Returns the paths of the table's files in the warehouse."""
         return [path for path in self.hdfs.shell("-ls", "-R", "-C", self.warehouse).split() if table in path]
 
 
 def storage(hdfs: Hdfs) -> Object:
-    """The catalog's member `hdfs`."""
+    """Returns the catalog's member `hdfs`."""
     files = {"configMapRef": {"name": "hadoop-conf"}}
     if hdfs.realm is None:
         return {**files, "user": realm.USER}
@@ -76,7 +76,7 @@ def storage(hdfs: Hdfs) -> Object:
 
 
 def storage_objects(hdfs: Hdfs, namespace: str) -> list[Object]:
-    """The ConfigMaps and the Secret that it names."""
+    """Returns the ConfigMaps and the Secret to which `storage` refers."""
 
     def made(kind: str, name: str, data: Mapping[str, str]) -> Object:
         return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}, "data": data}
@@ -84,14 +84,14 @@ def storage_objects(hdfs: Hdfs, namespace: str) -> list[Object]:
     objects = [made("ConfigMap", "hadoop-conf", hdfs.client_files())]
     if hdfs.realm is not None:
         keytab = base64.b64encode(hdfs.realm.keytab(realm.USER).read_bytes()).decode()
-        secret_values.register({"keytab": keytab})  # what is searched for is the text that objects would have
+        secret_values.register({"keytab": keytab})  # objects have this text
         objects.append(made("Secret", "lake-keytab", {"keytab": keytab}))
         objects.append(made("ConfigMap", "krb5", {"krb5.conf": hdfs.realm.krb5_conf.read_text()}))
     return objects
 
 
 def put(hdfs: Hdfs, path: str, content: str) -> None:
-    """Puts a file there, whole or not at all, with Hadoop's own shell."""
+    """Writes a file atomically with Hadoop's shell."""
     with tempfile.NamedTemporaryFile("w", suffix=".part") as file:
         file.write(content)
         file.flush()

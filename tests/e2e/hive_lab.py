@@ -1,4 +1,4 @@
-"""A lab whose catalog is on S3 and keeps its list of tables in a Hive metastore."""
+"""A lab whose catalog is on S3 and in a Hive metastore."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.kubectl import Object
 
 @dataclass(frozen=True, kw_only=True)
 class HiveLab(Lab):
-    """Its database has a name that Hive knows."""
+    """A lab with a Hive metastore. Its database has a valid name for Hive."""
 
     hive: Metastore
 
@@ -20,10 +20,10 @@ class HiveLab(Lab):
     def database(self) -> str:
         return self.namespace.replace("-", "_")
 
-    def catalog(self, name: str = "lake", **spec: Any) -> Object:  # type: ignore[override]
+    def catalog(self, name: str = "lake", **spec: Any) -> Object:
         given = {"metastore": {"type": "Hive", "hive": {"uri": self.hive.uri}}, "allowedDatabases": [self.database]}
         return super().catalog(name, **{**given, **spec})
 
     def listed(self) -> str:
-        """Tables of the database that the metastore lists."""
+        """Returns the tables that the metastore lists in the database, one per line."""
         return self.hive.listed(self.database)

@@ -1,4 +1,4 @@
-"""Signals for processes inside the node's containers: processes of this machine, known by their environment."""
+"""Signals to processes in the node's containers, which are found on this machine by their environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _processes_with(name: str, value: str) -> Iterator[int]:
     wanted = f"{name}={value}".encode()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            with contextlib.suppress(OSError):  # a process may end while we look
+            with contextlib.suppress(OSError):  # a process can end during the search
                 if wanted in (entry / "environ").read_bytes().split(b"\0"):
                     yield int(entry.name)
 
@@ -37,13 +37,13 @@ def _kill(pids: Iterator[int]) -> int:
 
 
 def kill_container(pod: str) -> int:
-    """Kills the operator's process of this Pod without warning; its kubelet starts another one in the same Pod."""
+    """Kills the operator's process in this Pod. The kubelet restarts the container."""
     return _kill(_processes_with("POD_NAME", pod))
 
 
 @contextlib.contextmanager
 def driver_held(run_name: str) -> Iterator[None]:
-    """The run's driver does not move on inside the block."""
+    """Stops the run's driver for the duration of the block."""
     assert _send(_processes_with("RUN_NAME", run_name), signal.SIGSTOP) > 0, f"no driver of {run_name} is at work"
     try:
         yield
@@ -52,9 +52,9 @@ def driver_held(run_name: str) -> Iterator[None]:
 
 
 def kill_operator(kubectl: Kubectl) -> int:
-    """Kills the operator's process without warning, and its Pod, so that the next one starts at once.
+    """Kills the operator's process and deletes its Pod, so that the next one starts at once.
 
-    Left to the kubelet, the second kill within ten minutes would meet its restart back-off and test only that.
+    The kubelet would delay the second restart within ten minutes by its backoff.
     """
     system = Kubectl(namespace=OPERATOR_NAMESPACE, env=kubectl.env)
     killed = 0

@@ -1,4 +1,4 @@
-"""A namespace of its own on the real node, with a catalog, a database and a folder of the landing bucket."""
+"""A namespace on the real node with its catalog, database and folder of the landing bucket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GROUP = "paimon-operator.dev/v1alpha1"
 
 @dataclass(frozen=True, kw_only=True)
 class Lab:
-    """What a test on the node works with."""
+    """The namespace of one test on the node."""
 
     kubectl: Kubectl
     env: Mapping[str, str]
@@ -34,12 +34,12 @@ class Lab:
 
     @property
     def database(self) -> str:
-        """Of the namespace's tables."""
+        """The database of the namespace's tables."""
         return self.namespace
 
     @property
     def s3(self) -> BaseClient:
-        """The cluster's S3 server, from the host."""
+        """A client of the cluster's S3 server, from the host."""
         return s3_client(self.env)
 
     @property
@@ -47,7 +47,7 @@ class Lab:
         return self.env["CLUSTER_S3_ENDPOINT_IN_CLUSTER"]
 
     def secret(self, name: str = "lake-s3", **override: str) -> Object:
-        """The S3 keys as a user would store them."""
+        """Returns the Secret with the S3 keys."""
         keys = {key: self.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")} | override
         secret_values.register(keys, layout=self.layout)
         return {
@@ -82,7 +82,7 @@ class Lab:
         }
 
     def table(self, name: str, columns: Mapping[str, Any], *, keys: Iterable[str] = (), **spec: Any) -> Object:
-        """`columns`: name -> type, or name -> the whole column without its name."""
+        """Returns a table. `columns` maps names to types, or to whole columns without the name."""
         listed = [{"name": n, **(t if isinstance(t, Mapping) else {"type": t})} for n, t in columns.items()]
         schema: Object = {"columns": listed}
         if keys:
@@ -109,55 +109,57 @@ class Lab:
         return catalog, table
 
     def compaction(self, table: str, name: str, **more: Any) -> Object:
-        """A full compaction that a user asks for."""
+        """Returns a run of a user: a full compaction."""
         return self.run(table, name, type="Compact", compact={"strategy": "Full"}, **more)
 
     def run(self, table: str, name: str, **spec: Any) -> Object:
-        """What a user asks for."""
+        """Returns a run of a user."""
         metadata = {"name": name, "namespace": self.namespace}
         spec = {"tableRef": {"name": table}, **spec}
         return {"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec}
 
     def land(self, path: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Puts one file of JSON lines into this namespace's folder of the landing bucket."""
+        """Writes one file of JSON lines into this namespace's folder of the landing bucket."""
         body = "".join(json.dumps(row) + "\n" for row in rows)
         self.s3.put_object(Bucket="landing", Key=f"{self.namespace}/{path}", Body=body.encode())
 
     def rows(self, table: str, *, catalog_bucket: str = "lake", directory: str = "") -> list[dict[str, Any]]:
-        """The table's rows as pypaimon reads them, ordered by their first column."""
+        """Returns the table's rows, read by pypaimon and sorted by the first column."""
         warehouse = f"s3://{catalog_bucket}/{self.namespace}" + (f"/{directory}" if directory else "")
         return lake_reader.read_rows(warehouse, self.database, table, env=self.env)
 
     def keys(self, below: str = "") -> list[str]:
-        """Keys of all that the namespace's warehouse has, or has below a path of it."""
+        """Returns the keys of the namespace's warehouse, or of a path below it."""
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket="lake", Prefix=f"{self.namespace}/{below}")
         return [each["Key"] for page in pages for each in page.get("Contents", ())]
 
     def snapshots(self, table: str) -> list[str]:
-        """Paths of the table's snapshots."""
+        """Returns the paths of the table's snapshots."""
         return self.keys(f"{self.database}.db/{table}/snapshot/snapshot-")
 
     def files(self, table: str) -> list[str]:
-        """Paths of all that has the table's name in it: data and ledger."""
+        """Returns the paths that contain the table's name: data and ledger."""
         return [key for key in self.keys() if table in key]
 
     def ready(self, table: str) -> Object:
         return self.kubectl.until_condition(table, "Ready", "True")
 
     def settled(self, table: str) -> Object:
-        """Waits until a write of the table has committed and no run is under way."""
-        return self.kubectl.until(
+        """Waits until a write of the table has committed and no run is active."""
+        found = self.kubectl.until(
             "paimontable",
             table,
             lambda o: o and committed(o) and not o["status"].get("activeRun"),
             what="loaded and settled",
         )
+        assert found is not None
+        return found
 
     def pods(self, selector: str = "app.kubernetes.io/managed-by=paimon-operator") -> list[Object]:
         return self.kubectl.list("pod", selector)
 
     def runs(self, table: str, type_: str = "") -> list[Object]:
-        """The table's runs, oldest first."""
+        """Returns the table's runs, oldest first."""
         found = self.kubectl.list("paimonrun", f"paimon-operator.dev/table={table}")
         return sorted(
             (r for r in found if type_ in ("", r["spec"]["type"])), key=lambda r: r["metadata"]["creationTimestamp"]
@@ -176,18 +178,18 @@ def s3_client(env: Mapping[str, str]) -> BaseClient:
 
 
 def committed(table: Object | None) -> list[int]:
-    """Snapshots that the table's writes have committed, in the order of its list; a write without one is left out."""
+    """Returns the committed snapshots of the table's writes, in their order. Writes without one are omitted."""
     writes = ((table or {}).get("status") or {}).get("writes") or []
     return [write["committedSnapshot"] for write in writes if write.get("committedSnapshot")]
 
 
 def write_pods(pods: Iterable[Object]) -> list[Object]:
-    """The drivers of writes."""
+    """Returns the Pods of writes."""
     return [pod for pod in pods if "-write-" in pod["metadata"]["name"]]
 
 
 def once(name: str, path: str, *, mode: str = "Upsert", file_format: str = "json") -> Object:
-    """A write that loads one path one time."""
+    """Returns a write that loads one path once."""
     return {
         "name": name,
         "from": {"files": {"location": "landing", "path": path, "format": file_format, "select": "All"}},
@@ -197,7 +199,7 @@ def once(name: str, path: str, *, mode: str = "Upsert", file_format: str = "json
 
 
 def scheduled(name: str, path: str, *, mode: str = "Upsert", schedule: str = "* * * * *") -> Object:
-    """A write that loads what is new in a folder, every minute unless said otherwise."""
+    """Returns a write that loads the new files of a folder, by default every minute."""
     return {
         "name": name,
         "from": {"files": {"location": "landing", "path": path, "format": "json", "select": "New"}},

@@ -1,4 +1,4 @@
-"""Labs for as long as a block lasts: a namespace with its catalog, under Pod Security `restricted`."""
+"""Labs as context managers: a namespace under Pod Security `restricted`, with its catalog."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ from tests.support.kubectl import Kubectl, Object
 
 @dataclass(frozen=True)
 class Node:
-    """Where a lab is made."""
+    """The node of a lab."""
 
     env: Mapping[str, str]
     layout: Layout
 
 
 def engine_of(request: pytest.FixtureRequest) -> str:
-    """The one that the test asks for, or the newest."""
+    """Returns the engine that the test names, or the newest one."""
     wanted: str = request.getfixturevalue("each_engine") if "each_engine" in request.fixturenames else ""
     return wanted or release.newest_engine()
 
 
 def name_of(request: pytest.FixtureRequest) -> str:
-    """A namespace for this test, or class of tests, of this run of the suite."""
+    """Returns the name of a namespace that is unique for this test or class in this session."""
     unique = f"{request.node.nodeid} {engine_of(request)} {os.getpid()}"
     return "e2e-" + hashlib.sha256(unique.encode()).hexdigest()[:8]
 
 
 @contextmanager
 def lab_in(node: Node, name: str, engine: str) -> Iterator[Lab]:
-    """With the Secret `lake-s3` and the catalog `lake`."""
+    """Creates a lab with the Secret `lake-s3` and the catalog `lake`."""
     made = Lab(kubectl=Kubectl(namespace=name, env=node.env), env=node.env, engine=engine, layout=node.layout)
-    with _opened(made, made.secret()):
+    with _in_namespace(made, made.secret()):
         yield made
 
 
 @contextmanager
 def hdfs_lab_in(env: Mapping[str, str], name: str, engine: str, kind: str) -> Iterator[HdfsLab]:
-    """The catalog is on HDFS, with nothing else in it. `kind` is one of `tests.cluster.hdfs.on_node`."""
+    """Creates a lab with an empty catalog on HDFS. `kind` is one of `tests.cluster.hdfs.on_node`."""
     hdfs = on_node.start(Layout(), kind)
     made = HdfsLab(kubectl=Kubectl(namespace=name, env=env), env=env, engine=engine, hdfs=hdfs)
-    with _opened(made, *made.surroundings()):
+    with _in_namespace(made, *made.surroundings()):
         yield made
 
 
 @contextmanager
 def hive_lab_in(env: Mapping[str, str], name: str, engine: str, hive: Metastore) -> Iterator[HiveLab]:
-    """The catalog is on S3 and keeps its list of tables in the Hive metastore."""
+    """Creates a lab whose catalog is on S3 and in the Hive metastore."""
     made = HiveLab(kubectl=Kubectl(namespace=name, env=env), env=env, engine=engine, hive=hive)
-    with _opened(made, made.secret()):
+    with _in_namespace(made, made.secret()):
         yield made
 
 
 @contextmanager
-def _opened(lab: Lab, *objects: Object) -> Iterator[None]:
-    """The namespace's deletion is left to finish in the background.
+def _in_namespace(lab: Lab, *objects: Object) -> Iterator[None]:
+    """Creates the namespace and its objects; afterwards deletes the namespace without waiting.
 
-    Logs go with their Pods, and are searched for secrets before; all the rest is at the end of the session.
+    The deletion removes the Pods' logs, so it searches them for secrets first. The session's end searches the rest.
     """
     lab.kubectl.apply(release.restricted_namespace(lab.namespace))
     lab.kubectl.apply(*objects, lab.catalog())

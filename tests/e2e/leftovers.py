@@ -1,4 +1,4 @@
-"""What must not be left when a table's runs are over: Pods, ConfigMaps and Leases that no run accounts for."""
+"""Detects Pods, ConfigMaps and Leases that are left of a table's ended runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMITS = {"Succeeded": "successfulRunsHistoryLimit", "Failed": "failedRunsHistor
 
 
 def remains(lab: Lab, table: str) -> list[str]:
-    """One sentence for each thing that should be gone, or should be there and is not. `table` is the lab's only one."""
+    """Returns one sentence for each object that should not exist, or is missing. `table` is the lab's only one."""
     runs = lab.kubectl.list("paimonrun")
     policy = (lab.kubectl.get("paimontable", table) or {})["status"]["effective"]["runPolicy"]
     return [*_runs(runs, policy), *_pods(lab, runs), *_config_maps(lab, runs), *_leases(lab)]
@@ -32,7 +32,7 @@ def _runs(runs: list[Object], policy: Object) -> Iterator[str]:
 
 
 def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:
-    """Every Pod is the ended driver of a run's attempt; executors end with their driver."""
+    """Checks that every Pod is the ended driver of a run's attempt."""
     drivers = {attempt["pod"] for run in runs for attempt in run.get("status", {}).get("attempts", [])}
     for pod in lab.kubectl.list("pod"):
         metadata, phase = pod["metadata"], pod["status"].get("phase")
@@ -45,7 +45,7 @@ def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:
 
 
 def _config_maps(lab: Lab, runs: list[Object]) -> Iterator[str]:
-    """Every run that came to an attempt has its job, and nobody else has one."""
+    """Checks that every run with an attempt has its job, and that there is no other job."""
     wanted = {run["metadata"]["name"] for run in runs if run.get("status", {}).get("attempts")}
     there = {each["metadata"]["name"] for each in lab.kubectl.list("configmap", MANAGED)}
     yield from (f"ConfigMap {name} belongs to no run" for name in sorted(there - wanted))

@@ -1,4 +1,4 @@
-"""One table's life, on whatever storage: made, loaded, compacted, expired, dropped. Rows are read by pypaimon.
+"""The life cycle of a table on any storage: creation, loads, compaction, expiry, drop. pypaimon reads the rows.
 
 `Lifecycle` has its steps as tests, for `make test`; `live` and `drop` are the same with executors throughout.
 """
@@ -22,21 +22,21 @@ KEYS = 100
 
 
 class Lifecycle:
-    """The life of the table `orders`, a step per test, in their order.
+    """The life cycle of the table `orders`, one step per test, in order.
 
-    A subclass has the fixture `lived` of scope `class`: the lab in which nothing is yet.
+    A subclass has the fixture `lived` of scope `class`: a lab without a table.
     """
 
     spark: ClassVar[Mapping[str, Any]] = {"mode": "Local", "driver": CLUSTER["driver"]}
     """What the catalog has from the compaction on."""
 
     def check_loaded(self, lived: Lab) -> None:
-        """What else must be true of this storage while the table is there."""
+        """Checks the storage while the table exists. Subclasses override it."""
 
     def check_dropped(self, lived: Lab) -> None:
-        """What else must be true of this storage afterwards."""
+        """Checks the storage after the drop. Subclasses override it."""
 
-    def test_it_is_made_and_loaded(self, lived: Lab) -> None:
+    def test_it_is_created_and_loaded(self, lived: Lab) -> None:
         load(lived, 1)
         assert rows(lived) == [(n, 0) for n in range(KEYS)]
 
@@ -47,12 +47,12 @@ class Lifecycle:
     def test_a_compaction_leaves_one_sorted_run(self, lived: Lab) -> None:
         lived.kubectl.apply(*account_objects(lived.namespace))
         lived.kubectl.apply(lived.catalog(spark=self.spark))
-        done = asked(lived, "squeeze", type="Compact", compact={"strategy": "Full"})
+        done = perform_run(lived, "squeeze", type="Compact", compact={"strategy": "Full"})
         assert (done["spark"]["mode"], done["after"]["sortedRunsMax"]) == (self.spark["mode"], 1)
         assert len(lived.snapshots("orders")) == 3
 
     def test_expiry_leaves_one_snapshot(self, lived: Lab) -> None:
-        asked(lived, "expire", type="ExpireSnapshots")
+        perform_run(lived, "expire", type="ExpireSnapshots")
         assert len(lived.snapshots("orders")) == 1
         assert rows(lived) == [(n, 1) for n in range(KEYS)]
         self.check_loaded(lived)
@@ -63,9 +63,9 @@ class Lifecycle:
 
 
 def live(lab: Lab) -> None:
-    """Lets the table `orders` live: three upserts, the last of them and the compaction by two executors, and expiry.
+    """Performs three upserts, a compaction and an expiry of `orders`; two executors do the last upsert and compaction.
 
-    The accounts are what the chart makes in a namespace that it knows.
+    The accounts are those that the chart creates in a workload namespace.
     """
     lab.kubectl.apply(*account_objects(lab.namespace))
     load(lab, 1)
@@ -75,30 +75,30 @@ def live(lab: Lab) -> None:
     (loaded,) = [run for run in lab.runs("orders", "Write") if run["status"]["spark"]["mode"] == "Cluster"]
     assert loaded["status"]["phase"] == "Succeeded"
 
-    squeezed = asked(lab, "squeeze", type="Compact", compact={"strategy": "Full"})
+    squeezed = perform_run(lab, "squeeze", type="Compact", compact={"strategy": "Full"})
     assert squeezed["spark"]["mode"] == "Cluster"
     assert squeezed["after"]["sortedRunsMax"] == 1
     assert len(lab.snapshots("orders")) == 4
-    asked(lab, "expire", type="ExpireSnapshots")
+    perform_run(lab, "expire", type="ExpireSnapshots")
     assert len(lab.snapshots("orders")) == 1
     assert rows(lab) == [(n, 2) for n in range(KEYS)]
 
 
 def drop(lab: Lab) -> None:
-    """Deletes the table, and with it all that the storage had of it: data and ledger."""
+    """Deletes the table with its data and ledger, and checks that the storage has no file of it."""
     assert lab.files("orders")
     lab.kubectl.delete("paimontable", "orders")
-    lab.kubectl.until("paimontable", "orders", lambda o: o is None, what="gone")
+    lab.kubectl.until("paimontable", "orders", lambda o: o is None, what="deleted")
     assert lab.files("orders") == []
 
 
 def rows(lab: Lab) -> list[tuple[int, int]]:
-    """Keys and the batch that each is of."""
+    """Returns the rows' keys and the batch of each."""
     return [(row["id"], row["batch"]) for row in lab.rows("orders")]
 
 
 def load(lab: Lab, batches: int) -> None:
-    """Lets the table have been loaded that many times with the same keys, each time over the one before."""
+    """Loads the same keys that many times, each time over the previous load."""
     table = lab.table(
         "orders",
         {"id": "BIGINT", "batch": "INT"},
@@ -114,8 +114,8 @@ def load(lab: Lab, batches: int) -> None:
     lab.kubectl.until("paimontable", "orders", lambda o: len(committed(o)) == batches, what=f"loaded {batches} times")
 
 
-def asked(lab: Lab, name: str, **spec: Any) -> Object:
-    """The status of a run of `orders` that a user asks for, once it has succeeded."""
+def perform_run(lab: Lab, name: str, **spec: Any) -> Object:
+    """Starts a run of `orders` and returns its status once it has succeeded."""
     lab.kubectl.apply(lab.run("orders", name, **spec))
     lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun")
     status: Object = (lab.kubectl.get("paimonrun", name) or {})["status"]

@@ -1,4 +1,4 @@
-"""Outages of what the tables depend on, for as long as a block lasts, and for one namespace alone."""
+"""Outages of storage, for the duration of a block and for one namespace alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOORS = range(20000, 30000)
 
 @dataclass(frozen=True)
 class S3Door:
-    """One more S3 server over the same buckets: closing it shuts the storage for those only who come through it."""
+    """Another S3 server over the same buckets. Its outage affects only those who use it."""
 
     port: int
     layout: Layout = field(default_factory=Layout)
@@ -29,7 +29,7 @@ class S3Door:
 
     @property
     def endpoint(self) -> str:
-        """What a pod calls it."""
+        """The server's address for Pods."""
         return f"{'https' if self.tls else 'http'}://{NODE_ADDRESS}:{self.port}"
 
     def open(self) -> None:
@@ -39,12 +39,12 @@ class S3Door:
         service.wait(self.layout)
 
     def close(self) -> None:
-        """Connections are refused from now on; the data stays."""
+        """Stops it, so that connections are refused. The data stays."""
         self._service().stop(self.layout)
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """Closed inside the block."""
+        """Stops it for the duration of the block."""
         self.close()
         try:
             yield
@@ -63,7 +63,7 @@ class S3Door:
 
 @contextmanager
 def without_datanode(hdfs: Hdfs) -> Iterator[None]:
-    """No file of this HDFS can be read or written inside the block, by anybody; its NameNode goes on."""
+    """Stops the DataNode for the duration of the block. The NameNode runs, but no file can be read or written."""
     hdfs.datanode.stop(signal.SIGKILL)
     try:
         yield
@@ -73,7 +73,7 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
 
 @contextmanager
 def door_of(lab: Lab, tls: Identity | None = None) -> Iterator[S3Door]:
-    """An S3 server for this lab alone, open; the lab's catalog leads through it."""
+    """Starts an S3 server for this lab alone and changes the lab's catalog to it."""
     opened = S3Door(DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)], lab.layout, tls)
     opened.open()
     try:

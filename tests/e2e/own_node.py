@@ -1,4 +1,4 @@
-"""A second node, on which operator and servers may be killed, or the release come and go: no other test is on it."""
+"""A second node for tests that kill the operator or servers, or install releases. No other test uses it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLE_LABEL = "paimon-operator.dev/table"
 
 @contextmanager
 def cluster_in(directory: Path) -> Iterator[Cluster]:
-    """A cluster that belongs to an empty directory, beside the checkout's own; it leaves nothing behind."""
+    """Yields a cluster of an empty directory, beside the checkout's, and removes it completely."""
     cluster = Cluster(Layout(directory))
     try:
         cluster.up()
@@ -33,7 +33,7 @@ def cluster_in(directory: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def searched(cluster: Cluster) -> Iterator[OwnNode]:
-    """The node inside the block; afterwards no Secret's value may be found on it."""
+    """Yields the node; afterwards searches it for the values of Secrets."""
     yield OwnNode.on(cluster)
     assert secret_search.of_cluster(cluster.layout)[1] == []
 
@@ -48,7 +48,7 @@ class OwnNode:
 
     @classmethod
     def on(cls, cluster: Cluster) -> OwnNode:
-        """Of a cluster that is up."""
+        """Returns the node of a running cluster."""
         operator, *spark = recipes()
         newest = spark[-1]
         now = {
@@ -62,14 +62,14 @@ class OwnNode:
         return cls(lab, Kubectl(namespace=release.NAMESPACE, env=env), now)
 
     def install_earlier(self) -> None:
-        """Chart and images of the earlier commit, and the first catalog."""
+        """Installs chart and images of the earlier commit, and creates the first catalog."""
         before = earlier.deliver(self.lab.layout, self.lab.engine)
         spark = {"images": {"paimon-0.9": None, **before["spark"]}, "defaultEngine": self.lab.engine, "cpuShare": 0.25}
-        release.install(self.lab.env, before, chart=earlier.chart(), spark=spark)  # no value that is newer
+        release.install(self.lab.env, before, chart=earlier.chart(), spark=spark)  # without newer values
         self._apply_catalog()
 
     def install(self, **more: Any) -> None:
-        """Installs or upgrades to what is in the checkout."""
+        """Installs the release of the checkout or upgrades to it."""
         release.install(self.lab.env, self.now, **more)
         self._apply_catalog()
 
@@ -81,7 +81,7 @@ class OwnNode:
         return subprocess.run(command, env=dict(self.lab.env), text=True, capture_output=True, check=False)
 
     def helm_test(self) -> tuple[bool, list[str]]:
-        """Whether `helm test` passed, and what its Pod found."""
+        """Runs `helm test` and returns whether it passed, and the findings of its Pod."""
         done = self.helm("test", release.RELEASE, "--logs", "--timeout", "3m")
         words = ("kinds: ", "rights: ", "leader: ", "health: ")
         found = [line for line in done.stdout.splitlines() if line.startswith(words)]
@@ -89,19 +89,19 @@ class OwnNode:
         return done.returncode == 0, found
 
     def fill(self, name: str, file: str, rows: range) -> Object:
-        """The manifest of a table that loads one file, which is put there."""
+        """Lands one file and returns the manifest of a table that loads it."""
         self.lab.land(file, [{"id": n, "v": "x"} for n in rows])
         return self.lab.table(
             name, {"id": "BIGINT", "v": "STRING"}, writes=[once(Path(file).stem, file, mode="Append")]
         )
 
     def work(self, table: str) -> dict[str, list[str]]:
-        """Every run and every driver Pod that the table has had and that is still there, by their UIDs."""
+        """Returns the UIDs of the table's runs and driver Pods."""
         found = {kind: self.lab.kubectl.list(kind, f"{TABLE_LABEL}={table}") for kind in ("paimonrun", "pod")}
         return {kind: sorted(item["metadata"]["uid"] for item in items) for kind, items in found.items()}
 
-    def driver_at_work(self, table: str) -> str:
-        """Name of the Write run of the table whose driver's container runs."""
+    def wait_for_running_driver(self, table: str) -> str:
+        """Returns the name of the table's Write run once its driver runs."""
 
         def running(pods: list[Object]) -> bool:
             return any(pod["status"]["phase"] == "Running" for pod in write_pods(pods))
@@ -109,8 +109,8 @@ class OwnNode:
         self.lab.kubectl.until_list("pod", f"{TABLE_LABEL}={table}", running, what="written")
         return str(self.lab.runs(table, "Write")[-1]["metadata"]["name"])
 
-    def written_once(self, table: str) -> bool:
-        """One run, one attempt, one Pod."""
+    def is_written_once(self, table: str) -> bool:
+        """Tells whether the write had one run, one attempt and one Pod."""
         (run,) = self.lab.runs(table, "Write")
         return len(run["status"]["attempts"]) == len(write_pods(self.lab.pods(f"{TABLE_LABEL}={table}"))) == 1
 

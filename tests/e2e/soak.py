@@ -1,6 +1,6 @@
-"""Ticks of a scheduled append over a growing folder, while operator and driver are killed at random moments.
+"""Ticks of a scheduled append from a growing folder, while operator and driver are killed at random moments.
 
-Once on the way the storage is shut for a while. The moments come from a seed that is shown, so that a bad run can be
+The storage has one outage. The moments come from a seed, which is printed, so that a failing run can be
 repeated.
 """
 
@@ -28,7 +28,7 @@ MOST_OUTAGE_S = 300
 
 
 class Event(Enum):
-    """What happens at a moment of a tick."""
+    """A fault at a moment of a tick."""
 
     KILL_OPERATOR = "operator killed"
     KILL_DRIVER = "driver killed"
@@ -36,9 +36,9 @@ class Event(Enum):
 
 
 def script(seed: int, ticks: int) -> list[list[tuple[float, Event]]]:
-    """Moments (seconds into the tick) and events of each tick: two kills, or on one of the middle ticks the outage.
+    """Returns moments (seconds into the tick) and events of each tick: two kills, or the outage on one middle tick.
 
-    Two of five kills hit the operator, the others a driver, which is not always there to be killed.
+    Two of five kills are of the operator, the others of a driver, which does not always exist.
     """
     dice = random.Random(seed)  # noqa: S311 - moments, not secrets
     kills = 2 * (ticks - 1)
@@ -55,7 +55,7 @@ def _at_moments(events: list[Event], dice: random.Random) -> list[tuple[float, E
 
 @dataclass
 class Soak:
-    """One table that `run` puts through it."""
+    """The soak of one table."""
 
     lab: Lab
     seed: int
@@ -65,7 +65,7 @@ class Soak:
     outages: int = 0
 
     def run(self, ticks: int) -> None:
-        """A minute each, and until all is loaded."""
+        """Performs the ticks, one per minute, and waits until all files are loaded."""
         table = self.lab.table("soak", {"id": "BIGINT", "tick": "INT"})
         table["spec"]["writes"] = [scheduled("import", "soak/", mode="Append")]
         self.lab.kubectl.apply(table)
@@ -76,12 +76,12 @@ class Soak:
         self._wait_until_loaded(ticks * ROWS_PER_FILE)
 
     def _one_tick(self, tick: int, events: list[tuple[float, Event]], dice: random.Random) -> None:
-        """One file, and what the script has for this minute."""
+        """Lands one file and performs the script's events of this minute."""
         start = time.monotonic()
         ids = range(tick * ROWS_PER_FILE, (tick + 1) * ROWS_PER_FILE)
         self.lab.land(f"soak/{tick:02}.json", [{"id": i, "tick": tick} for i in ids])
         for moment, event in events:
-            time.sleep(max(0.0, start + moment - time.monotonic()))  # the random moment is the point
+            time.sleep(max(0.0, start + moment - time.monotonic()))  # a random moment
             match event:
                 case Event.OUTAGE:
                     self.outages += self._shut_the_storage()
@@ -92,22 +92,22 @@ class Soak:
         time.sleep(max(0.0, start + TICK_S - time.monotonic()))  # to the next tick
 
     def _shut_the_storage(self) -> bool:
-        """From the next run on, until a driver has met it: a busy machine may need longer than that to start one.
+        """Stops the storage from the next run on until a driver has failed on it.
 
-        Returns whether one has.
+        Returns whether one has failed.
         """
         with self.door.closed():
             start = time.monotonic()
             met = self._occurs("paimonrun", "paimon-operator.dev/table=soak", _met_the_outage, MOST_OUTAGE_S)
-            time.sleep(max(0.0, start + OUTAGE_S - time.monotonic()))  # how long it lasts is the point
+            time.sleep(max(0.0, start + OUTAGE_S - time.monotonic()))  # the duration of the outage
         return met
 
     def _kill_next_driver(self, dice: random.Random) -> bool:
-        """Kills the next driver at a random moment of its short life."""
+        """Kills the next driver at a random moment."""
         if not self._occurs("paimontable", "", _active_run, TICK_S):
             return False
-        wait_until(lambda: bool(drivers_of("soak")), timeout=60)  # a busy node takes its time to start one
-        time.sleep(dice.uniform(0, 8))  # the random moment is the point
+        wait_until(lambda: bool(drivers_of("soak")), timeout=60)  # a busy node needs time to start one
+        time.sleep(dice.uniform(0, 8))  # a random moment
         name = _active_run(self.lab.kubectl.list("paimontable"))
         return name != "" and kill_driver(name) > 0
 
@@ -119,19 +119,19 @@ class Soak:
         return True
 
     def _wait_until_loaded(self, rows: int) -> None:
-        """No kills any more: what is left must come in by itself."""
+        """Waits without further faults until the rest is loaded."""
         last_seen = -1
         deadline = time.monotonic() + 900
         while time.monotonic() < deadline:
             last_seen = len(self.lab.rows("soak"))
             if last_seen >= rows:
                 return
-            time.sleep(10)  # reading is a process of its own; a tick is a minute
+            time.sleep(10)  # each read starts a process
         raise AssertionError(f"seed {self.seed}: {last_seen} rows after 15 quiet minutes")
 
 
 def _active_run(tables: list[Object]) -> str:
-    """Name of the run that the lab's only table has now; empty when it has none."""
+    """Returns the name of the active run of the lab's only table, or an empty text."""
     names = [((table.get("status") or {}).get("activeRun") or {}).get("name", "") for table in tables]
     return names[0] if names else ""
 

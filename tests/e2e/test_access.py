@@ -1,4 +1,4 @@
-"""Somebody who may compact one table, on the node: may do that, and neither expire it nor compact another one."""
+"""A user with the verb compact on one table can neither expire it nor compact another table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.support.kubectl import Kubectl, Object, RefusedError
 RBAC = {"apiGroup": "rbac.authorization.k8s.io"}
 
 
-def test_the_verb_compact_on_one_table_is_good_for_that_and_nothing_else(lab: Lab, tmp_path: Path) -> None:
+def test_the_verb_compact_on_one_table_gives_no_other_right(lab: Lab, tmp_path: Path) -> None:
     for name in ("orders", "payroll"):
         lab.kubectl.apply(lab.table(name, {"id": "BIGINT"}, keys=["id"]))
-    lab.kubectl.apply(*_may_compact(lab, "orders"))
-    nightly = _as_account(lab, "nightly", tmp_path)
+    lab.kubectl.apply(*compaction_rights(lab, "orders"))
+    nightly = kubectl_of_account(lab, "nightly", tmp_path)
     lab.ready("orders")
 
     nightly.run("create", "-f", "-", stdin=_run(lab, "mine", "orders", "Compact"))
@@ -49,8 +49,8 @@ def _run(lab: Lab, name: str, table: str, type_: str) -> str:
     return yaml.safe_dump({"apiVersion": GROUP, "kind": "PaimonRun", "metadata": metadata, "spec": spec})
 
 
-def _may_compact(lab: Lab, table: str) -> list[Object]:
-    """An account, and the Role of `examples/access.yaml` for it."""
+def compaction_rights(lab: Lab, table: str) -> list[Object]:
+    """Returns an account with the Role of `examples/access.yaml`."""
     group, metadata = GROUP.partition("/")[0], {"name": "nightly", "namespace": lab.namespace}
     rules = [
         {"apiGroups": [group], "resources": ["paimonruns"], "verbs": ["create", "get"]},
@@ -68,8 +68,8 @@ def _may_compact(lab: Lab, table: str) -> list[Object]:
     return [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}, role, binding]
 
 
-def _as_account(lab: Lab, name: str, directory: Path) -> Kubectl:
-    """kubectl with a token of the account, and with nothing of the administrator's."""
+def kubectl_of_account(lab: Lab, name: str, directory: Path) -> Kubectl:
+    """Returns a kubectl with a token of the account and without the administrator's credentials."""
     token = lab.kubectl.run("create", "token", name).strip()
     view = yaml.safe_load(lab.kubectl.run("config", "view", "--raw", "-o", "yaml"))
     for user in view["users"]:

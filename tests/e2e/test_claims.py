@@ -1,4 +1,4 @@
-"""A warehouse on a PersistentVolumeClaim: the whole of a table's life without S3."""
+"""The life cycle of a table in a warehouse on a PersistentVolumeClaim, without S3."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.e2e.lab import Lab, once
 from tests.support import lake_reader
 
 
-def test_a_table_on_a_claim_is_made_loaded_and_dropped(lab: Lab) -> None:
+def test_a_table_on_a_volume_claim_is_created_loaded_and_dropped(lab: Lab) -> None:
     catalog = lab.catalog("disk", warehouse="file:///data/warehouse", storage={"claim": {"name": "lake-disk"}})
     catalog["spec"]["locations"] = [{"name": "landing", "uri": "file:///data/landing/"}]
     with disk(lab.kubectl, "lake-disk") as directory:

@@ -1,6 +1,6 @@
-"""A second cluster on this machine: it comes up, survives outages and a crash, and leaves nothing behind.
+"""A second cluster on this machine: start, outages, a crash and complete removal.
 
-The tests go through one cluster's life in the order of this file; the last one ends it.
+The tests use one cluster, in the order of this file. The last one removes it.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def host_interfaces() -> set[str]:
     return {path.name for path in Path("/sys/class/net").iterdir()}
 
 
-def test_the_env_file_leads_to_the_node_and_to_its_buckets(second: Cluster) -> None:
+def test_the_env_file_gives_access_to_the_node_and_its_buckets(second: Cluster) -> None:
     shell = f". {second.layout.env_file} && kubectl get node -o name && helm list --all-namespaces --short"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [f"node/{second.layout.name}"]
     assert [bucket["Name"] for bucket in s3_of(second).list_buckets()["Buckets"]] == ["lake", "landing"]
 
 
-def test_up_again_changes_nothing(second: Cluster) -> None:
+def test_a_second_up_changes_nothing(second: Cluster) -> None:
     def running() -> dict[str, int | None]:
         return {name: second.layout.daemon(name).pid() for name in SERVICES}
 
@@ -85,7 +85,7 @@ def test_objects_outlive_an_outage_of_the_s3_server(second: Cluster) -> None:
     assert client.get_object(Bucket="lake", Key="kept")["Body"].read() == b"rows"
 
 
-def test_a_pod_goes_on_while_kubelet_is_killed_and_started(second: Cluster) -> None:
+def test_a_pod_keeps_running_during_a_restart_of_kubelet(second: Cluster) -> None:
     start_sleeper(second, "survivor")
     state = "jsonpath={.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}"
     before = second.kubectl("get", "pod", "survivor", "-o", state)
@@ -101,7 +101,7 @@ def test_a_pod_goes_on_while_kubelet_is_killed_and_started(second: Cluster) -> N
     assert second.kubectl("get", "pod", "survivor", "-o", state) == before
 
 
-def test_up_after_a_crash_clears_the_remains_and_starts_afresh(second: Cluster) -> None:
+def test_up_after_a_crash_removes_the_remains_and_starts_an_empty_cluster(second: Cluster) -> None:
     old = set(cgroups.members(second.layout.name))
     for name in ("containerd", "kube-apiserver", "kubelet", "forward"):
         pid = second.layout.daemon(name).pid()
@@ -114,7 +114,7 @@ def test_up_after_a_crash_clears_the_remains_and_starts_afresh(second: Cluster) 
     assert second.kubectl("get", "pods", "--all-namespaces", "-o", "name") == ""
 
 
-def test_down_leaves_nothing_behind_and_the_other_cluster_alone(second: Cluster) -> None:
+def test_down_removes_everything_and_does_not_affect_the_other_cluster(second: Cluster) -> None:
     own_was_ready, interfaces = Cluster().is_ready(), host_interfaces()
     start_sleeper(second, "last")
     layout = second.layout

@@ -1,4 +1,4 @@
-"""What keeps two checkouts' clusters apart is their names."""
+"""Names, directories and ports of clusters: those of two checkouts differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_two_checkouts_share_no_name_and_no_directory() -> None:
 
 
 @pytest.mark.parametrize("checkout", [Path("/src/one"), DEEP])
-def test_names_fit_what_the_kernel_allows(checkout: Path) -> None:
+def test_names_are_within_the_limits_of_the_kernel(checkout: Path) -> None:
     layout = Layout(checkout)
     assert len(layout.name) <= 15, "longer than an interface name may be"
     socket = layout.kubelet / "pod-resources" / "kubelet.sock"
@@ -28,7 +28,7 @@ def test_names_fit_what_the_kernel_allows(checkout: Path) -> None:
         assert len(str(path)) < 100, f"{path} is longer than a socket's path may be"
 
 
-def test_a_checkout_keeps_its_ports_until_somebody_takes_one(tmp_path: Path) -> None:
+def test_a_checkout_keeps_its_ports_until_another_process_uses_one(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     layout.state.mkdir(parents=True)
     first = layout.choose_ports()
@@ -36,7 +36,7 @@ def test_a_checkout_keeps_its_ports_until_somebody_takes_one(tmp_path: Path) -> 
     assert len(set(first.values())) == len(first)
 
 
-def test_processes_that_test_side_by_side_never_get_the_same_port(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parallel_test_processes_never_get_the_same_port(monkeypatch: pytest.MonkeyPatch) -> None:
     got: set[int] = set()
     for worker in ("", "gw0", "gw1", "gw2", "gw3"):
         monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)

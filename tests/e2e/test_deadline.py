@@ -1,4 +1,4 @@
-"""A driver that does nothing any more, whatever it waits for, ends by its run's deadline."""
+"""A hanging driver ends by its run's deadline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPEC: Object = {"bucket": {"type": "Fixed", "fixed": {"count": 1}}, "compaction"
 
 
 class TestHangingDriver:
-    """A compaction whose driver is held, and what its table does afterwards."""
+    """A compaction whose driver is stopped, and its table afterwards."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -32,16 +32,16 @@ class TestHangingDriver:
     def test_it_is_stopped_at_the_deadline(self, loaded: Lab) -> None:
         lab, name = loaded, f"{HANGS}-{loaded.namespace}"
         lab.kubectl.apply(lab.compaction("t", name, activeDeadline="15s", backoffLimit=0))
-        lab.kubectl.until("paimonrun", name, is_at_work, what="at work")
+        lab.kubectl.until("paimonrun", name, is_at_work, what="running")
         with driver_held(name):
             assert drivers_of(HANGS)
             lab.kubectl.until_condition(name, "Succeeded", "False", kind="paimonrun", reason="DeadlineExceeded")
-            assert not drivers_of(HANGS), "it was told to end, did not, and was killed"
+            assert not drivers_of(HANGS), "the kubelet has killed it after its grace period"
 
         run = (lab.kubectl.get("paimonrun", name) or {})["status"]
         assert (run["failureClass"], len(run["attempts"])) == ("Deadline", 1)
 
-    def test_its_table_goes_on(self, loaded: Lab) -> None:
+    def test_its_table_is_written_again(self, loaded: Lab) -> None:
         loaded.kubectl.apply(loaded.table("t", COLUMNS, keys=["id"], writes=WRITES, **SPEC))
         loaded.kubectl.until("paimontable", "t", lambda o: len(committed(o)) == 2, what="loaded again")
         assert loaded.rows("t") == [{"id": 1, "v": "load-1"}]

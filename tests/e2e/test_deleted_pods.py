@@ -1,4 +1,4 @@
-"""A driver Pod that somebody deletes while it works: the kubelet stops it before another one begins."""
+"""A running driver Pod that a user deletes: the kubelet stops it before the next one starts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def made(lab: Lab) -> Lab:
 
 
 @pytest.mark.parametrize("force", [False, True], ids=["gracefully", "by force"])
-def test_a_driver_that_is_deleted_ends_before_the_next_one_begins(made: Lab, *, force: bool) -> None:
+def test_a_deleted_driver_ends_before_the_next_one_starts(made: Lab, *, force: bool) -> None:
     lab = made
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
-    pods = lab.kubectl.until_list("pod", OF_TABLE, running_writes, what="at work")
+    pods = lab.kubectl.until_list("pod", OF_TABLE, running_writes, what="running")
     (pod,) = running_writes(pods)
 
     lab.kubectl.delete("pod", pod["metadata"]["name"], force=force)

@@ -1,4 +1,4 @@
-"""Deleting an object: Retain never waits for storage, Delete waits and says why, and there is a way out."""
+"""Deletion of a table: Retain never waits for storage. Delete waits and reports why, and can be overridden."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables
             ready = condition(obj, "Ready")
             return ready.get("status") == "False" and "drop" in ready.get("message", "").lower()
 
-        lab.kubectl.until("paimontable", "drop", says_why, what="waiting and saying why")
+        lab.kubectl.until("paimontable", "drop", says_why, what="waiting with a reason")
 
         lab.kubectl.run("annotate", "paimontable", "give-up", "paimon-operator.dev/skip-drop=true")
-        lab.kubectl.until("paimontable", "give-up", lambda o: o is None, what="released by the way out")
+        lab.kubectl.until("paimontable", "give-up", lambda o: o is None, what="released by the override")
 
     lab.kubectl.until("paimontable", "drop", lambda o: o is None, what="dropped and released", seconds=600)
     assert table_files(lab, "drop") == []

@@ -1,4 +1,4 @@
-"""The watch that must see two drivers of one table if ever there are two."""
+"""DriverWatch detects two drivers of one table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.e2e.drivers import DriverWatch, drivers_of
 
 @contextmanager
 def container(run: str, **environment: str) -> Iterator[None]:
-    """A program in a PID namespace of its own, as in a container, with a driver's environment."""
+    """Runs a program in its own PID namespace, like a container, with a driver's environment."""
     command = ["unshare", "--pid", "--fork", "--kill-child", "sleep", "600"]
     process = subprocess.Popen(command, env={"PATH": os.environ["PATH"], "RUN_NAME": run, **environment})
     try:
@@ -32,11 +32,11 @@ def table() -> str:
 
 
 def seen(table: str) -> set[tuple[str, str]]:
-    """Without `unshare` itself, which stands outside of what it makes."""
+    """Returns the drivers without `unshare`, which is outside the namespace that it creates."""
     return {(each.run, each.attempt) for each, programs in drivers_of(table).items() if "sleep" in programs}
 
 
-def test_drivers_of_two_runs_and_of_two_attempts_are_told_apart(table: str) -> None:
+def test_drivers_of_two_runs_and_of_two_attempts_are_distinguished(table: str) -> None:
     first, second = f"{table}-write-1", f"{table}-write-2"
     with (
         container(first, RUN_ATTEMPT="1"),
@@ -52,13 +52,13 @@ def test_two_containers_of_one_attempt_are_two_drivers(table: str) -> None:
         assert wait_until(lambda: _sleeping(table) == 2, timeout=30)
 
 
-def test_an_executor_is_no_driver_and_what_has_ended_is_none(table: str) -> None:
+def test_executors_and_ended_processes_are_not_counted(table: str) -> None:
     with container(f"{table}-write-1", RUN_ATTEMPT="1", SPARK_EXECUTOR_ID="1"), container(f"{table}-write-2"):
         assert wait_until(lambda: seen(table) == {(f"{table}-write-2", "")}, timeout=30)
     assert wait_until(lambda: not drivers_of(table), timeout=30)
 
 
-def test_the_watch_remembers_the_most_that_it_saw(table: str) -> None:
+def test_the_watch_reports_the_largest_number_of_drivers(table: str) -> None:
     with DriverWatch(table) as watch:
         with container(f"{table}-write-1", RUN_ATTEMPT="1"):
             assert wait_until(lambda: watch.most(0) >= 1, timeout=30)

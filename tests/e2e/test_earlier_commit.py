@@ -1,4 +1,4 @@
-"""The earlier commit is exported from any clone: it is fetched into a shallow one, or its absence is told."""
+"""The earlier commit is exported from any clone. A shallow clone fetches it or reports that it cannot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def git(directory: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def shallow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A clone of depth one; the commit that is asked for is the one before."""
+    """A clone of depth one; the earlier commit is the one before."""
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     origin.mkdir()
     git(origin, "init", "--quiet")
@@ -39,7 +39,7 @@ def test_a_shallow_clone_fetches_the_commit(shallow: Path) -> None:
     assert (shallow / "file").read_text() == "new"
 
 
-def test_a_clone_that_cannot_fetch_says_so(shallow: Path) -> None:
+def test_a_clone_that_cannot_fetch_reports_the_missing_commit(shallow: Path) -> None:
     (shallow.parent / "origin").rename(shallow.parent / "gone")
     with pytest.raises(earlier.CommitMissingError, match="cannot be fetched from its origin"):
         earlier._source()

@@ -1,4 +1,4 @@
-"""What is wrong around a table shows as one sentence, harms nothing, and is over once it is mended."""
+"""A failure in the environment of a table is reported as one sentence and ends once it is fixed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ COLUMNS = {"id": "BIGINT", "v": "STRING"}
 MORE_COLUMNS = {**COLUMNS, "later": "INT"}
 
 
-def test_a_wrong_s3_secret_stalls_until_it_is_mended(lab: Lab, *, by_an_edit: bool) -> None:
+def test_a_wrong_s3_secret_stalls_the_table_until_it_is_fixed(lab: Lab, *, by_an_edit: bool) -> None:
     lab.kubectl.apply(lab.secret(AWS_SECRET_ACCESS_KEY="wrong"), lab.table("t", COLUMNS, keys=["id"]))
 
     stalled = lab.kubectl.until_condition("t", "Stalled", "True")
-    assert stalled["reason"] in ("CredentialsRefused", "AccessDenied")  # a HEAD answered by 403 does not say which
+    assert stalled["reason"] in (
+        "CredentialsRefused",
+        "AccessDenied",
+    )  # the answer 403 to a HEAD does not distinguish them
     assert "lake-s3" in stalled["message"] or "Secret" in stalled["message"]
 
     lab.kubectl.apply(lab.secret())
@@ -22,7 +25,7 @@ def test_a_wrong_s3_secret_stalls_until_it_is_mended(lab: Lab, *, by_an_edit: bo
     lab.ready("t")
 
 
-def test_a_missing_secret_is_named_and_needs_no_failed_attempt(lab: Lab) -> None:
+def test_a_missing_secret_is_reported_without_a_failed_attempt(lab: Lab) -> None:
     lab.kubectl.delete("secret", "lake-s3")
     lab.kubectl.apply(lab.table("t", COLUMNS, keys=["id"]))
 
@@ -36,7 +39,7 @@ def test_a_missing_secret_is_named_and_needs_no_failed_attempt(lab: Lab) -> None
     assert len(run["status"]["attempts"]) == 1
 
 
-def test_a_missing_bucket_stalls_until_it_exists(lab: Lab, *, by_an_edit: bool) -> None:
+def test_a_missing_bucket_stalls_the_table_until_it_exists(lab: Lab, *, by_an_edit: bool) -> None:
     bucket = f"late-{lab.namespace}"
     late = {"catalogRef": {"name": "late"}}
     lab.kubectl.apply(lab.catalog("late", bucket=bucket), lab.table("t", COLUMNS, keys=["id"], **late))
@@ -51,7 +54,7 @@ def test_a_missing_bucket_stalls_until_it_exists(lab: Lab, *, by_an_edit: bool) 
     lab.ready("t")
 
 
-def test_a_missing_input_shows_beside_a_ready_table(lab: Lab, *, by_an_edit: bool) -> None:
+def test_a_missing_input_is_reported_in_the_status_of_a_ready_table(lab: Lab, *, by_an_edit: bool) -> None:
     table = lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "nowhere/file.json")])
     lab.kubectl.apply(table)
 

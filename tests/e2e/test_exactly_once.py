@@ -1,4 +1,4 @@
-"""Every file of a growing folder is loaded exactly once, whoever is killed when."""
+"""Every file of a growing folder is loaded exactly once, whatever is killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_ticks_with_random_kills_load_every_row_once(soak: Soak, ticks: int, ope
 
 
 @pytest.mark.parametrize("ticks", [6, 20])
-def test_every_seed_kills_both_and_shuts_the_storage_once_on_the_way(ticks: int) -> None:
+def test_every_seed_kills_operator_and_driver_and_has_one_outage(ticks: int) -> None:
     for seed in range(200):
         ticked = script(seed, ticks)
         counts = Counter(event for tick in ticked for _, event in tick)

@@ -1,4 +1,4 @@
-"""Every example can be applied as it stands: tables become Ready, runs of users succeed, roles are taken."""
+"""Every example can be applied unchanged: tables become Ready, runs succeed, roles are admitted."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ ELSEWHERE = frozenset({"hdfs", "kerberos", "jdbc", "hive"})
 
 
 def documents(path: Path, kind: str = "") -> Iterator[Object]:
-    """The objects of an example, or those of one kind."""
+    """Returns the objects of an example, or those of one kind."""
     return (each for each in yaml.safe_load_all(path.read_text()) if kind in ("", each["kind"]))
 
 
 def with_a(kind: str) -> list[Path]:
-    """Examples that have an object of this kind."""
+    """Returns the examples with an object of this kind."""
     return [
         path for path in sorted(EXAMPLES.glob("*.yaml")) if any(documents(path, kind)) and path.stem not in ELSEWHERE
     ]
 
 
-def test_no_two_examples_have_an_object_of_one_name() -> None:
-    """They are applied side by side, here and by whoever tries them."""
+def test_all_objects_of_the_examples_have_different_names() -> None:
+    """Tests and users apply the examples into one namespace."""
     names = [(each["kind"], each["metadata"].get("name")) for path in with_a("PaimonTable") for each in documents(path)]
     assert len(set(names)) == len(names), sorted(names)
 
@@ -49,12 +49,12 @@ def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str])
             for table in documents(path, "PaimonTable"):
                 shop.until_condition(table["metadata"]["name"], "Ready", "True")
         finally:
-            for each in reversed(new):  # their schedules would go on beside the other tests; what the demo made stays
+            for each in reversed(new):  # their schedules would run during the other tests; the demo's objects stay
                 shop.delete(each["kind"], each["metadata"]["name"], wait=True)
 
 
 class TestRuns:
-    """On one table, in turn."""
+    """The runs of the examples on one table, in turn."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -72,6 +72,6 @@ class TestRuns:
         made.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun")
 
 
-def test_the_roles_are_taken(cluster_env: Mapping[str, str]) -> None:
+def test_the_roles_are_admitted(cluster_env: Mapping[str, str]) -> None:
     for path in with_a("RoleBinding"):
         Kubectl(namespace=release.SHOP, env=cluster_env).run("apply", "--dry-run=server", "-f", str(path))

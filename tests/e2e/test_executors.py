@@ -1,4 +1,4 @@
-"""Mode Cluster on the node: executors do the work, may be lost, never outlive their driver, and may not be had."""
+"""Mode Cluster on the node: executors do the work, can be lost, end with their driver, and can be unavailable."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ VICTIM = "killed-squeeze"
 """A name of its own: drivers of other tests are on the same machine."""
 
 
-def loaded_by_auto(lab: Lab, *loads: int) -> Lab:
-    """The table `t` after one load per number of rows, over the same keys, by the mode Auto.
+def load_in_mode_auto(lab: Lab, *loads: int) -> Lab:
+    """Creates the table `t` and loads each number of rows over the same keys, in mode Auto.
 
-    The accounts are what the chart makes in a namespace that it knows.
+    The accounts are those that the chart creates in a workload namespace.
     """
     lab.kubectl.apply(*account_objects(lab.namespace))
     lab.kubectl.apply(lab.catalog(spark=CLUSTER | {"mode": "Auto"}))
@@ -49,12 +49,12 @@ def running(pods: list[Object]) -> list[Object]:
     return [pod for pod in pods if pod["status"]["phase"] == "Running"]
 
 
-def both_run(pods: list[Object]) -> bool:
-    return len(running(pods)) == CLUSTER["executor"]["instances"]
+def are_both_running(pods: list[Object]) -> bool:
+    return bool(len(running(pods)) == CLUSTER["executor"]["instances"])
 
 
-def without_executors(lab: Lab) -> bool:
-    return lab.kubectl.until_list("pod", EXECUTORS, lambda pods: not pods, what="gone") == []
+def has_no_executors(lab: Lab) -> bool:
+    return lab.kubectl.until_list("pod", EXECUTORS, lambda pods: not pods, what="deleted") == []
 
 
 def ended(lab: Lab, name: str = "squeeze") -> Object:
@@ -67,21 +67,21 @@ def ended(lab: Lab, name: str = "squeeze") -> Object:
 
 
 class TestLossOfAnExecutor:
-    """A compaction by two executors, one of which is deleted under way."""
+    """A compaction by two executors, one of which is deleted during the run."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def loaded(cls, class_lab: Lab) -> Lab:
-        return loaded_by_auto(class_lab, ROWS, ROWS)
+        return load_in_mode_auto(class_lab, ROWS, ROWS)
 
-    def test_auto_loads_little_in_one_pod(self, loaded: Lab) -> None:
+    def test_auto_loads_few_rows_in_one_pod(self, loaded: Lab) -> None:
         for run in loaded.runs("t", "Write"):
             assert run["status"]["spark"]["mode"] == "Local"
             assert "nothing is known of the last load of write load-" in run["status"]["spark"]["message"]
 
     def test_executors_have_no_token_and_show_no_secret(self, loaded: Lab) -> None:
         loaded.kubectl.apply(loaded.compaction("t", "squeeze"))
-        pods = running(loaded.kubectl.until_list("pod", EXECUTORS, both_run, what="two at work"))
+        pods = running(loaded.kubectl.until_list("pod", EXECUTORS, are_both_running, what="with two running Pods"))
         shown = loaded.kubectl.run("get", "pods,configmaps,paimonruns", "-o", "yaml")
 
         loaded.kubectl.delete("pod", pods[0]["metadata"]["name"], force=True)
@@ -92,31 +92,31 @@ class TestLossOfAnExecutor:
             assert pod["spec"]["serviceAccountName"] == "paimon-spark"
             assert not [volume for volume in pod["spec"]["volumes"] if "projected" in volume]
 
-    def test_the_run_ends_well_without_the_one_that_was_lost(self, loaded: Lab) -> None:
+    def test_the_run_succeeds_without_the_lost_executor(self, loaded: Lab) -> None:
         status = ended(loaded)["status"]
         assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
         assert (status["spark"]["mode"], status["spark"]["message"]) == ("Cluster", "mode Cluster (Catalog)")
         assert status["after"]["files"] < status["before"]["files"]
         rows = loaded.rows("t")
         assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load-2"})
-        assert without_executors(loaded)
+        assert has_no_executors(loaded)
 
 
 class TestKilledDriver:
-    """A compaction by executors whose driver is killed under way."""
+    """A compaction by executors whose driver is killed during the run."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def loaded(cls, class_lab: Lab) -> Lab:
-        return loaded_by_auto(class_lab, 10, 10)
+        return load_in_mode_auto(class_lab, 10, 10)
 
     def test_its_executors_are_gone_before_the_next_attempt(self, loaded: Lab) -> None:
         loaded.kubectl.apply(loaded.compaction("t", VICTIM))
-        pods = running(loaded.kubectl.until_list("pod", EXECUTORS, running, what="at work"))
+        pods = running(loaded.kubectl.until_list("pod", EXECUTORS, running, what="running"))
 
         assert kill_driver(VICTIM) > 0
 
-        run = loaded.kubectl.until("paimonrun", VICTIM, lambda o: len(attempts(o)) == 2, what="tried again")
+        run = loaded.kubectl.until("paimonrun", VICTIM, lambda o: len(attempts(o)) == 2, what="retried")
         first, second = attempts(run)
         assert datetime.fromisoformat(first["finished"]) <= datetime.fromisoformat(second["launched"])
         assert {pod["metadata"]["name"].rpartition("-exec-")[0] for pod in pods} == {first["pod"]}
@@ -124,7 +124,7 @@ class TestKilledDriver:
     def test_the_next_attempt_succeeds(self, loaded: Lab) -> None:
         run = ended(loaded, VICTIM)
         assert (run["status"]["phase"], len(attempts(run))) == ("Succeeded", 2)
-        assert without_executors(loaded)
+        assert has_no_executors(loaded)
         assert [row["v"] for row in loaded.rows("t")] == 10 * ["load-2"]
 
 
@@ -134,8 +134,8 @@ def attempts(run: Object | None) -> list[Object]:
 
 
 @pytest.mark.long  # the driver waits for two and a half minutes
-def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None:
-    table = loaded_by_auto(lab, 10)
+def test_a_run_whose_executors_cannot_be_scheduled_fails_and_reports_it(lab: Lab) -> None:
+    table = load_in_mode_auto(lab, 10)
     table.kubectl.apply(table.catalog(spark=CLUSTER | {"executor": {"instances": 1, "memory": "512Gi"}}))
     table.kubectl.apply(table.compaction("t", "squeeze", backoffLimit=0))
 
@@ -145,4 +145,4 @@ def test_a_run_whose_executors_no_node_takes_fails_and_says_so(lab: Lab) -> None
     assert (failed["status"], failed["reason"]) == ("False", "NoExecutors")
     assert "no node takes pod squeeze-1-exec-" in failed["message"]
     assert run["status"]["failureClass"] == "Infrastructure"
-    assert without_executors(table)
+    assert has_no_executors(table)

@@ -1,4 +1,4 @@
-"""What already stands is never overwritten: it is compared, and the difference or the owner is spelled out."""
+"""Existing tables are never overwritten. Their differences or their owner are reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(10,2)"}
 
 
 class TestImpossibleEdit:
-    """An edit that the table cannot follow is spelled out, and maintenance goes on."""
+    """An edit that cannot be applied to the table is reported, and maintenance continues."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -22,7 +22,7 @@ class TestImpossibleEdit:
         class_lab.settled("t")
         return class_lab
 
-    def test_it_is_spelled_out(self, loaded: Lab) -> None:
+    def test_the_edit_is_reported(self, loaded: Lab) -> None:
         columns = {**COLUMNS, "amount": "DECIMAL(12,2)"}
         spec = {
             "writes": [once("import", "in/1.json")],
@@ -36,13 +36,13 @@ class TestImpossibleEdit:
         assert "amount" in stalled["message"]
         assert "DECIMAL(10, 2)" in stalled["message"].replace("DECIMAL(10,2)", "DECIMAL(10, 2)")
 
-    def test_maintenance_goes_on(self, loaded: Lab) -> None:
+    def test_maintenance_continues(self, loaded: Lab) -> None:
         loaded.kubectl.apply(loaded.run("t", "expire", type="ExpireSnapshots"))
         loaded.kubectl.until_condition("expire", "Succeeded", "True", kind="paimonrun")
         assert [str(row["amount"]) for row in loaded.rows("t")] == ["1.50"]
 
 
-def test_a_second_object_for_the_same_table_is_stalled_and_the_first_goes_on(lab: Lab) -> None:
+def test_a_second_object_for_the_same_table_is_stalled_and_the_first_stays_ready(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("first", COLUMNS, keys=["id"], table="orders"))
     lab.ready("first")
     lab.kubectl.apply(lab.table("second", COLUMNS, keys=["id"], table="orders"))
@@ -58,17 +58,17 @@ def test_a_second_object_for_the_same_table_is_stalled_and_the_first_goes_on(lab
         "paimontable",
         "second",
         lambda o: condition(o, "Stalled").get("reason") != "TableClaimed",
-        what="free of the claim of the deleted one",
+        what="without the table claim of the deleted object",
     )
 
 
 class TestTableOfAnother:
-    """A table that stands already: left alone when it differs, adopted when it is equal, unless it has an owner."""
+    """An existing table is not changed if it differs, and adopted if it is equal and has no other owner."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def left(cls, class_lab: Lab) -> Lab:
-        """The table of an object that is gone."""
+        """Creates a table and deletes its object."""
         class_lab.land("in/1.json", [{"id": 7, "amount": 2.5}])
         writes = [once("import", "in/1.json")]
         class_lab.kubectl.apply(class_lab.table("maker", COLUMNS, keys=["id"], table="shared", writes=writes))
@@ -76,20 +76,20 @@ class TestTableOfAnother:
         class_lab.kubectl.delete("paimontable", "maker", wait=True)
         return class_lab
 
-    def test_one_that_differs_is_left_alone(self, left: Lab) -> None:
-        """The same namespace and name may take its table up again; with other columns it may not touch it."""
+    def test_a_different_table_is_not_changed(self, left: Lab) -> None:
+        """An object of the same namespace and name can adopt the table, but not with other columns."""
         left.kubectl.apply(left.table("maker", {"id": "BIGINT", "other": "STRING"}, keys=["id"], table="shared"))
         stalled = left.kubectl.until_condition("maker", "Stalled", "True")
         assert stalled["reason"] == "TableDiffers"
         assert "other" in stalled["message"]
         assert [row["id"] for row in left.rows("shared")] == [7]
 
-    def test_an_equal_one_is_adopted(self, left: Lab) -> None:
+    def test_an_equal_table_is_adopted(self, left: Lab) -> None:
         left.kubectl.apply(left.table("maker", COLUMNS, keys=["id"], table="shared"))
         left.ready("maker")
         assert [row["id"] for row in left.rows("shared")] == [7]
 
-    def test_another_object_s_mark_on_it_is_a_claim_also_after_that_object_is_gone(self, left: Lab) -> None:
+    def test_the_owner_of_a_table_is_kept_after_the_deletion_of_its_object(self, left: Lab) -> None:
         left.kubectl.delete("paimontable", "maker", wait=True)
         left.kubectl.apply(left.table("stranger", COLUMNS, keys=["id"], table="shared"))
         conflict = left.kubectl.until_condition("stranger", "Stalled", "True")

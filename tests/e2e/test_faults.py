@@ -1,6 +1,6 @@
-"""Whatever fails under way, a run ends once and right: one table per fault, struck at random moments of its runs.
+"""Every run ends once with the right result, whatever fault occurs: one table per fault, at random moments.
 
-FAULT_SEED repeats the moments. `make test-long` and `make test-faults` take ten of each (FAULT_MOMENTS) and write them
+FAULT_SEED repeats the moments. `make test-long` and `make test-faults` take ten of each (FAULT_MOMENTS) and record
 down (FAULT_REPORT).
 """
 
@@ -28,7 +28,7 @@ MOMENTS = int(os.environ.get("FAULT_MOMENTS") or 1)
 
 
 def marked(fault: Fault) -> ParameterSet:
-    """Each moment may take its fault's time, two further attempts and their pauses."""
+    """Adds the time-out: each moment takes its fault's time, two further attempts and their pauses."""
     marks = [pytest.mark.timeout(600 + 900 * MOMENTS)]
     marks += [pytest.mark.own_node] if fault.own_node else []
     marks += [pytest.mark.xdist_group(fault.group)] if fault.group else []
@@ -37,7 +37,7 @@ def marked(fault: Fault) -> ParameterSet:
 
 @pytest.fixture
 def trials(lab: Lab, fault: Fault) -> Iterator[Trials]:
-    """A table whose name no other test's run begins with."""
+    """The trials of a table whose name is no prefix of another test's runs."""
     lab = fault.place(lab)
     with DriverWatch(f"struck{zlib.crc32(lab.namespace.encode()):08x}") as watch:
         begun = Trials(lab, watch)
@@ -46,7 +46,7 @@ def trials(lab: Lab, fault: Fault) -> Iterator[Trials]:
 
 
 @pytest.mark.parametrize("fault", [marked(each) for each in FAULTS])
-def test_a_run_that_is_struck_ends_once_and_right(
+def test_a_run_with_a_fault_ends_once_with_the_right_result(
     trials: Trials, fault: Fault, record_property: Callable[[str, object], None]
 ) -> None:
     for moment in moments(SEED, fault.name, MOMENTS):
@@ -56,5 +56,5 @@ def test_a_run_that_is_struck_ends_once_and_right(
         fault_report.note(outcome, seed=SEED)
         assert outcome.wrong == ""
         assert outcome.drivers == 1, "drivers of one table at once, at most"
-        assert outcome.watch_gap < LONGEST_GAP_S, "drivers were not looked for all the time"
+        assert outcome.watch_gap < LONGEST_GAP_S, "the watch had a gap"
         assert outcome.attempts <= fault.attempts, outcome.failures

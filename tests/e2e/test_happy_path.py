@@ -1,4 +1,4 @@
-"""The main job: a table's life on every engine, and what its schedules do; a foreign reader agrees."""
+"""The life cycle of a table on every engine, and its schedules. pypaimon reads the rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def status(obj: Object | None, *path: str) -> Object:
 
 
 def end(run: Object) -> str:
-    """When the run's last attempt ended; empty while it is running."""
+    """Returns the end of the run's last attempt, or an empty text while it runs."""
     attempts = status(run).get("attempts") or [{}]
     return str(attempts[-1].get("finished", ""))
 
@@ -34,33 +34,33 @@ class TestLifeOnS3(Lifecycle):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("each_engine")
-def test_a_table_lives_on_s3_until_it_is_dropped(lab: Lab) -> None:
+def test_the_life_cycle_of_a_table_on_s3(lab: Lab) -> None:
     live(lab)
     drop(lab)
 
 
 class TestSchedules:
-    """One table whose write, compaction and expiry are all due every minute, until their test is over."""
+    """One table whose write, compaction and expiry are due every minute."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def ticking(cls, class_lab: Lab) -> Lab:
-        """The table has rows, there is a new input, and the next tick is near: waiting for it is no test."""
+        """A lab whose table has rows and a new input, shortly before the next tick."""
         land(class_lab, "first.json", 7)
         class_lab.kubectl.apply(table_of(class_lab, [once("first", "first.json"), scheduled("import", "new/")]))
         class_lab.settled("orders")
-        time.sleep(max(0.0, 50 - time.time() % 60))  # no event tells that a minute is nearly over
+        time.sleep(max(0.0, 50 - time.time() % 60))  # no event announces the end of a minute
         land(class_lab, "new/second.json", 5)
         return class_lab
 
-    def test_a_tick_loads_what_is_new(self, ticking: Lab) -> None:
+    def test_a_tick_loads_new_files(self, ticking: Lab) -> None:
         ticking.kubectl.until("paimontable", "orders", lambda o: len(committed(o)) == 2, what="loaded")
         assert [(row["id"], row["state"], str(row["amount"])) for row in ticking.rows("orders")] == [
             (n, "new/second.json" if n < 5 else "first.json", f"{n}.50") for n in range(7)
         ]
         ticking.kubectl.apply(table_of(ticking, []))
 
-    def test_a_tick_compacts_what_was_loaded(self, ticking: Lab) -> None:
+    def test_a_tick_compacts_the_table(self, ticking: Lab) -> None:
         loaded = max(end(run) for run in ticking.runs("orders", "Write") if run["spec"]["write"]["name"] == "import")
 
         def compacted(table: Object | None) -> bool:
@@ -71,7 +71,7 @@ class TestSchedules:
         assert (run["status"]["reason"]["trigger"], run["status"]["after"]["sortedRunsMax"]) == ("Schedule", 1)
         ticking.kubectl.apply(table_of(ticking, [], compaction=YEARLY))
 
-    def test_a_tick_expires_what_the_compaction_replaced(self, ticking: Lab) -> None:
+    def test_a_tick_expires_the_snapshots_before_the_compaction(self, ticking: Lab) -> None:
         def expired(_: Object | None) -> bool:
             return len(ticking.snapshots("orders")) == 1
 
@@ -81,7 +81,7 @@ class TestSchedules:
 
 
 def table_of(lab: Lab, writes: list[Object], *, compaction: str = "* * * * *") -> Object:
-    """The table `orders` with these writes, compacted by that schedule, and expired every minute."""
+    """Returns the table `orders` with these writes, this schedule of compaction, and an expiry every minute."""
     return lab.table(
         "orders",
         {"id": "BIGINT", "state": "STRING", "amount": "DECIMAL(12,2)"},
@@ -94,11 +94,11 @@ def table_of(lab: Lab, writes: list[Object], *, compaction: str = "* * * * *") -
 
 
 def land(lab: Lab, path: str, rows: int) -> None:
-    """A file whose rows name it."""
+    """Lands a file whose rows have its name."""
     lab.land(path, [{"id": n, "state": path, "amount": f"{n}.50"} for n in range(rows)])
 
 
-def test_describe_answers_what_happened(lab: Lab) -> None:
+def test_describe_shows_the_history_of_the_table(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}, keys=["id"]))
     lab.ready("t")
 

@@ -1,4 +1,4 @@
-"""Tables on the node's HDFS, with and without Kerberos: a whole life, an outage, and the examples."""
+"""Tables on the node's HDFS, with and without Kerberos: life cycle, outage, and the examples."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class TestLifeOnKerberos(Lifecycle):
 
 
 def owners(lab: HdfsLab) -> set[str]:
-    """Whoever wrote files of the table `orders`, driver or executor."""
+    """Returns the users who own files of the table `orders`."""
     listed = lab.hdfs.shell("-ls", "-R", f"{lab.warehouse}/{lab.namespace}.db/orders").splitlines()
     return {line.split()[2] for line in listed}
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("each_engine")
-def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
+def test_the_life_cycle_of_a_table_on_hdfs(hdfs_lab: HdfsLab) -> None:
     live(hdfs_lab)
 
     assert owners(hdfs_lab) == {realm.USER}
@@ -54,7 +54,7 @@ def test_a_table_lives_on_hdfs_until_it_is_dropped(hdfs_lab: HdfsLab) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("hdfs_lab", [on_node.SIMPLE], indirect=True)
-def test_what_fails_while_no_datanode_runs_is_done_once_it_is_back(hdfs_lab: HdfsLab) -> None:
+def test_a_write_during_an_outage_of_the_datanode_succeeds_afterwards(hdfs_lab: HdfsLab) -> None:
     lab = hdfs_lab
     lab.land("in/1.json", [{"id": 1, "v": "waited"}])
     with without_datanode(lab.hdfs):
@@ -63,7 +63,7 @@ def test_what_fails_while_no_datanode_runs_is_done_once_it_is_back(hdfs_lab: Hdf
             "paimontable",
             "t",
             lambda o: "StorageUnreachable" in str((o or {}).get("status")),
-            what="told that the storage cannot be reached",
+            what="with the reason that the storage is unreachable",
         )
     assert "No DataNode serves the files" in str(failed)
 
@@ -73,7 +73,7 @@ def test_what_fails_while_no_datanode_runs_is_done_once_it_is_back(hdfs_lab: Hdf
 
 @pytest.mark.parametrize("kind", [on_node.SIMPLE, on_node.KERBEROS])
 def test_the_example_becomes_a_table(kind: str, cluster_env: Mapping[str, str]) -> None:
-    """With this node's servers in the place of the example's."""
+    """The servers of the node replace those of the example."""
     hdfs = on_node.start(Layout(), kind)
     objects = list(yaml.safe_load_all((EXAMPLES / f"{kind}.yaml").read_text()))
     ours = {(each["kind"], each["metadata"]["name"]): each for each in storage_objects(hdfs, release.SHOP)}

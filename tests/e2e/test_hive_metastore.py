@@ -1,4 +1,4 @@
-"""Catalogs with a Hive metastore: a table's whole life, the lock of a dead driver, an outage, and the example."""
+"""Catalogs with a Hive metastore: life cycle, the lock of a dead driver, outage, and the example."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class TestLifeInTheMetastore(Lifecycle):
 
 
 def lock_of_commits(lab: HiveLab) -> str:
-    """The one name by which all drivers of the table `orders` hold their locks."""
+    """Returns the host name that all drivers of the table `orders` share in their locks."""
     (host,) = {pod["spec"]["hostname"] for pod in lab.pods(DRIVERS)}
     return f"{lab.database}|orders|e|{host}"
 
 
 @pytest.mark.long
-def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -> None:
+def test_the_life_cycle_of_a_table_in_the_metastore(hive_lab: HiveLab) -> None:
     lab = hive_lab
     with lab.hive.noting_locks() as taken:
         live(lab)
@@ -67,7 +67,7 @@ def test_a_table_lives_in_the_metastore_until_it_is_dropped(hive_lab: HiveLab) -
 
 
 @pytest.mark.long
-def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab, *, by_an_edit: bool) -> None:
+def test_an_outage_of_the_metastore_is_reported_and_ends(hive_lab: HiveLab, *, by_an_edit: bool) -> None:
     lab = hive_lab
     lab.hive.stop()
     try:
@@ -76,7 +76,7 @@ def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab, *,
             "paimontable",
             "t",
             lambda o: "MetastoreUnreachable" in str((o or {}).get("status")),
-            what="told that the metastore does not answer",
+            what="with the reason that the metastore does not answer",
         )
     finally:
         lab.hive.start()
@@ -87,7 +87,7 @@ def test_a_metastore_that_is_away_is_told_of_and_met_again(hive_lab: HiveLab, *,
     assert lab.listed() == "t"
 
 
-def test_the_example_becomes_a_table_to_which_others_may_commit(hive_lab: HiveLab) -> None:
+def test_the_example_becomes_a_table_with_external_writers(hive_lab: HiveLab) -> None:
     lab = hive_lab
     catalog, table = lab.placed(yaml.safe_load_all((EXAMPLES / "hive.yaml").read_text()))
     catalog["spec"]["metastore"]["hive"]["uri"] = lab.hive.uri

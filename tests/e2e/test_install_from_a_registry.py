@@ -1,4 +1,4 @@
-"""docs/install.md, as a user follows it: push the images to one's own registry, install the chart from there."""
+"""The steps of docs/install.md: push the images to a registry, install the chart from there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def references_in_the_cluster(registry: Registry) -> dict[str, str]:
     }
 
 
-def test_images_from_ones_own_registry_serve_a_table_by_their_digests(
+def test_a_table_is_loaded_with_images_of_a_registry_by_their_digests(
     lab: Lab, registry: Registry, cluster_env: Mapping[str, str]
 ) -> None:
     references = references_in_the_cluster(registry)

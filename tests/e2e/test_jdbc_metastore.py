@@ -1,4 +1,4 @@
-"""A catalog whose tables are in PostgreSQL: a table lives under the lock; what is wrong with the Secret is mended."""
+"""A catalog with a jdbc metastore in PostgreSQL: life cycle with the lock, and wrong Secrets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def login(server: postgres.Server, lab: Lab) -> postgres.Login:
 
 
 def database_of(lab: Lab, server: postgres.Server) -> postgres.Login:
-    """A database of the lab's own; its catalog `shared` keeps its tables there."""
+    """Creates a database for the lab and the catalog `shared`, which uses it as its metastore."""
     made = server.login(lab.namespace)
     jdbc = {"uri": made.uri, "credentialsSecretRef": {"name": "lake-pg"}}
     catalog = lab.catalog("shared", metastore={"type": "Jdbc", "jdbc": jdbc})
@@ -45,7 +45,7 @@ def database_of(lab: Lab, server: postgres.Server) -> postgres.Login:
 
 def secret(lab: Lab, login: postgres.Login, *, name: str = "lake-pg", **override: str) -> Object:
     keys = {"username": login.user, "password": login.password} | override
-    secret_values.register({"password": keys["password"]})  # the server's own refusals tell the user's name
+    secret_values.register({"password": keys["password"]})  # the server's own errors contain the user's name
     return lab.secret(name) | {"stringData": keys}
 
 
@@ -59,12 +59,12 @@ def says(lab: Lab, kind: str, name: str, type_: str) -> tuple[str, str]:
 
 
 def has_started(pod: Object) -> bool:
-    """A Pod has no log before."""
+    """Tells whether the driver has started, before which its Pod has no log."""
     return bool(pod["status"].get("phase") in ("Running", "Succeeded", "Failed"))
 
 
 def log_of(lab: Lab, pod: str) -> str:
-    """Empty for a Pod that has gone with its run."""
+    """Returns the Pod's log, empty for a Pod that was deleted with its run."""
     try:
         return lab.kubectl.run("logs", pod)
     except RefusedError:
@@ -73,12 +73,12 @@ def log_of(lab: Lab, pod: str) -> str:
 
 
 class TestLifeUnderTheLock:
-    """A table to which others may commit, because the metastore keeps commits apart."""
+    """A table with external writers, which is safe because of the metastore's lock."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def made(cls, each_engine: str, class_lab: Lab, server: postgres.Server) -> tuple[Lab, postgres.Login]:
-        """The manifest is applied, and its input is there."""
+        """A lab with the manifest and its input file."""
         assert class_lab.engine == each_engine
         login = database_of(class_lab, server)
         class_lab.land("in/1.json", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
@@ -106,14 +106,14 @@ class TestLifeUnderTheLock:
         lab.kubectl.until_condition("squeeze", "Succeeded", "True", kind="paimonrun")
         assert says(lab, "paimoncatalog", "shared", "CommitSafe") == ("True", "CommitLock")
 
-    def test_the_password_is_shown_nowhere(self, made: tuple[Lab, postgres.Login]) -> None:
+    def test_the_password_is_in_no_log_or_object(self, made: tuple[Lab, postgres.Login]) -> None:
         lab, login = made
         shown = [lab.kubectl.run("get", KINDS, "-o", "yaml")]
         shown += [log_of(lab, pod["metadata"]["name"]) for pod in lab.pods() if has_started(pod)]
         assert len(shown) > 1
         assert all(login.password[:12] not in text for text in shown)
 
-    def test_its_deletion_takes_it_off_the_list(
+    def test_its_deletion_deletes_its_row_in_the_metastore(
         self, made: tuple[Lab, postgres.Login], server: postgres.Server
     ) -> None:
         lab, login = made
@@ -139,7 +139,7 @@ def test_a_wrong_password_stalls_until_the_secret_is_corrected(
     lab.ready("t")
 
 
-def test_a_missing_secret_is_named_and_costs_no_attempt(lab: Lab, each_engine: str, login: postgres.Login) -> None:
+def test_a_missing_secret_is_reported_without_an_attempt(lab: Lab, each_engine: str, login: postgres.Login) -> None:
     lab.kubectl.apply(table(lab))
 
     stalled = lab.kubectl.until_condition("t", "Stalled", "True")

@@ -1,4 +1,4 @@
-"""SIGKILL of the operator at five points of a run's life: one Spark run happened, and the rows are there once."""
+"""SIGKILL of the operator at five points of a run: one Spark run happens, and the table has each row once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_TABLE = "paimon-operator.dev/table=t"
 
 @dataclass(frozen=True)
 class Point:
-    """A moment of a run's life: what the objects of a kind say at it."""
+    """A point of a run, recognized by the objects of a kind."""
 
     kind: str
     selector: str
@@ -63,7 +63,7 @@ def made(lab: Lab) -> Lab:
 
 @pytest.mark.own_node
 @pytest.mark.parametrize("point", each_point())
-def test_a_killed_operator_finishes_what_it_began_and_does_it_once(made: Lab, point: str) -> None:
+def test_a_restarted_operator_completes_the_run_once(made: Lab, point: str) -> None:
     lab, at = made, POINTS[point]
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))
 

@@ -1,4 +1,4 @@
-"""A driver that runs out of memory, for real: the next attempt gets more, and the rows come in once."""
+"""A driver that runs out of memory: the next attempt gets more memory and loads the rows once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONG = 80_000_000
 GROWN = ["1536Mi", "2304Mi", "3456Mi", "5184Mi"]
 
 
-def test_the_attempt_after_one_without_memory_gets_more_of_it(lab: Lab) -> None:
+def test_the_attempt_after_an_out_of_memory_failure_gets_more_memory(lab: Lab) -> None:
     body = b"id,v\n1,short\n2," + b"x" * LONG + b"\n"
     lab.s3.put_object(Bucket="landing", Key=f"{lab.namespace}/in/long.csv", Body=body)
     write = once("import", "in/long.csv", mode="Append", file_format="csv")

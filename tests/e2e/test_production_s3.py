@@ -1,4 +1,4 @@
-"""The ways to S3 besides a pair of keys, on the node: by identity, by a file, temporary keys; a private authority."""
+"""Access to S3 on the node by identity, by a file of keys and by temporary keys, and a private authority."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Way(Lab):
     s3_member: Mapping[str, Any]
     spark_member: Mapping[str, Any]
 
-    def catalog(self, name: str = "lake", **spec: Any) -> Object:  # type: ignore[override]
+    def catalog(self, name: str = "lake", **spec: Any) -> Object:
         made = super().catalog(name, **spec)
         s3 = made["spec"]["storage"]["s3"]
         del s3["credentialsSecretRef"]
@@ -53,7 +53,7 @@ def way(lab: Lab, s3: Object, *objects: Object, **spark: str) -> Way:
 
 
 def authorities(lab: Lab) -> Object:
-    """The ConfigMap that caConfigMapRef names."""
+    """Returns the ConfigMap of caConfigMapRef."""
     text = authority(Layout()).certificate.read_text()
     metadata = {"name": "lake-ca", "namespace": lab.namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"ca.crt": text}}
@@ -61,7 +61,7 @@ def authorities(lab: Lab) -> Object:
 
 @pytest.fixture(scope="module")
 def served(cluster_env: Mapping[str, str]) -> Iterator[None]:
-    """The cloud, beside the node."""
+    """Runs the cloud beside the node."""
     assert cluster_env, "the node is up"
     service = cloud.service()
     service.start(Layout())
@@ -74,7 +74,7 @@ def served(cluster_env: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def identities(lab: Lab) -> Iterator[Lab]:
-    """Pods of this namespace whose account names a role get an identity."""
+    """Gives Pods of this namespace an identity if their account names a role."""
     admin = Kubectl(namespace="default", env=lab.env)
     admin.apply(cloud.webhook(lab.namespace))
     yield lab
@@ -88,7 +88,7 @@ def identified(served: None, lab: Lab) -> Iterator[Lab]:
 
 
 def accounts(lab: Lab) -> tuple[Object, ...]:
-    """What the administrator makes for a catalog by identity (docs/storage.md)."""
+    """Returns the accounts that an administrator creates for a catalog with identities (docs/storage.md)."""
 
     def account(name: str) -> Object:
         metadata = {"name": name, "namespace": lab.namespace, "annotations": {cloud.ROLE: ROLE}}
@@ -111,7 +111,7 @@ def accounts(lab: Lab) -> tuple[Object, ...]:
 
 
 def by_identity(lab: Lab) -> Way:
-    """The kubelet's token opens STS, whose keys open the storage."""
+    """A lab whose Pods get temporary keys from STS for a token of the kubelet."""
     named = {"serviceAccountName": EXECUTORS, "driverServiceAccountName": DRIVERS}
     return way(lab, BY_CLOUD, authorities(lab), *accounts(lab), **named)
 
@@ -131,7 +131,7 @@ class TestLifeByIdentity(Lifecycle):
 
 
 @pytest.mark.long
-def test_a_table_lives_by_the_identity_of_its_pods_without_any_secret(identified: Lab) -> None:
+def test_the_life_cycle_of_a_table_with_the_identity_of_its_pods_and_no_secret(identified: Lab) -> None:
     lab = by_identity(identified)
 
     live(lab)
@@ -140,7 +140,7 @@ def test_a_table_lives_by_the_identity_of_its_pods_without_any_secret(identified
     drop(lab)
 
 
-def test_an_account_without_a_role_is_told_of(identified: Lab) -> None:
+def test_an_account_without_a_role_is_reported(identified: Lab) -> None:
     lab = way(identified, BY_CLOUD, authorities(identified))
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}))
 
@@ -153,7 +153,7 @@ def test_an_account_without_a_role_is_told_of(identified: Lab) -> None:
 
 @pytest.fixture
 def by_file(lab: Lab) -> Iterator[Way]:
-    """Keys in a mounted file, for a server whose certificate a private authority has signed."""
+    """A lab with keys in a mounted file and a server with a certificate of a private authority."""
     keys = {key: lab.env[key] for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
     file = "[default]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
     secret = lab.secret("lake-file") | {"stringData": {"credentials": file}}
@@ -167,19 +167,19 @@ def by_file(lab: Lab) -> Iterator[Way]:
         yield way(lab, s3, secret, authorities(lab))
 
 
-def test_a_table_is_loaded_by_a_file_of_keys_on_a_server_of_a_private_authority(by_file: Way) -> None:
+def test_a_table_is_loaded_with_a_file_of_keys_from_a_server_of_a_private_authority(by_file: Way) -> None:
     load(by_file, 1)
     assert len(rows(by_file)) == KEYS
 
 
 @pytest.mark.long
-def test_a_table_lives_by_a_file_of_keys_on_a_server_of_a_private_authority(by_file: Way) -> None:
+def test_the_life_cycle_of_a_table_with_a_file_of_keys_on_a_server_of_a_private_authority(by_file: Way) -> None:
     live(by_file)
     drop(by_file)
 
 
 @pytest.mark.usefixtures("served")
-def test_temporary_keys_want_their_session_token(lab: Lab, *, by_an_edit: bool) -> None:
+def test_temporary_keys_need_their_session_token(lab: Lab, *, by_an_edit: bool) -> None:
     keys = {
         "AWS_ACCESS_KEY_ID": Gate.access_key_id,
         "AWS_SECRET_ACCESS_KEY": Gate.secret_access_key,

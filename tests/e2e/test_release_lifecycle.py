@@ -1,6 +1,6 @@
-"""A release's life on a node of its own: from an earlier commit to this one, away, back again, and with a standby.
+"""The life cycle of a release on its own node: upgrade from an earlier commit, uninstallation, installation, standby.
 
-The tests go through one release's life in the order of this file.
+The tests use one release, in the order of this file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.cluster import release
 from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
 from tests.e2e.own_node import OwnNode, cluster_in, searched
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # the first one may have to build the earlier images
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # the first one can build the earlier images
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
@@ -25,18 +25,18 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNode]:
         yield made
 
 
-def test_an_upgrade_starts_no_run_and_a_run_under_way_ends_once(node: OwnNode) -> None:
+def test_an_upgrade_starts_no_run_and_an_active_run_ends_once(node: OwnNode) -> None:
     node.install_earlier()
     kubectl = node.lab.kubectl
     kubectl.apply(node.fill("kept", "kept/1.json", range(10)))
     node.lab.settled("kept")
     kubectl.apply(node.fill("moving", "moving/1.json", range(20)))
-    run, done = node.driver_at_work("moving"), node.work("kept")
+    run, done = node.wait_for_running_driver("moving"), node.work("kept")
     with driver_held(run):
         node.install()
 
     node.lab.settled("moving")
-    assert node.written_once("moving")
+    assert node.is_written_once("moving")
     assert node.ids("moving") == list(range(20))
     assert node.work("kept") == done
     assert node.helm_test() == PASSED
@@ -54,7 +54,7 @@ def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode)
 
     node.install()
     kubectl.apply(node.fill("later", "later/1.json", range(5)))
-    node.lab.settled("later")  # by now the new operator has looked at everything
+    node.lab.settled("later")  # the new operator has reconciled every object
     assert {table: node.work(table) for table in before} == before
     assert node.ids("kept") == list(range(10))
     kubectl.apply(node.fill("kept", "kept/2.json", range(10, 15)))
@@ -69,7 +69,7 @@ def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: 
         "poddisruptionbudget", release.RELEASE, lambda o: o and o["status"]["currentHealthy"] == 2, what="fulfilled"
     )
     node.lab.kubectl.apply(node.fill("twice", "twice/1.json", range(30)))
-    with driver_held(node.driver_at_work("twice")):
+    with driver_held(node.wait_for_running_driver("twice")):
         leader = node.lease()["holderIdentity"]
         assert kill_container(leader.partition("_")[0]) > 0
         last = node.lease()
@@ -82,10 +82,10 @@ def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: 
     first = node.lease()
     took = datetime.fromisoformat(first["acquireTime"]) - datetime.fromisoformat(last["renewTime"])
     logging.getLogger(__name__).warning("the standby took over %.1f s after the last renewal", took.total_seconds())
-    assert took >= timedelta(seconds=last["leaseDurationSeconds"]), "the killed one might have led until then"
+    assert took >= timedelta(seconds=last["leaseDurationSeconds"]), "the killed leader's time"
 
     node.lab.settled("twice")
-    assert node.written_once("twice")
+    assert node.is_written_once("twice")
     assert node.ids("twice") == list(range(30))
 
 

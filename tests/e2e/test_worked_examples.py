@@ -1,4 +1,4 @@
-"""Paimon's worked examples, from `kubectl apply` to rows that a foreign reader agrees with."""
+"""Paimon's worked examples, from `kubectl apply` to rows that pypaimon reads."""
 
 from __future__ import annotations
 

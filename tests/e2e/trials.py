@@ -1,6 +1,6 @@
-"""One table whose runs are struck by a fault at random moments, and what must be true afterwards.
+"""Faults at random moments of one table's runs, and the checks afterwards.
 
-Every write adds 1 to the sum of every key, so a write that is lost and one that is loaded twice both show.
+Every write adds 1 to the sum of every key, so the sums show a lost write and one that is loaded twice.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ TOO_LATE: Final = "after its end"
 
 @dataclass(frozen=True)
 class Moment:
-    """A run of the type `work` is struck when `share` of a driver's usual time, from the decision on, has passed."""
+    """The fault is injected into a run of type `work` after `share` of a driver's usual time since the decision."""
 
     work: str
     share: float
 
 
 def moments(seed: int, fault: str, count: int) -> list[Moment]:
-    """Of several the second is a compaction, and every fifth of those after it; of one alone the seed decides."""
+    """Returns the moments. The second and every fifth after it is a compaction; of a single one the seed decides."""
     dice = random.Random(f"{seed} {fault}")  # noqa: S311 - moments, not secrets
     first = int(count == 1 and dice.random() < 1 / 2)
     return [Moment("Compact" if n % 5 == 1 else "Write", dice.random()) for n in range(first, first + count)]
@@ -39,7 +39,7 @@ def moments(seed: int, fault: str, count: int) -> list[Moment]:
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What came of one moment: a line of the report."""
+    """The result of one moment: a line of the report."""
 
     fault: str
     work: str
@@ -62,7 +62,7 @@ class Outcome:
     """What was not as it must be."""
 
     def take(self, run: Object) -> None:
-        """What the run's status tells."""
+        """Takes the values of the run's status."""
         attempts = run["status"]["attempts"]
         self.attempts = len(attempts)
         self.failures = [each["reason"] for each in attempts if "reason" in each]
@@ -88,7 +88,7 @@ class Trials:
         return self.watch.table
 
     def begin(self) -> None:
-        """The table is made, and a write that nothing strikes shows how long one takes."""
+        """Creates the table and measures the time of a write without a fault."""
         self.lab.land(f"{self.name}/keys.json", [{"id": key, "times": 1} for key in range(KEYS)])
         self.lab.kubectl.apply(self._manifest())
         self.lab.ready(self.name)
@@ -97,7 +97,7 @@ class Trials:
         self.usual = (self.watch.last_alive(start) or time.monotonic()) - start
 
     def strike(self, fault: Fault, moment: Moment) -> Outcome:
-        """One run is struck. A strike that came too late for its run shows nothing and is done again, earlier."""
+        """Injects the fault into one run. Repeats it earlier if the run had ended before."""
         share = moment.share
         while True:
             outcome = Outcome(fault=fault.name, work=moment.work, share=share)
@@ -119,13 +119,13 @@ class Trials:
             if outcome.stage != TOO_LATE and not strike(self.name):
                 outcome.stage = TOO_LATE
             outcome.take(self._ended(name, outcome.work))
-            self._right_again()
+            self._wait_until_recovered()
             outcome.right_after = time.monotonic() - struck
         outcome.drivers, outcome.watch_gap = self.watch.most(start), self.watch.longest_gap(start)
         outcome.rows = self._count_rows()
 
     def _stage(self, start: float, snapshots: int) -> str:
-        """How far the run is, by its processes and by what lies in the storage."""
+        """Returns the stage of the run, by its processes and its files in the storage."""
         living = list(drivers_of(self.name).values())
         if not living:
             return TOO_LATE if self.watch.last_alive(start) else "before its driver"
@@ -134,7 +134,7 @@ class Trials:
         return "driver at work" if any("python" in p for programs in living for p in programs) else "JVM starting"
 
     def _ask_for(self, work: str) -> str:
-        """A run of that type is wanted from now on. Its name, if it is we who name it."""
+        """Starts a run of that type. Returns its name if the test has chosen it."""
         self.made |= {run["metadata"]["name"] for run in self._runs()}
         if work == "Write":
             self.written += 1
@@ -145,7 +145,7 @@ class Trials:
         return name
 
     def _ended(self, name: str, work: str) -> Object:
-        """The new run of that type, once it has succeeded and the table knows."""
+        """Returns the new run of that type once it has succeeded and the table's status has its result."""
 
         def over(table: Object | None) -> bool:
             run = self._newest(name, work)
@@ -162,8 +162,8 @@ class Trials:
         assert len(new) <= 1, f"more than one run for one {work}: {[run['metadata']['name'] for run in new]}"
         return next((run for run in new if name in ("", run["metadata"]["name"])), {})
 
-    def _right_again(self) -> None:
-        """Ready for the current manifest, nothing Stalled, nothing failing, nothing left over."""
+    def _wait_until_recovered(self) -> None:
+        """Checks that the table is Ready for the current manifest, not Stalled or failing, and that nothing is left."""
         self.lab.ready(self.name)
         until = time.monotonic() + PATIENCE_S
         while (wrong := [*self._complaints(), *remains(self.lab, self.name)]) and time.monotonic() < until:
@@ -177,7 +177,7 @@ class Trials:
                 yield f"{type_} is {found['status']}: {found.get('message')}"
 
     def _count_rows(self) -> int:
-        """How many rows, as pypaimon reads them: each key once, with every write in its sum once."""
+        """Returns the number of rows, read by pypaimon, after a check that each sum has every write once."""
         rows = self.lab.rows(self.name)
         wrong = [row for row in rows if row["times"] != self.written]
         assert not wrong, f"{len(wrong)} keys were not loaded {self.written} times, such as {wrong[0]}"

@@ -1,7 +1,8 @@
-"""Every test that asks for `lake` or `engine` runs on each engine whose jars can be had, or on the newest of them."""
+"""Fixtures of the Spark tests. A test with `lake` or `engine` runs on each available engine or on the newest one."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,18 +14,21 @@ from tests.cluster.hdfs.loopback import on_loopback
 from tests.cluster.hdfs.servers import Hdfs
 from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
-from tests.spark import with_metastore
+from tests.spark import metastore_lake
 from tests.spark.bucket import Bucket
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
+from tests.spark.hive_lake import HiveLake, HiveServers, hive_servers_with_s3
+from tests.spark.jdbc_lake import JdbcLake, JdbcServers, jdbc_servers_on_loopback
 from tests.spark.lake import Lake
 from tests.support.engine_matrix import WHOLE_MATRIX, engines_for
 from tests.support.s3_server import s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_home import SparkHome, spark_home
-from tests.support.spark_process import Worker
+from tests.support.spark_process import WORKER, Worker
 from tools.engines.fetch import Availability, fetch
 
 _availability: dict[str, Availability] = {}
+_numbers = itertools.count(1)
 
 
 def _available() -> dict[str, Availability]:
@@ -34,12 +38,12 @@ def _available() -> dict[str, Availability]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """For `pytest --whole-matrix tests/spark`, which `make test-long` calls."""
+    """Adds `--whole-matrix`, which `make test-long` uses."""
     parser.addoption(WHOLE_MATRIX, action="store_true", help="run every test of tests/spark on every engine")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Sorted by engine, because only one engine's JVM is kept at a time. A module may name the metastore it needs."""
+    """Adds the engines, sorted, because only one JVM runs at a time. A module can name the METASTORE that it needs."""
     if "engine_id" in metafunc.fixturenames:
         ready = [name for name, found in _available().items() if found.directory]
         if not ready:
@@ -52,7 +56,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What none of the engines at hand can do is no test: the summary names the engine that is missing."""
+    """Removes tests that no available engine can run. The summary names the missing engines."""
     items[:] = [item for item in items if not _is_without_engine(item)]
 
 
@@ -62,7 +66,7 @@ def _is_without_engine(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Engines that went untested because their jars cannot be had are named, not passed over."""
+    """Names the engines that are not tested because their jars are not available."""
     for name, found in _available().items():
         if found.directory is None:
             terminalreporter.write_line(f"engine {name} was not tested: {found.reason}", yellow=True)
@@ -87,29 +91,29 @@ def home(engine: Engine, jars: Path) -> SparkHome:
 
 @pytest.fixture(scope="session")
 def worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    """One JVM per engine for the whole run of the tests."""
+    """One JVM per engine for the whole session."""
     directory = tmp_path_factory.mktemp("worker")
-    environment = with_metastore.environment(directory) | {"HIVE_LOCK_STALE_AFTER_S": "10"}
-    started = Worker(home, directory / f"{engine_id}.log", **environment)
+    environment = metastore_lake.environment(directory) | {"HIVE_LOCK_STALE_AFTER_S": "10"}
+    started = Worker(home, directory / f"{engine_id}.log", WORKER, **environment)
     yield started
     started.stop()
 
 
 @pytest.fixture
 def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path) -> Lake:
-    """An empty warehouse of the test's own."""
+    """An empty warehouse of the test."""
     return Lake(engine, worker, home, tmp_path)
 
 
 @pytest.fixture(scope="session")
 def simple_hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
-    """An HDFS that believes every name."""
+    """An HDFS without authentication."""
     yield from _served(on_loopback(tmp_path_factory.mktemp("hdfs"), secure=False))
 
 
 @pytest.fixture(scope="session")
 def kerberos_hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
-    """An HDFS that wants a ticket, with its KDC."""
+    """An HDFS with Kerberos and its KDC."""
     yield from _served(on_loopback(tmp_path_factory.mktemp("kerberos"), secure=True))
 
 
@@ -134,8 +138,8 @@ def hdfs(hdfs_kind: str, request: pytest.FixtureRequest) -> Hdfs:
 
 @pytest.fixture
 def worker_on_hdfs(hdfs: Hdfs, home: SparkHome, tmp_path: Path) -> Iterator[Worker]:
-    """One JVM per test: Hadoop's client keeps the ticket and the connections of the first login."""
-    started = Worker(home, tmp_path / "worker.log", **pod_environment(hdfs, tmp_path))
+    """One JVM per test, because Hadoop's client keeps the ticket and the connections of the first login."""
+    started = Worker(home, tmp_path / "worker.log", WORKER, **pod_environment(hdfs, tmp_path))
     yield started
     started.stop()
 
@@ -147,7 +151,7 @@ def hdfs_lake(engine: Engine, home: SparkHome, worker_on_hdfs: Worker, hdfs: Hdf
 
 
 def _driven(hdfs: Hdfs, directory: Path) -> HdfsLake:
-    """For drivers only, by the newest engine: Hadoop's client, whose words these tests are about, is Spark's own."""
+    """Returns a lake for drivers alone with the newest engine. All engines have the same client of Hadoop."""
     engine, found = [(e, _available()[n]) for n, e in supported_engines().items() if _available()[n].directory][-1]
     assert found.directory is not None
     return HdfsLake(engine, None, spark_home(engine, found.directory), directory, hdfs=hdfs)
@@ -155,9 +159,38 @@ def _driven(hdfs: Hdfs, directory: Path) -> HdfsLake:
 
 @pytest.fixture(scope="session")
 def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
-    """A Hive metastore whose lists are in a PostgreSQL of its own."""
+    """A Hive metastore with its own PostgreSQL."""
     with metastore.on_loopback(tmp_path_factory.mktemp("hive")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def hive_servers(hive: Metastore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServers]:
+    with hive_servers_with_s3(hive, tmp_path_factory.mktemp("hive-s3")) as started:
+        yield started
+
+
+@pytest.fixture
+def hive_lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path, hive_servers: HiveServers) -> HiveLake:
+    """An empty database and an empty warehouse of the test."""
+    name = f"shop_{next(_numbers)}"
+    uri, root = hive_servers.hive.uri, f"root_{name}"
+    return HiveLake(engine, worker, home, tmp_path, database=name, servers=hive_servers, uri=uri, root=root)
+
+
+@pytest.fixture(scope="session")
+def jdbc_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JdbcServers]:
+    with jdbc_servers_on_loopback(tmp_path_factory.mktemp("jdbc-s3")) as started:
+        yield started
+
+
+@pytest.fixture
+def jdbc_lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path, jdbc_servers: JdbcServers) -> JdbcLake:
+    """An empty database and an empty warehouse of the test."""
+    login = jdbc_servers.postgres.login(f"lake_{next(_numbers)}")
+    lake = JdbcLake(engine, worker, home, tmp_path, servers=jdbc_servers, login=login, uri=login.uri, root=login.user)
+    lake.mount_secret()
+    return lake
 
 
 @pytest.fixture
@@ -178,7 +211,7 @@ def bucket(lake: Lake) -> Iterator[Bucket]:
 
 @pytest.fixture
 def gate(bucket: Bucket) -> Iterator[Gate]:
-    """The same server for those who have temporary keys only."""
+    """The same server, which accepts only temporary keys."""
     with token_gate(bucket.server) as opened:
         bucket.env = {
             "AWS_ACCESS_KEY_ID": opened.access_key_id,

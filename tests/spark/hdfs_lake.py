@@ -1,4 +1,4 @@
-"""A warehouse and a landing folder on HDFS: what `lake` is on file://."""
+"""A warehouse and a landing folder on HDFS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.spark_process import Exited
 
 
 def pod_environment(hdfs: Hdfs, directory: Path, *, user: str = realm.USER) -> dict[str, str]:
-    """What a Pod of a catalog on this HDFS has in its environment; the files it names are made in `directory`."""
+    """Returns the environment of a Pod of a catalog on this HDFS. Writes the files that it names into `directory`."""
     conf = directory / "hadoop"
     if not conf.exists():
         conf.mkdir()
@@ -32,11 +32,11 @@ def pod_environment(hdfs: Hdfs, directory: Path, *, user: str = realm.USER) -> d
 
 @dataclass
 class HdfsLake(Lake):
-    """One table `shop.orders` in a folder of its own on an HDFS."""
+    """One table `shop.orders` in its own directory of an HDFS."""
 
     hdfs: Hdfs = field(kw_only=True)
     folders: set[str] = field(default_factory=set, kw_only=True)
-    """Those of the landing folder that are there: each order to Hadoop's shell starts a JVM."""
+    """Existing directories of the landing folder, because each command of Hadoop's shell starts a JVM."""
 
     @property
     def warehouse(self) -> str:
@@ -47,7 +47,7 @@ class HdfsLake(Lake):
         return f"{self.hdfs.uri}/landing/{self.directory.name}"
 
     def land(self, path: str, content: str | bytes) -> Path:
-        """Puts a file into the landing folder on HDFS, with Hadoop's own shell."""
+        """Writes a file into the landing folder on HDFS with Hadoop's shell."""
         here, there = super().land(path, content), f"{self.landing}/{path}"
         folder = there.rpartition("/")[0]
         if folder not in self.folders:
@@ -58,6 +58,9 @@ class HdfsLake(Lake):
 
     def rows(self) -> list[dict[str, Any]]:
         return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, "orders")
+
+    def snapshots(self) -> list[dict[str, Any]]:
+        return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, "orders$snapshots")
 
     def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
         ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
@@ -71,6 +74,6 @@ class HdfsLake(Lake):
         return super().drive(job, **{**pod_environment(self.hdfs, self.directory), **env})
 
     def exists(self, path: str = "") -> bool:
-        """Whether something is there below the warehouse."""
+        """Tells whether a path below the warehouse exists."""
         place, _, name = f"{self.warehouse}/{path}".rstrip("/").rpartition("/")
         return any(line.endswith(f"/{name}") for line in self.hdfs.shell("-ls", "-C", place).splitlines())

@@ -1,4 +1,4 @@
-"""A warehouse and a landing folder on file://, and jobs upon them: the vocabulary of the tests in this folder."""
+"""A warehouse and a landing folder on file://, and the jobs that tests run on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWNER = "cluster-uid/shop/orders"
 
 
 def json_form(text: str) -> Any:
-    """A type as the operator sends it; a text that is no type as it is, which the operator would refuse."""
+    """Returns a type in the form of the job, or the text itself if it is not a type."""
     try:
         return paimon_json(parse(text))
     except TypeTextError:
@@ -28,7 +28,7 @@ def json_form(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Ended:
-    """A finished run: its result document and exit code."""
+    """A finished run: its result document and its exit code."""
 
     result: dict[str, Any]
     code: int
@@ -40,23 +40,23 @@ class Ended:
         return found
 
     def ok(self) -> dict[str, Any]:
-        """The result of a run that must have succeeded."""
+        """Returns the result of a run that must have succeeded."""
         assert self.code == 0, self.result
         return self.result
 
     def unknown(self) -> tuple[str, str]:
-        """Message and remedy of a run that must have left the decision to a person."""
+        """Returns message and remedy of a run that must have ended with ResultUnknown."""
         assert (self.code, self.error.get("class"), self.error.get("reason")) == (40, *["ResultUnknown"] * 2), (
             self.result
         )
         return str(self.error["message"]), str(self.error["remedy"])
 
     def refused(self, reason: str) -> str:
-        """The message of a run that must have failed for this reason, as the user's to mend: manifest or input file."""
-        return self.held_up(reason) if reason.startswith("Input") else self._failed(20, "Spec", reason)
+        """Returns the message of a run that must have failed for this reason in the manifest or an input file."""
+        return self.blocked(reason) if reason.startswith("Input") else self._failed(20, "Spec", reason)
 
-    def held_up(self, reason: str) -> str:
-        """The message of a run that must have failed by what is around the manifest."""
+    def blocked(self, reason: str) -> str:
+        """Returns the message of a run that must have failed for this reason in its environment."""
         return self._failed(25, "Environment", reason)
 
     def _failed(self, code: int, class_: str, reason: str) -> str:
@@ -67,7 +67,7 @@ class Ended:
 
 @dataclass
 class Lake:
-    """One table `shop.orders` in a directory of its own; each method is one run of the operation of its name."""
+    """One table `shop.orders` in its own directory. Each operation is one method, which performs one run."""
 
     engine: Engine
     worker: Worker | None
@@ -76,6 +76,12 @@ class Lake:
     owner: str = OWNER
     database: str = "shop"
     numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def jvm(self) -> Worker:
+        """The worker, which a lake for drivers alone lacks."""
+        assert self.worker is not None
+        return self.worker
 
     @property
     def warehouse(self) -> str:
@@ -90,30 +96,30 @@ class Lake:
         return self.directory / "warehouse" / ".paimon-operator" / f"{self.database}.orders" / "import"
 
     def ledger_of(self, write: str) -> Path:
-        """Where the write of that name keeps its ledger."""
+        """Returns the ledger directory of a write."""
         return self.ledger_directory.with_name(write)
 
     def schemas(self) -> int:
-        """How many schema files the table has."""
+        """Returns the number of the table's schema files."""
         return len(list((self.table_directory / "schema").glob("schema-*")))
 
     def land(self, path: str, content: str | bytes) -> Path:
-        """Puts a file into the landing folder."""
+        """Writes a file into the landing folder and returns its path."""
         target = self.directory / "landing" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
         return target
 
     def rows(self) -> list[dict[str, Any]]:
-        """The table's rows as pypaimon reads them."""
+        """Returns the table's rows, read by pypaimon."""
         return lake_reader.read_rows(self.warehouse, self.database, "orders")
 
     def snapshots(self) -> list[dict[str, Any]]:
-        """The table's snapshots, oldest first, as pypaimon reads them."""
+        """Returns the table's snapshots, oldest first, read by pypaimon."""
         return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
-        """Provision. `columns` maps names to types; besides `keys`, `partitions` and `comments`, the job's members."""
+        """Performs Provision. `columns` maps names to types; `more`: keys, partitions, comments, or job members."""
         comments = more.pop("comments", {})
         body = {
             "columns": [
@@ -129,7 +135,7 @@ class Lake:
         return self.perform(self.job("Provision", provision=body))
 
     def write(self, *, run: str | None = None, **more: Any) -> Ended:
-        """Write, of CSV in `orders/` unless told otherwise."""
+        """Performs Write, by default of the CSV files in `orders/`."""
         return self.perform(self.write_job(run=run, **more))
 
     def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
@@ -158,7 +164,7 @@ class Lake:
         return self.perform(self.job("Drop", drop={}))
 
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
-        """A whole job document. Runs get names of their own unless `run` repeats one."""
+        """Returns a job document. Each job has a new run unless `run` names an earlier one."""
         name = run or f"run-{next(self.numbers)}"
         if "provision" in member:
             columns = [each | {"dataType": json_form(each["type"])} for each in member["provision"]["columns"]]
@@ -177,23 +183,21 @@ class Lake:
         }
 
     def outside(self, *statements: str) -> None:
-        """Runs SQL as somebody who is not the operator; the catalog is called `outside`."""
-        assert self.worker is not None
-        self.worker.ask(sql=";".join(statements), warehouse=self.warehouse)
+        """Runs SQL as another writer than the operator, in the catalog `outside`."""
+        self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
 
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:
-        """Lets the worker do the job; `more` is explained in spark_worker."""
-        assert self.worker is not None
-        result, code = self.worker.ask(job=str(self.save(job)), **more)
+        """Performs the job in the worker; spark_worker explains `more`."""
+        result, code = self.jvm.ask(job=str(self.save(job)), **more)
         return Ended(result, code)
 
     def die_at(self, moment: str, job: dict[str, Any]) -> None:
-        """Lets the worker do the job of a Write until `moment` (kill_points.MOMENTS), and leave it as if killed."""
+        """Performs the job of a Write up to `moment` (kill_points.MOMENTS) and stops there, as if killed."""
         ended = self.perform(job, die=moment)
         assert ended.result == {"died": moment}, f"the driver did not die {moment}: {ended.result}"
 
     def drive(self, job: dict[str, Any], **env: str) -> Exited:
-        """Does the job in a process of its own, started as in the image."""
+        """Performs the job in a new process, started as in the image."""
         return run_driver(self.home, self.save(job), self.directory, **env)
 
     def save(self, job: dict[str, Any]) -> Path:

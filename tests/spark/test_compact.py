@@ -1,4 +1,4 @@
-"""Compaction: what it says it did is what the table shows, and it never expires a snapshot by the way."""
+"""Compaction: its result matches the table, and it expires no snapshot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIGHT = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
 
 @pytest.fixture
 def upserted(lake: Lake) -> Lake:
-    """A write-only table of two buckets with three commits over the same keys."""
+    """Creates a write-only table of two buckets with three commits of the same keys."""
     options = {"bucket": "2", "write-only": "true", **TIGHT}
     lake.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options=options).ok()
     for number in range(3):
@@ -64,14 +64,18 @@ def test_compaction_expires_nothing_and_a_second_one_does_nothing(upserted: Lake
 
 def test_minor_compaction_where_the_engine_has_it(upserted: Lake) -> None:
     if load_engine(upserted.engine.id).has_minor_compaction:
-        assert upserted.compact(strategy="Minor").ok()["after"]["rows"] <= 24
+        options = {"bucket": "2", "write-only": "true", **TIGHT, "num-sorted-run.compaction-trigger": "3"}
+        upserted.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options=options).ok()
+        done = upserted.compact(strategy="Minor").ok()
+        assert (done["before"]["sortedRunsMax"], done["before"]["rows"]) == (3, 24)
+        assert (done["after"]["sortedRunsMax"], done["after"]["rows"]) == (1, 8)
         assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
     else:
         assert upserted.engine.id in upserted.compact(strategy="Minor").refused("UnsupportedByEngine")
         assert len(upserted.snapshots()) == 3
 
 
-def test_partitions_that_are_still_written_are_left_alone(upserted: Lake) -> None:
+def test_partitions_that_are_still_written_are_not_compacted(upserted: Lake) -> None:
     partitioned = upserted
     partitioned.drop().ok()
     options = {"bucket": "1", "write-only": "true"}
@@ -103,13 +107,13 @@ def test_small_files_of_an_append_table(lake: Lake) -> None:
 OPTIONS_THAT_WORK: dict[str, set[str]] = {"paimon-0.9": set(), "paimon-1.4": {"compaction.min.file-num"}}
 
 
-def test_a_table_without_a_snapshot_is_as_compact_as_can_be(lake: Lake) -> None:
+def test_a_compaction_of_a_table_without_a_snapshot_does_nothing(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
 
     assert lake.compact().ok()["after"]["files"] == 0
 
 
-def test_what_paimon_cannot_compact_is_refused_before_it_fails(lake: Lake) -> None:
+def test_a_table_that_paimon_cannot_compact_is_refused(lake: Lake) -> None:
     columns = {"id": "BIGINT", "dt": "STRING"}
     lake.provision(columns, keys=["id"], partitions=["dt"], options={"bucket": "-1"}).ok()
 
@@ -129,7 +133,7 @@ TEXTS = ("STRING", "DATE")
 
 
 @pytest.mark.parametrize(("type_", "values"), PARTITIONS, ids=lambda each: each if isinstance(each, str) else None)
-def test_only_the_partitions_that_a_run_names_are_compacted(lake: Lake, type_: str, values: list[str]) -> None:
+def test_only_the_partitions_of_the_run_are_compacted(lake: Lake, type_: str, values: list[str]) -> None:
     _in_three_partitions(lake, type_, values)
 
     lake.compact(partitions=[{"dt": values[1]}]).ok()
@@ -148,7 +152,7 @@ def test_only_the_partitions_that_a_run_names_are_compacted(lake: Lake, type_: s
         ("STRING", {"day": "a"}, "no column 'day'"),
     ],
 )
-def test_a_partition_that_cannot_be_is_refused(lake: Lake, type_: str, partition: dict[str, str], words: str) -> None:
+def test_an_invalid_partition_is_refused(lake: Lake, type_: str, partition: dict[str, str], words: str) -> None:
     _in_three_partitions(lake, type_, ["2026-11-22" if type_ == "DATE" else "1"], commits=1)
     assert words in lake.compact(partitions=[partition]).refused("InvalidSpec")
 

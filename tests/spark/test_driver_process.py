@@ -1,4 +1,4 @@
-"""A driver as the pod runs it: entrypoint.sh in a process of its own, its exit code and its termination message."""
+"""A driver as in a Pod: entrypoint.sh in a new process, its exit code and its termination message."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def provision(lake: Lake, **change: object) -> dict[str, object]:
     return {**lake.job("Provision", provision=body), **change}
 
 
-def test_a_driver_takes_its_classes_from_the_archive(lake: Lake) -> None:
-    """Without it the drivers of all tests would start in twice the time, and nobody would be told."""
+def test_a_driver_loads_its_classes_from_the_archive(lake: Lake) -> None:
+    """Without the archive the drivers of all tests would take twice the time to start, without an error."""
     loaded = lake.directory / "classes"
     done = lake.drive(provision(lake), JAVA_TOOL_OPTIONS=f"-Xlog:class+load:file={loaded}")
 
@@ -33,7 +33,7 @@ def test_a_driver_takes_its_classes_from_the_archive(lake: Lake) -> None:
     assert len(archived) > 10 * len(from_jars)
 
 
-def test_success_is_0_and_the_message_is_the_last_line_of_the_log_too(lake: Lake) -> None:
+def test_a_success_has_exit_code_0_and_the_message_is_also_the_last_line_of_the_log(lake: Lake) -> None:
     done = lake.drive(provision(lake))
 
     assert done.code == 0, done.log
@@ -44,7 +44,7 @@ def test_success_is_0_and_the_message_is_the_last_line_of_the_log_too(lake: Lake
     ]
 
 
-def test_a_job_of_another_engine_is_refused_before_it_touches_anything(lake: Lake) -> None:
+def test_a_job_of_another_engine_is_refused_before_any_access(lake: Lake) -> None:
     other = next(name for name in supported_engines() if name != lake.engine.id)
 
     done = lake.drive(provision(lake, engine=other))
@@ -55,7 +55,7 @@ def test_a_job_of_another_engine_is_refused_before_it_touches_anything(lake: Lak
     assert not (lake.directory / "warehouse").exists()
 
 
-def test_a_job_that_is_none_ends_without_a_guess(lake: Lake) -> None:
+def test_an_invalid_job_ends_with_an_error(lake: Lake) -> None:
     done = lake.drive(provision(lake, version=2))
 
     assert done.code == EXIT_CODES["Infrastructure"]
@@ -63,7 +63,7 @@ def test_a_job_that_is_none_ends_without_a_guess(lake: Lake) -> None:
     assert done.result is None
 
 
-def test_a_driver_ends_at_its_own_deadline_without_anybody_who_stops_it(lake: Lake) -> None:
+def test_a_driver_ends_itself_at_its_deadline(lake: Lake) -> None:
     patient = {"SPARK_APPS_MAIN": str(ROOT / "tests" / "support" / "spark_patient.py"), "PATIENCE_S": "600"}
     lake.provision({"id": "BIGINT"}).ok()
     lake.land("orders/1.csv", "id\n1\n")
@@ -75,8 +75,8 @@ def test_a_driver_ends_at_its_own_deadline_without_anybody_who_stops_it(lake: La
     assert lake.rows() == []
 
 
-def test_a_storage_that_nobody_serves_is_infrastructure(lake: Lake) -> None:
-    """Port 9 of this machine: nobody listens. How soon it ends is bounded by the engine's options for retries."""
+def test_an_unreachable_storage_is_an_infrastructure_failure(lake: Lake) -> None:
+    """Nothing listens on port 9. The engine's options for retries limit the duration."""
     catalog = {
         "warehouse": "s3://lake/warehouse",
         "metastore": "filesystem",
@@ -95,7 +95,7 @@ def test_a_storage_that_nobody_serves_is_infrastructure(lake: Lake) -> None:
     assert "some-secret" not in done.log
 
 
-def test_input_files_that_nobody_serves_are_told_with_their_endpoint_too(lake: Lake) -> None:
+def test_unreachable_input_files_are_reported_with_their_endpoint(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
     hadoop = {"fs.s3a.endpoint": "http://127.0.0.1:9", "fs.s3a.path.style.access": "true"}
     job = lake.write_job(location="s3://landing/") | {"hadoop": hadoop}

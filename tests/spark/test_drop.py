@@ -1,4 +1,4 @@
-"""Drop takes the operator's own table with its ledgers, and nothing else."""
+"""Drop deletes the operator's table with its ledgers, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def loaded(lake: Lake) -> None:
     lake.write(mode="Append").ok()
 
 
-def test_the_table_and_its_ledgers_go_and_the_database_stays(lake: Lake) -> None:
+def test_a_drop_deletes_the_table_and_its_ledgers_and_keeps_the_database(lake: Lake) -> None:
     loaded(lake)
     neighbour = lake.ledger_directory.parent.parent / "shop.other"
     neighbour.mkdir()
@@ -28,11 +28,11 @@ def test_the_table_and_its_ledgers_go_and_the_database_stays(lake: Lake) -> None
     assert lake.rows() == [{"id": 1}], "a new table starts with an empty ledger"
 
 
-def test_a_table_that_is_not_there_is_dropped_already(lake: Lake) -> None:
+def test_a_drop_of_a_missing_table_succeeds(lake: Lake) -> None:
     assert lake.drop().ok()["dropped"] is False
 
 
-def test_a_table_of_somebody_else_or_of_nobody_stays(lake: Lake) -> None:
+def test_a_table_of_another_or_no_owner_is_not_dropped(lake: Lake) -> None:
     lake.owner = "other-cluster/shop/orders"
     loaded(lake)
     lake.owner = OWNER
@@ -44,8 +44,8 @@ def test_a_table_of_somebody_else_or_of_nobody_stays(lake: Lake) -> None:
     assert lake.rows() == [{"id": 1}]
 
 
-def test_a_drop_that_died_half_way_is_finished_by_the_next(lake: Lake) -> None:
-    """Without its schema the rest is no table to Paimon, but a new table of the name would see its snapshots."""
+def test_an_interrupted_drop_is_completed_by_the_next(lake: Lake) -> None:
+    """Without its schema it is no table for Paimon, but a new table of the name would see its snapshots."""
     loaded(lake)
     note = lake.ledger_directory.parent / "dropping"
     note.write_text(lake.table_directory.as_uri())

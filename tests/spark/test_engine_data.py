@@ -1,6 +1,6 @@
-"""The committed data about each engine is what its jar says.
+"""The committed data of each engine equals the data of its jar.
 
-What a jar says takes minutes to find out, and is the same as long as jar, generator and Java are the same.
+The generator takes minutes. Its result is cached by jar, generator and Java.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tests.support.spark_home import java_version
 from tools.engines.generate import target
 
 
-def test_the_committed_data_is_what_the_jar_says(engine: Engine, generated: str) -> None:
+def test_the_committed_data_equals_the_generated_data(engine: Engine, generated: str) -> None:
     assert generated == target(engine).read_text(encoding="utf-8"), "run: python -m tools.engines.generate"
 
 
 @pytest.fixture
 def generated(engine: Engine, jars: Path) -> str:
-    """What the generator writes for the jars. Cached by everything that decides it except the committed data."""
+    """Returns the generator's data for the jars, cached by all its inputs except the committed data."""
     sources = [CHECKOUT / "tools" / "engines", *sorted((CHECKOUT / "operator" / "paimon_engines").glob("*.[py]*"))]
     versions = [engine.id, version("pyspark"), java_version()]
     key = digest(files=[*sources, *sorted(jars.glob("*.jar"))], texts=versions)
@@ -40,7 +40,7 @@ def generate(engine: Engine, into: Path) -> None:
     (into / "data.json").write_text(said, encoding="utf-8")
 
 
-def test_what_may_change_comes_from_the_jar_and_from_what_the_jar_does_not_know(engine: Engine) -> None:
+def test_mutable_options_come_from_the_jar_and_from_engines_yaml(engine: Engine) -> None:
     loaded = load_engine(engine.id)
 
     assert not loaded.changeable("merge-engine"), "the jar says so"

@@ -1,6 +1,6 @@
-"""Every file is loaded exactly once, wherever the driver dies.
+"""Every file is loaded exactly once, whenever the driver is killed.
 
-At each moment a real driver is killed by SIGKILL, on the newest engine. All others die inside the worker (kill_points).
+On the newest engine a real driver is killed at each moment. On the others the worker stops there (kill_points).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tests.support.spark_process import kill_driver_at
 
 APPENDING = {"options": {"bucket": "-1"}}
 EXPIRE_ALL_BUT_ONE = "CALL outside.sys.expire_snapshots(table => 'shop.orders', retain_min => 1, retain_max => 1)"
-"""As somebody would who knows nothing of ledgers."""
+"""The decision of a user who does not know ledgers."""
 
 
 @pytest.fixture
 def appending(lake: Lake) -> Lake:
-    """A table without primary key: a row that is loaded twice is there twice."""
+    """A table without a primary key, which shows a row twice if it is loaded twice."""
     lake.provision({"id": "BIGINT"}, **APPENDING).ok()
     return lake
 
@@ -36,7 +36,7 @@ def ids(lake: Lake) -> list[int]:
 
 
 def marks(lake: Lake) -> list[str]:
-    """What became of each attempt, in order."""
+    """Returns the mark of each attempt in the ledger, in order."""
     return [
         path.suffix for path in sorted(lake.ledger_directory.iterdir()) if path.suffix in (".committed", ".abandoned")
     ]
@@ -48,7 +48,7 @@ MOMENTS: list[tuple[str, bool, list[str]]] = [
     ("after the commit", True, [".committed"]),
     ("after the mark", True, [".committed"]),
 ]
-"""When the driver dies, whether the next attempt finds the rows in the table, and what became of the attempts."""
+"""The moment of the kill, whether the next attempt finds the rows in the table, and the marks of the attempts."""
 
 
 @pytest.mark.newest_engine
@@ -60,7 +60,7 @@ def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeat
 
 
 @pytest.mark.parametrize(("moment", "repeated", "outcome"), MOMENTS)
-def test_a_driver_that_dies_at_a_marked_moment(
+def test_a_driver_that_stops_at_a_marked_moment(
     appending: Lake, moment: str, repeated: bool, outcome: list[str]
 ) -> None:
     appending.die_at(moment, first_write(appending))
@@ -73,7 +73,7 @@ def first_write(appending: Lake) -> dict[str, Any]:
 
 
 def loads_once(appending: Lake, repeated: bool, outcome: list[str]) -> None:
-    """The next attempt and the next run load what is not loaded, and nothing else."""
+    """Checks that the next attempt and the next run load only files that are not loaded."""
     again = appending.write(run="import-1", mode="Append").ok()["write"]
 
     assert again["alreadyCommitted"] is repeated
@@ -86,7 +86,7 @@ def loads_once(appending: Lake, repeated: bool, outcome: list[str]) -> None:
 
 @pytest.mark.newest_engine
 @pytest.mark.parametrize("moment", ["after the ledger", "after the commit"])
-def test_the_next_run_settles_what_a_lost_one_left_open(appending: Lake, moment: str) -> None:
+def test_the_next_run_resolves_the_entry_of_a_lost_run(appending: Lake, moment: str) -> None:
     land(appending, 1)
     appending.die_at(moment, appending.write_job(run="lost", mode="Append"))
     land(appending, 2)
@@ -97,7 +97,7 @@ def test_the_next_run_settles_what_a_lost_one_left_open(appending: Lake, moment:
 
 
 @pytest.mark.newest_engine
-def test_an_answer_that_has_expired_is_unknown_and_nothing_is_repeated(appending: Lake) -> None:
+def test_with_an_expired_snapshot_the_result_is_unknown_and_nothing_is_repeated(appending: Lake) -> None:
     land(appending, 1)
     appending.die_at("after the commit", appending.write_job(run="lost", mode="Append"))
     appending.outside("INSERT INTO outside.shop.orders VALUES (100)", EXPIRE_ALL_BUT_ONE)
@@ -110,7 +110,7 @@ def test_an_answer_that_has_expired_is_unknown_and_nothing_is_repeated(appending
     Path(decision.removeprefix("file:").rstrip(",")).touch()
     assert appending.write(run="lost", mode="Append").ok()["write"]["alreadyCommitted"] is True
     appending.write(run="next", mode="Append").ok()
-    assert ids(appending) == [1, 2, 100], "what a person has decided, holds"
+    assert ids(appending) == [1, 2, 100], "the decision of the user is kept"
 
 
 @pytest.mark.newest_engine
@@ -142,7 +142,7 @@ def test_once_loads_once_per_hash(appending: Lake) -> None:
 
 
 @pytest.mark.newest_engine
-def test_a_scheduled_write_does_not_tick_off_one_of_type_once(appending: Lake) -> None:
+def test_a_scheduled_write_does_not_count_as_a_write_once(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append", select="All").ok()
 
@@ -152,7 +152,7 @@ def test_a_scheduled_write_does_not_tick_off_one_of_type_once(appending: Lake) -
 
 
 @pytest.mark.newest_engine
-def test_an_entry_from_before_entries_told_counts_as_one_of_type_once(appending: Lake) -> None:
+def test_an_entry_of_an_earlier_version_counts_as_a_write_once(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append", select="All").ok()
     (entry,) = appending.ledger_directory.glob("*.json")
@@ -164,7 +164,7 @@ def test_an_entry_from_before_entries_told_counts_as_one_of_type_once(appending:
 
 
 @pytest.mark.newest_engine
-def test_what_a_newer_image_adds_to_the_ledger_stops_no_older_one(appending: Lake) -> None:
+def test_an_older_image_accepts_fields_of_a_newer_image_in_the_ledger(appending: Lake) -> None:
     land(appending, 1)
     written = appending.write(run="newer", mode="Append").ok()["write"]
     (entry,), (marker,) = (list(appending.ledger_directory.glob(f"*.{kind}")) for kind in ("json", "committed"))
@@ -182,7 +182,7 @@ def test_what_a_newer_image_adds_to_the_ledger_stops_no_older_one(appending: Lak
 
 
 @pytest.mark.newest_engine
-def test_files_without_rows_make_no_snapshot_and_are_done_with(appending: Lake) -> None:
+def test_files_without_rows_create_no_snapshot_and_count_as_loaded(appending: Lake) -> None:
     appending.land("orders/1.csv", "id\n")
 
     written = appending.write(mode="Append").ok()["write"]
@@ -192,7 +192,7 @@ def test_files_without_rows_make_no_snapshot_and_are_done_with(appending: Lake) 
 
 
 @pytest.mark.newest_engine
-def test_a_table_made_anew_is_loaded_anew(appending: Lake) -> None:
+def test_a_recreated_table_is_loaded_again(appending: Lake) -> None:
     land(appending, 1)
     appending.write(mode="Append").ok()
     appending.outside("DROP TABLE outside.shop.orders")
@@ -204,8 +204,8 @@ def test_a_table_made_anew_is_loaded_anew(appending: Lake) -> None:
 
 
 @pytest.mark.newest_engine
-def test_many_entries_are_folded_and_still_count(appending: Lake) -> None:
-    """52 commits would take minutes, so all entries but two are written as an earlier image would have left them."""
+def test_many_entries_are_merged_and_still_count(appending: Lake) -> None:
+    """52 commits would take minutes, so the test writes all entries but two itself."""
     land(appending, 0)
     appending.write(mode="Append").ok()
     entry = next(appending.ledger_directory.glob("*.json"))
@@ -235,8 +235,8 @@ def test_many_entries_are_folded_and_still_count(appending: Lake) -> None:
 
 
 @pytest.mark.newest_engine
-def test_no_process_is_left_of_a_killed_driver(appending: Lake) -> None:
-    """Guards the test's own tool: what kill_driver_at leaves alive would commit behind the back of the next run."""
+def test_kill_driver_at_leaves_no_process(appending: Lake) -> None:
+    """A process that kill_driver_at left alive would commit during the next run."""
     land(appending, 1)
     job = appending.save(appending.write_job(mode="Append"))
     kill_driver_at("before the ledger", appending.home, job, appending.directory)

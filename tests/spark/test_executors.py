@@ -1,4 +1,4 @@
-"""Mode Cluster by our own road: the operator's objects, the chart's accounts and policy, a real driver and executors.
+"""Mode Cluster with the operator's objects, the chart's accounts and policy, a real driver and real executors.
 
 The test plays the scheduler and the kubelet; everything else is real. The namespace enforces Pod Security `restricted`.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes import client
 
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.launch.driver_pod import Launch
@@ -72,7 +71,7 @@ def kubelet_on_hdfs(stage: ExecutorStage, hdfs_lake: HdfsLake, tmp_path: Path) -
 
 
 def two_files(lake: Lake) -> None:
-    """A table of two sorted runs, which a full compaction merges."""
+    """Creates a table of two sorted runs, which a full compaction merges."""
     lake.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "2", "write-only": "true"}).ok()
     for number in range(2):
         lake.land(f"orders/{number}.csv", "id,v\n" + "".join(f"{n},v{number}\n" for n in range(100)))
@@ -80,12 +79,12 @@ def two_files(lake: Lake) -> None:
 
 
 def compaction(lake: Lake, stage: ExecutorStage, **how: Any) -> tuple[dict[str, str], Any]:
-    """The ConfigMap's data and the driver's Pod of a compaction with executors."""
+    """Creates a compaction with executors; returns its ConfigMap's data and its driver's Pod."""
     return launched(stage, lake.job("Compact", compact={"strategy": "Full"}), **how)
 
 
 def launched(stage: ExecutorStage, asked: dict[str, Any], **how: Any) -> tuple[dict[str, str], Any]:
-    """The same of any job; its run is made for it."""
+    """Creates the objects of a job and its run; returns the ConfigMap's data and the driver's Pod."""
     run: PaimonRun = builders.run(asked["run"]["name"], table=builders.table())
     job = read_job(json.dumps(asked))
     job = replace(job, run=replace(job.run, uid=run.metadata.uid))
@@ -97,7 +96,7 @@ def until(met: Callable[[], bool], what: str) -> None:
     assert wait_until(met, timeout=180, interval=0.2), what
 
 
-def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
+def test_two_executors_do_a_compaction_and_no_secret_is_in_any_object(
     lake: Lake, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:
     two_files(lake)
@@ -112,8 +111,7 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
     assert len(kubelet.seen) == 2
     until(lambda: all(process.poll() is not None for process in kubelet.executors.values()), "executors end")
     assert kubelet.pods() == [], "a driver that ends removes its executors"
-    api = client.ApiClient()
-    shown = json.dumps([api.sanitize_for_serialization(pod) for pod in kubelet.seen.values()])
+    shown = " ".join(pod.model_dump_json() for pod in kubelet.seen.values())
     assert not [word for word in SECRETS if word in shown]
     for pod in kubelet.seen.values():
         (owner,) = pod.metadata.owner_references
@@ -125,7 +123,7 @@ def test_two_executors_do_a_compaction_and_no_secret_stands_in_any_object(
 @pytest.mark.long
 @pytest.mark.newest_engine
 @pytest.mark.parametrize("hdfs_kind", ["kerberos"], indirect=True)
-def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_first_tokens(
+def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_renew_their_tokens(
     hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
 ) -> None:
     """They work with the tokens that their driver, whose own ticket lasts ten seconds, gets and sends them; they would
@@ -144,17 +142,17 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_outlive_their_firs
 
     assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
     assert result["after"]["files"] < result["before"]["files"]
-    assert len(kubelet.seen) == 2, "none has failed and been replaced"
+    assert len(kubelet.seen) == 2, "no executor was replaced"
     rows = lake.rows()
     assert (len(rows), {row["v"] for row in rows}) == (100, {"v1"})
 
 
 @pytest.mark.long
 @pytest.mark.newest_engine
-def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
+def test_executors_access_their_storage_with_the_identity_of_their_pods(
     bucket: Bucket, gate: Gate, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:
-    """No Secret anywhere: the cloud has put the way to temporary keys into the Pods, which we do in its place."""
+    """There is no Secret. The test adds the variables that a cloud puts into Pods for temporary keys."""
     bucket.env = identity(gate)
     by_identity = {"endpoint": gate.endpoint}
     bucket.works(by_identity)
@@ -170,11 +168,11 @@ def test_executors_go_to_their_storage_by_the_identity_of_their_pods(
     assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
     assert (result["before"]["files"], result["after"]["files"]) == (2, 1)
     assert bucket.rows() == [{"id": 1, "what": "two"}]
-    assert gate.fetched >= fetched + 2, "the driver, and an executor that had work"
+    assert gate.fetched >= fetched + 2, "the driver and at least one executor"
 
 
 @pytest.mark.newest_engine
-def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
+def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
     lake: Lake, stage: ExecutorStage, kubelet: Kubelet
 ) -> None:
     two_files(lake)
@@ -185,7 +183,7 @@ def test_an_executor_that_does_not_know_the_storage_s_secret_is_not_let_in(
 
     assert (kubelet.driver.returncode, error["class"], error["reason"]) == (30, "Infrastructure", "NoExecutors")
     logs = [kubelet.log(name).read_text() for name in kubelet.executors]
-    assert any("SaslClientBootstrap" in log for log in logs), "it came to the driver, and did not get past its door"
+    assert any("SaslClientBootstrap" in log for log in logs), "the driver rejected its authentication"
 
 
 @pytest.mark.newest_engine
@@ -200,25 +198,25 @@ def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorSt
 
     until(lambda: all(process.poll() is not None for process in executors), "executors end")
     stage.core.delete_namespaced_pod(pod.metadata.name, NAMESPACE, grace_period_seconds=0)
-    until(lambda: kubelet.pods() == [], "what is owned goes with its owner")
+    until(lambda: kubelet.pods() == [], "the garbage collector deletes the executors")
 
 
 @pytest.mark.newest_engine
-@pytest.mark.parametrize(("quota", "told"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
-def test_a_driver_without_executors_ends_and_says_why(
-    lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, told: str
+@pytest.mark.parametrize(("quota", "cause"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
+def test_a_driver_without_executors_ends_and_reports_the_cause(
+    lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, cause: str
 ) -> None:
     two_files(lake)
     data, pod = compaction(lake, stage, timeout_s=30)
     if quota:
         body = {"metadata": {"name": "one-driver"}, "spec": {"hard": {"pods": "1"}}}
         stage.core.create_namespaced_resource_quota(NAMESPACE, body)
-        used = {"status": {"hard": {"pods": "1"}, "used": {"pods": "1"}}}  # as its controller would count
+        used = {"status": {"hard": {"pods": "1"}, "used": {"pods": "1"}}}  # like its controller
         stage.core.patch_namespaced_resource_quota_status("one-driver", NAMESPACE, used)
     kubelet.start_driver(data, pod, executors=False)
 
     error = kubelet.result()["error"]
 
     assert (error["class"], error["reason"]) == ("Infrastructure", "NoExecutors")
-    assert told in error["message"]
-    until(lambda: kubelet.pods() == [], "the Pods go with their driver")
+    assert cause in error["message"]
+    until(lambda: kubelet.pods() == [], "the driver deletes its Pods")

@@ -1,4 +1,4 @@
-"""Expiry goes on until nothing is left to expire, and takes nothing that is to stay."""
+"""ExpireSnapshots expires all snapshots beyond the retention and no other."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.spark.lake import Lake
 
 @pytest.fixture
 def written(lake: Lake) -> Lake:
-    """An append table with 54 snapshots: more than Paimon expires per call unless told."""
+    """An append table with 54 snapshots, more than Paimon expires per call by default."""
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
     lake.outside(*["INSERT INTO outside.shop.orders VALUES (1)"] * 54)
     return lake
 
 
-def test_all_that_may_go_goes_in_one_run(written: Lake) -> None:
+def test_one_run_expires_all_snapshots_beyond_the_retention(written: Lake) -> None:
     kept = written.expire(timeRetained="1 d").ok()
     assert (kept["expired"], len(written.snapshots())) == (0, 54)
 
@@ -39,7 +39,7 @@ def test_all_that_may_go_goes_in_one_run(written: Lake) -> None:
         ({"numRetainedMin": 1, "numRetainedMax": 2, "timeRetained": "a while"}, "timeRetained"),
     ],
 )
-def test_a_retention_that_would_lose_data_or_cannot_be_read_is_refused_by_its_field(
+def test_an_invalid_or_dangerous_retention_is_refused_with_its_field(
     lake: Lake, retention: dict[str, Any], field: str
 ) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
@@ -50,7 +50,7 @@ def test_a_retention_that_would_lose_data_or_cannot_be_read_is_refused_by_its_fi
     assert refused.error["field"] == f"spec.retention.snapshots.{field}"
 
 
-def test_a_table_that_is_gone(lake: Lake) -> None:
+def test_the_expiry_of_a_missing_table_is_refused(lake: Lake) -> None:
     ended = lake.expire(timeRetained="1 d")
 
     assert (ended.code, ended.error["reason"]) == (25, "TableNotFound")

@@ -1,4 +1,4 @@
-"""Jars from a directory that the user names: checked against its SHA256SUMS, complete or absent."""
+"""Jars from a directory of the user, checked against its SHA256SUMS: complete or absent."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def engine_of(*jars: Jar) -> Engine:
 ENGINE = engine_of(Jar("g:one:1", None), Jar("g:two:2", sha256(TWO)))
 
 
-def test_all_jars_from_the_directory(air_gapped: Path, tmp_path: Path) -> None:
+def test_all_jars_come_from_the_directory(air_gapped: Path, tmp_path: Path) -> None:
     had = fetch.fetch(ENGINE, tmp_path / "into")
 
     assert had.directory == tmp_path / "into" / "some"
     assert sorted(path.name for path in had.directory.iterdir()) == ["one-1.jar", "two-2.jar"]
 
 
-def test_in_the_cache_engines_with_other_jars_have_directories_of_their_own(
+def test_engines_with_different_jars_have_different_directories_in_the_cache(
     air_gapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PAIMON_OPERATOR_CACHE", str(tmp_path / "cache"))
@@ -58,7 +58,7 @@ def test_in_the_cache_engines_with_other_jars_have_directories_of_their_own(
     assert [path.name for path in one.iterdir()] == ["one-1.jar"]
 
 
-def test_a_jar_that_was_changed_after_it_was_fetched_is_fetched_again(air_gapped: Path, tmp_path: Path) -> None:
+def test_a_jar_changed_in_the_cache_is_fetched_again(air_gapped: Path, tmp_path: Path) -> None:
     had = fetch.fetch(ENGINE, tmp_path / "into")
     assert had.directory is not None
     (had.directory / "one-1.jar").write_bytes(b"spoilt")
@@ -79,7 +79,7 @@ def test_a_jar_that_was_changed_after_it_was_fetched_is_fetched_again(air_gapped
     ],
     ids=["spoilt jar", "wrong sum", "jar not listed", "no sums", "jar missing"],
 )
-def test_what_is_wrong_is_said_and_nothing_is_left(
+def test_an_error_is_reported_and_no_file_is_left(
     air_gapped: Path, tmp_path: Path, file: str, content: bytes | None, words: str
 ) -> None:
     if content is None:
@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said_and_nothing_is_left(
     assert list((tmp_path / "into").iterdir()) == []
 
 
-def test_a_jar_whose_sum_engines_yaml_pins_is_checked_against_that_too(air_gapped: Path, tmp_path: Path) -> None:
+def test_a_jar_pinned_in_engines_yaml_is_checked_against_the_pinned_sum(air_gapped: Path, tmp_path: Path) -> None:
     had = fetch.fetch(engine_of(Jar("g:one:1", sha256(TWO))), tmp_path / "into")
 
     assert had.directory is None

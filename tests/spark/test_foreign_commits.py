@@ -1,4 +1,4 @@
-"""A commit that no run of the operator made is told by the next run, whatever that run does; nothing else ever is."""
+"""The next run reports a foreign commit, whatever its operation is. It reports no other commit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUNS: dict[str, Callable[[Lake], Ended]] = {
 
 @dataclass
 class Watched(Lake):
-    """A lake whose runs have UIDs as Kubernetes makes them, and look for commits of others after snapshot `since`."""
+    """A lake whose runs have UIDs of Kubernetes' form and detect foreign commits after snapshot `since`."""
 
     since: int | None = None
 
@@ -48,7 +48,7 @@ def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path) -> Wat
 
 @pytest.fixture
 def loaded(lake: Watched) -> Watched:
-    """A table with one commit of ours, snapshot 1."""
+    """A table with one commit of the operator, snapshot 1."""
     RUNS["Provision"](lake).ok()
     load(lake, 1)
     assert [each["snapshot_id"] for each in lake.snapshots()] == [1]
@@ -66,7 +66,7 @@ def insert(lake: Lake) -> None:
     lake.outside("INSERT INTO outside.shop.orders VALUES (7, 7)")
 
 
-def test_whatever_runs_next_names_the_commit_and_what_it_looked_at(loaded: Watched) -> None:
+def test_every_operation_reports_the_foreign_commit_and_the_last_snapshot_inspected(loaded: Watched) -> None:
     insert(loaded)
     loaded.since = 1
     (foreign,) = [each for each in loaded.snapshots() if each["snapshot_id"] == 2]
@@ -74,13 +74,17 @@ def test_whatever_runs_next_names_the_commit_and_what_it_looked_at(loaded: Watch
     for name in ("Provision", "Write", "Compact", "ExpireSnapshots"):
         result = RUNS[name](loaded).ok()
 
-        told = result["outsideCommit"]
-        assert (told["snapshotId"], told["kind"], told["commitUser"]) == (2, "APPEND", foreign["commit_user"]), name
-        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["time"])
+        reported = result["outsideCommit"]
+        assert (reported["snapshotId"], reported["kind"], reported["commitUser"]) == (
+            2,
+            "APPEND",
+            foreign["commit_user"],
+        ), name
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", reported["time"])
         assert result["seenSnapshot"] >= 2
 
 
-def test_a_run_that_fails_has_told_it_all_the_same(loaded: Watched) -> None:
+def test_a_failing_run_reports_the_foreign_commit_too(loaded: Watched) -> None:
     insert(loaded)
     loaded.since = 1
     loaded.land("orders/wrong.csv", "id,colour\n1,red\n")
@@ -100,7 +104,7 @@ def test_a_run_that_fails_has_told_it_all_the_same(loaded: Watched) -> None:
         ("dedicated compaction", ["id"], {"bucket": "1", "write-only": "true"}, "Upsert"),
     ],
 )
-def test_no_commit_of_any_run_of_ours_is_taken_for_that_of_another(
+def test_no_commit_of_a_run_of_the_operator_is_reported(
     lake: Watched, sentence: str, keys: list[str], options: dict[str, str], mode: str
 ) -> None:
     lake.provision(COLUMNS, keys=keys, options=options).ok()
@@ -116,7 +120,7 @@ def test_no_commit_of_any_run_of_ours_is_taken_for_that_of_another(
     assert result["seenSnapshot"] == len(lake.snapshots()) >= 3
 
 
-def test_what_was_committed_up_to_the_known_snapshot_is_told_no_more(loaded: Watched) -> None:
+def test_commits_up_to_the_known_snapshot_are_not_reported_again(loaded: Watched) -> None:
     insert(loaded)
     loaded.since = 2
     load(loaded, 2)
@@ -124,7 +128,7 @@ def test_what_was_committed_up_to_the_known_snapshot_is_told_no_more(loaded: Wat
     assert "outsideCommit" not in loaded.compact().ok()
 
 
-def test_without_a_known_snapshot_a_run_only_tells_where_it_starts(loaded: Watched) -> None:
+def test_without_a_known_snapshot_a_run_reports_only_its_first_snapshot(loaded: Watched) -> None:
     insert(loaded)
 
     result = loaded.compact().ok()
@@ -132,7 +136,7 @@ def test_without_a_known_snapshot_a_run_only_tells_where_it_starts(loaded: Watch
     assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 2)
 
 
-def test_what_happened_before_an_adoption_is_nobodys_fault(lake: Watched) -> None:
+def test_commits_before_an_adoption_are_not_reported(lake: Watched) -> None:
     lake.outside(
         "CREATE DATABASE outside.shop",
         "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, v INT) TBLPROPERTIES ('primary-key'='id', 'bucket'='1')",
@@ -145,8 +149,8 @@ def test_what_happened_before_an_adoption_is_nobodys_fault(lake: Watched) -> Non
     assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 1)
 
 
-def test_a_table_made_anew_outside_starts_again_and_raises_no_alarm(loaded: Watched) -> None:
-    """Its snapshots count from 1, below the known one; even if it says that it is ours."""
+def test_commits_of_a_table_recreated_by_another_writer_are_not_reported(loaded: Watched) -> None:
+    """Its snapshots start at 1, below the known one, even if the table has the operator's owner."""
     loaded.since = 5
     properties = f"'primary-key'='id', 'bucket'='1', 'paimon-operator.owner'='{OWNER}'"
     loaded.outside(
@@ -160,13 +164,13 @@ def test_a_table_made_anew_outside_starts_again_and_raises_no_alarm(loaded: Watc
     assert ("outsideCommit" in result, result["seenSnapshot"]) == (False, 1)
 
 
-def test_a_table_that_is_gone_has_no_snapshot(loaded: Watched) -> None:
+def test_a_missing_table_has_no_last_snapshot(loaded: Watched) -> None:
     loaded.outside("DROP TABLE outside.shop.orders")
     loaded.since = 1
 
     gone = loaded.compact()
 
-    gone.held_up("TableNotFound")
+    gone.blocked("TableNotFound")
     assert gone.result["seenSnapshot"] == 0
 
 
@@ -184,12 +188,12 @@ COMMIT_USERS = [
 
 
 @pytest.mark.parametrize(("commit_user", "ours", "who"), COMMIT_USERS, ids=[case[2] for case in COMMIT_USERS])
-def test_whose_commit_it_is_is_told_by_the_form_of_its_commit_user(commit_user: str, ours: bool, who: str) -> None:
+def test_the_form_of_the_commit_user_identifies_a_run_of_the_operator(commit_user: str, ours: bool, who: str) -> None:
     assert foreign_commits.is_run_commit(commit_user, "this-run") is ours, who
 
 
 class ManySnapshots:
-    """Stands in for a table of ours with very many snapshots, of which it notes the ones that are read."""
+    """Stands in for a table of the operator with very many snapshots, and records which of them are read."""
 
     def __init__(self, latest: int, foreign: int) -> None:
         self.latest, self.foreign, self.read = latest, foreign, list[int]()

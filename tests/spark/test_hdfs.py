@@ -1,4 +1,4 @@
-"""A table on HDFS, with and without Kerberos, from the first run to the last."""
+"""The life cycle of a table on HDFS, with and without Kerberos."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLUMNS = {"id": "BIGINT", "v": "STRING"}
 
 
 def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
-    """Input files and ledger lie there too; rows are copied out by Hadoop's shell and read by pypaimon."""
+    """Input files and ledger are on HDFS too. Hadoop's shell copies the files and pypaimon reads the rows."""
     lake = hdfs_lake
     lake.provision(COLUMNS, keys=["id"], options={"bucket": "1", "write-only": "true"}).ok()
 
@@ -31,7 +31,7 @@ def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
     assert not lake.exists(".paimon-operator/shop.orders")
 
 
-def test_a_driver_logs_in_as_the_image_starts_it(secure: HdfsLake) -> None:
+def test_a_driver_started_as_in_the_image_logs_in(secure: HdfsLake) -> None:
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
 
     done = secure.drive(secure.job("Provision", provision=body))
@@ -42,7 +42,7 @@ def test_a_driver_logs_in_as_the_image_starts_it(secure: HdfsLake) -> None:
 
 
 def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLake) -> None:
-    """And without a user's name its Pods are `spark`, whoever the process is."""
+    """Without a user's name its Pods act as `spark`, whatever the user of the process is."""
     simple.hdfs.shell("-mkdir", "-p", simple.warehouse)
     simple.hdfs.shell("-chown", "spark", simple.warehouse)
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
@@ -53,8 +53,8 @@ def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLa
     assert simple.hdfs.shell("-stat", "%u", f"{simple.warehouse}/shop.db/orders").strip() == "spark"
 
 
-def test_a_write_commits_after_its_ticket_has_ended(secure: HdfsLake) -> None:
-    """A ticket of ten seconds, a pause of twenty, and never a connection older than a second."""
+def test_a_write_commits_after_the_expiry_of_its_ticket(secure: HdfsLake) -> None:
+    """The ticket is valid for ten seconds, the driver pauses for twenty, and no connection is older than a second."""
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
     assert secure.drive(secure.job("Provision", provision=body)).code == 0
     secure.land("orders/1.csv", "id\n1\n")
@@ -76,7 +76,7 @@ def test_a_write_commits_after_its_ticket_has_ended(secure: HdfsLake) -> None:
     assert secure.rows() == [{"id": 1}]
 
 
-def test_files_of_the_cluster_that_name_codecs_of_its_own_do_no_harm(simple: HdfsLake) -> None:
+def test_a_configuration_with_unknown_codecs_is_accepted(simple: HdfsLake) -> None:
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
     assert simple.drive(simple.job("Provision", provision=body)).code == 0
     core = simple.directory / "hadoop" / "core-site.xml"

@@ -1,4 +1,4 @@
-"""What is wrong with an HDFS, or with who may use it, ends a driver soon and as one sentence that names the field."""
+"""Failures of an HDFS or of its authentication end a driver soon, with one sentence that names the field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "opt
 
 
 def failure(lake: HdfsLake, class_: str, reason: str, *, warehouse: str = "", **env: str) -> tuple[str | None, str]:
-    """Field and message of a driver that must fail to make a table."""
+    """Returns field and message of a driver that must fail to provision a table."""
     job = lake.job("Provision", provision=TABLE)
     if warehouse:
         job["catalog"]["warehouse"] = warehouse
@@ -35,7 +35,7 @@ def kdc_of(lake: HdfsLake) -> Realm:
     return lake.hdfs.realm
 
 
-def test_a_namenode_that_nobody_serves(simple: HdfsLake) -> None:
+def test_an_unreachable_namenode(simple: HdfsLake) -> None:
     (port,) = free_ports(1)
     field, message = failure(
         simple, "Infrastructure", "StorageUnreachable", warehouse=f"hdfs://127.0.0.1:{port}/lake/x"
@@ -45,13 +45,13 @@ def test_a_namenode_that_nobody_serves(simple: HdfsLake) -> None:
     assert "Connection refused" in message
 
 
-def test_a_nameservice_that_no_file_describes(simple: HdfsLake) -> None:
+def test_a_nameservice_without_a_configuration(simple: HdfsLake) -> None:
     field, message = failure(simple, "Infrastructure", "StorageUnreachable", warehouse="hdfs://nowhere/lake")
     assert field == "spec.warehouse"
     assert "nowhere" in message
 
 
-def test_a_file_that_is_no_configuration(simple: HdfsLake) -> None:
+def test_an_invalid_configuration_file(simple: HdfsLake) -> None:
     conf = simple.directory / "hadoop"
     conf.mkdir()
     (conf / "core-site.xml").write_text("<configuration><property>")
@@ -60,7 +60,7 @@ def test_a_file_that_is_no_configuration(simple: HdfsLake) -> None:
     assert "core-site.xml" in message
 
 
-def test_somebody_without_the_right(simple: HdfsLake) -> None:
+def test_a_user_without_the_right(simple: HdfsLake) -> None:
     field, message = failure(simple, "Environment", "AccessDenied", HADOOP_USER_NAME=realm.STRANGER)
     assert field == "spec.storage.hdfs.user"
     assert f"user={realm.STRANGER}" in message
@@ -94,7 +94,7 @@ def test_no_datanode(simple: HdfsLake) -> None:
     assert "No DataNode serves the files" in message
 
 
-def test_a_quota_that_is_used_up(simple: HdfsLake) -> None:
+def test_an_exhausted_quota(simple: HdfsLake) -> None:
     simple.hdfs.shell("-mkdir", "-p", simple.warehouse)
     simple.hdfs.shell("-chown", realm.USER, simple.warehouse)
     simple.hdfs.administer("-setQuota", "2", simple.warehouse)
@@ -102,13 +102,13 @@ def test_a_quota_that_is_used_up(simple: HdfsLake) -> None:
     assert "quota" in message
 
 
-def test_no_keytab_where_tickets_are_asked_for(secure: HdfsLake) -> None:
-    """The files say Kerberos, the catalog does not."""
+def test_a_catalog_without_a_keytab_on_an_hdfs_with_kerberos(secure: HdfsLake) -> None:
+    """The configuration requires Kerberos; the catalog has no keytab."""
     field, _ = failure(secure, "Environment", "CredentialsRefused", KRB5PRINCIPAL="", KRB5KEYTAB="")
     assert field == "spec.storage.hdfs.kerberos"
 
 
-def test_a_keytab_of_somebody_else(secure: HdfsLake) -> None:
+def test_a_keytab_of_another_principal(secure: HdfsLake) -> None:
     field, message = failure(
         secure, "Environment", "CredentialsRefused", KRB5KEYTAB=str(kdc_of(secure).keytab(realm.STRANGER))
     )
@@ -116,7 +116,7 @@ def test_a_keytab_of_somebody_else(secure: HdfsLake) -> None:
     assert f"{realm.USER}@{realm.NAME}" in message
 
 
-def test_a_keytab_whose_keys_were_changed(secure: HdfsLake) -> None:
+def test_a_keytab_with_outdated_keys(secure: HdfsLake) -> None:
     kdc = kdc_of(secure)
     kdc.administer(
         "addprinc -randkey changed", f"ktadd -k {secure.directory}/changed.keytab changed", "cpw -randkey changed"
@@ -131,7 +131,7 @@ def test_a_keytab_whose_keys_were_changed(secure: HdfsLake) -> None:
     assert field == "spec.storage.hdfs.kerberos.keytabSecretRef"
 
 
-def test_a_principal_that_the_kdc_does_not_know(secure: HdfsLake) -> None:
+def test_a_principal_unknown_to_the_kdc(secure: HdfsLake) -> None:
     kdc = kdc_of(secure)
     keytab = secure.directory / "gone.keytab"
     kdc.administer("addprinc -randkey gone", f"ktadd -k {keytab} gone", "delprinc -force gone")
@@ -169,13 +169,13 @@ def test_a_file_without_the_namenodes_principal(secure: HdfsLake) -> None:
 
 @contextmanager
 def silent_server() -> Iterator[int]:
-    """The port of a server that takes connections and never says anything."""
+    """Yields the port of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
-def test_a_namenode_that_is_silent(simple: HdfsLake) -> None:
-    """Ended by the time-out of one call, which is below a minute."""
+def test_a_namenode_that_does_not_answer(simple: HdfsLake) -> None:
+    """The time-out of one call, below a minute, ends the driver."""
     with silent_server() as port:
         field, message = failure(
             simple, "Infrastructure", "StorageUnreachable", warehouse=f"hdfs://127.0.0.1:{port}/lake/x"

@@ -1,4 +1,4 @@
-"""Whatever is in a name or a value, Spark's own parser reads back exactly that and nothing more."""
+"""Spark's parser reads back exactly the quoted name or value, whatever characters it has."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_a_literal_is_read_back_as_the_same_value(worker: Worker, value: str) ->
 
 
 @given(name=NAMES)
-def test_a_quoted_name_has_no_quote_of_its_own(name: str) -> None:
+def test_a_quoted_name_contains_no_unescaped_quote(name: str) -> None:
     assert quote(name)[1:-1].replace("``", "").count("`") == 0
 
 
-def test_a_call_names_its_arguments_and_leaves_out_those_not_given() -> None:
+def test_a_call_names_its_arguments_and_omits_missing_ones() -> None:
     text = call("compact", {"table": "shop.o'rders", "where": None, "max_deletes": 5, "dry_run": True})
 
     assert text == "CALL `paimon`.`sys`.`compact`(`table` => 'shop.o\\'rders', `max_deletes` => 5, `dry_run` => true)"

@@ -1,11 +1,11 @@
-"""A database is called like its namespace, and namespaces have dashes: no operation may trip over a name."""
+"""Every operation works in a database whose name has dashes, like many namespaces."""
 
 from __future__ import annotations
 
 from tests.spark.lake import Lake
 
 
-def test_a_table_of_a_database_with_dashes_lives_and_ends(lake: Lake) -> None:
+def test_the_life_cycle_of_a_table_in_a_database_with_dashes(lake: Lake) -> None:
     lake.database = "web-shop-2"
     lake.provision(
         {"id": "BIGINT", "select": "STRING"}, keys=["id"], options={"bucket": "1", "write-only": "true"}

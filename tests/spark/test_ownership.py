@@ -1,4 +1,4 @@
-"""Nothing is done to a table that is not ours any more, and a drop never reaches beyond the table's own directory."""
+"""No operation changes a table of another owner, and a drop deletes nothing outside the table's directory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def loaded(lake: Lake) -> Lake:
 
 
 @pytest.mark.parametrize("owner", ["other-cluster/shop/orders", None])
-def test_a_table_that_another_took_over_is_neither_written_nor_compacted_nor_expired(
-    loaded: Lake, owner: str | None
-) -> None:
+def test_a_table_with_a_new_owner_is_neither_written_nor_compacted_nor_expired(loaded: Lake, owner: str | None) -> None:
     change = (
         f"SET TBLPROPERTIES ('paimon-operator.owner'='{owner}')"
         if owner
@@ -33,14 +31,14 @@ def test_a_table_that_another_took_over_is_neither_written_nor_compacted_nor_exp
     before = loaded.snapshots()
 
     for run in (loaded.write(mode="Append"), loaded.compact(), loaded.expire(numRetainedMin=1, numRetainedMax=1)):
-        assert (owner or "nobody") in run.held_up("Conflict")
+        assert (owner or "nobody") in run.blocked("Conflict")
 
     assert loaded.snapshots() == before
 
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Path:
-    """A file in a place that is nobody's to delete."""
+    """Creates a file in a place where the operator must not delete."""
     file = tmp_path / "elsewhere" / "precious.txt"
     file.parent.mkdir()
     file.write_text("not yours")
@@ -48,9 +46,7 @@ def victim(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("still_named", [True, False])
-def test_a_drop_never_takes_places_along_that_the_table_names_or_once_named(
-    lake: Lake, victim: Path, still_named: bool
-) -> None:
+def test_a_drop_does_not_delete_other_paths_in_the_tables_options(lake: Lake, victim: Path, still_named: bool) -> None:
     options = {
         "data-file.external-paths": victim.parent.as_uri(),
         "data-file.external-paths.strategy": "round-robin",
@@ -69,7 +65,7 @@ def test_a_drop_never_takes_places_along_that_the_table_names_or_once_named(
     assert lake.table_directory.exists()
 
 
-def test_a_note_of_an_unfinished_drop_leads_nowhere_else(lake: Lake, victim: Path) -> None:
+def test_a_note_of_an_unfinished_drop_cannot_name_another_path(lake: Lake, victim: Path) -> None:
     note = lake.ledger_directory.parent / "dropping"
     note.parent.mkdir(parents=True)
     note.write_text(victim.parent.as_uri())
@@ -79,7 +75,7 @@ def test_a_note_of_an_unfinished_drop_leads_nowhere_else(lake: Lake, victim: Pat
     assert victim.read_text() == "not yours"
 
 
-def test_a_write_once_waits_for_files_that_are_still_on_their_way(lake: Lake) -> None:
+def test_a_write_once_waits_for_missing_files(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     lake.land("orders/_temporary/1.csv", "id\n1\n")
 

@@ -1,4 +1,4 @@
-"""Provision makes, verifies, adopts and alters; what it may not alter it spells out and leaves alone."""
+"""Provision creates, verifies, adopts and alters tables. It reports differences that it must not alter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stored_options(lake: Lake) -> dict[str, str]:
     return {row["key"]: row["value"] for row in rows}
 
 
-def test_every_type_of_paimon_can_be_a_column(lake: Lake) -> None:
+def test_a_column_can_have_every_type_of_paimon(lake: Lake) -> None:
     types = {
         "k": "BIGINT",
         "a": "BOOLEAN",
@@ -57,7 +57,7 @@ def made_outside(lake: Lake) -> None:
     lake.outside("CREATE DATABASE outside.shop", DDL)
 
 
-def test_an_identical_table_of_nobody_is_adopted_with_its_data(lake: Lake) -> None:
+def test_an_identical_table_without_an_owner_is_adopted_with_its_data(lake: Lake) -> None:
     made_outside(lake)
     lake.outside("INSERT INTO outside.shop.orders VALUES (1, 2.5, 'x')")
 
@@ -67,11 +67,11 @@ def test_an_identical_table_of_nobody_is_adopted_with_its_data(lake: Lake) -> No
     assert (adopted["table"]["rows"], adopted["table"]["snapshotId"]) == (1, 1)
     stored = stored_options(lake)
     assert stored["paimon-operator.owner"] == OWNER
-    assert stored["snapshot.time-retained"] == "7 d", "nobody asked to change it"
+    assert stored["snapshot.time-retained"] == "7 d", "the manifest does not set it"
     assert lake.rows() == [{"id": 1, "amount": "2.50", "note": "x"}]
 
 
-def test_adoption_policy_fail_refuses_a_table_of_nobody(lake: Lake) -> None:
+def test_adoption_policy_fail_refuses_a_table_without_an_owner(lake: Lake) -> None:
     made_outside(lake)
 
     orders(lake, adoption="Fail").refused("TableExists")
@@ -89,7 +89,7 @@ def test_verifying_an_unchanged_table_writes_nothing(lake: Lake) -> None:
     assert sorted(lake.table_directory.rglob("*")) == before
 
 
-def test_options_that_may_change_are_altered_in_one_step(lake: Lake) -> None:
+def test_mutable_options_are_altered_in_one_step(lake: Lake) -> None:
     orders(lake, options={**OPTIONS, "snapshot.num-retained.min": "5"}).ok()
 
     altered = orders(lake, options={**OPTIONS, "write-only": "false", "snapshot.time-retained": "2 d"}).ok()
@@ -113,7 +113,7 @@ def test_an_option_equal_to_its_default_is_no_difference(lake: Lake) -> None:
 
 
 def stored_comments(lake: Lake) -> dict[str, str | None]:
-    """Comments by column, that of the table under ``; as the newest schema file has them."""
+    """Returns the comments of the newest schema file by column, the table's comment under ``."""
     newest = max((lake.table_directory / "schema").glob("schema-*"), key=lambda path: int(path.name.partition("-")[2]))
     schema = json.loads(newest.read_text(encoding="utf-8"))
     found = {"": schema.get("comment")} | {each["name"]: each.get("description") for each in schema["fields"]}
@@ -140,7 +140,7 @@ def test_comments_are_altered_and_those_that_leave_the_manifest_are_removed(lake
     assert lake.schemas() == schemas
 
 
-def test_comments_of_an_adopted_table_stay_until_a_manifest_has_had_them(lake: Lake) -> None:
+def test_comments_of_an_adopted_table_stay_until_a_manifest_has_set_them(lake: Lake) -> None:
     commented = DDL.replace("amount DECIMAL(12,2)", "amount DECIMAL(12,2) COMMENT 'theirs'")
     lake.outside(
         "CREATE DATABASE outside.shop", commented.replace(" TBLPROPERTIES", " COMMENT 'their table' TBLPROPERTIES")
@@ -201,7 +201,7 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize(("change", "sentence", "field"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
-def test_what_cannot_be_altered_is_spelled_out_with_its_field_and_left_alone(
+def test_a_difference_that_cannot_be_altered_is_reported_with_its_field(
     lake: Lake, change: dict[str, Any], sentence: str, field: str
 ) -> None:
     orders(lake).ok()
@@ -213,7 +213,7 @@ def test_what_cannot_be_altered_is_spelled_out_with_its_field_and_left_alone(
     assert lake.schemas() == 1
 
 
-def test_of_several_differences_the_field_is_that_of_the_first(lake: Lake) -> None:
+def test_with_several_differences_the_field_is_that_of_the_first(lake: Lake) -> None:
     orders(lake).ok()
 
     refused = orders(lake, options={**OPTIONS, "bucket": "4"}, columns={**COLUMNS, "note": "INT"})
@@ -222,7 +222,7 @@ def test_of_several_differences_the_field_is_that_of_the_first(lake: Lake) -> No
     assert refused.error["field"] == "spec.schema.columns[note].type"
 
 
-def test_a_table_of_somebody_else_is_left_alone(lake: Lake) -> None:
+def test_a_table_of_another_owner_is_not_changed(lake: Lake) -> None:
     lake.owner = "other-cluster/shop/orders"
     orders(lake).ok()
     lake.owner = OWNER
@@ -233,7 +233,7 @@ def test_a_table_of_somebody_else_is_left_alone(lake: Lake) -> None:
     assert lake.schemas() == 1
 
 
-def test_adoption_policy_fail_does_not_refuse_a_table_of_its_own(lake: Lake) -> None:
+def test_adoption_policy_fail_does_not_refuse_the_owners_table(lake: Lake) -> None:
     orders(lake, adoption="Fail").ok()
 
     assert orders(lake, adoption="Fail").ok()["created"] is False
@@ -264,7 +264,7 @@ def test_adoption_policy_fail_does_not_refuse_a_table_of_its_own(lake: Lake) -> 
         "two-at-once",
     ],
 )
-def test_a_table_that_paimon_refuses_is_refused_with_its_words_and_the_field_and_not_made(
+def test_a_table_that_paimon_refuses_is_reported_with_paimons_message_and_the_field(
     lake: Lake, change: dict[str, Any], reason: str, field: str
 ) -> None:
     refused = orders(lake, **change)

@@ -1,4 +1,4 @@
-"""A file that is replaced while it is read must not go into the ledger as the one that was listed."""
+"""A file that is replaced while it is read must not be recorded in the ledger as the listed one."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ LATER = InputFile("orders/2.csv", 10, "x")
 
 
 def read_through(*listings: list[InputFile]) -> tuple[list[InputFile], list[InputFile] | None]:
-    """What is loaded when one listing after the other is what a look finds."""
+    """Returns what is loaded if successive listings return these files."""
     looks = iter(listings)
     return read_unchanged(lambda: next(looks), lambda found: found, list, field="spec.writes[import].from.files.path")
 
 
-def test_the_second_look_finds_the_same_and_the_files_are_loaded() -> None:
+def test_files_that_two_listings_agree_on_are_loaded() -> None:
     assert read_through([OLD], [OLD]) == ([OLD], [OLD])
 
 
-def test_a_replaced_file_is_read_anew() -> None:
+def test_a_replaced_file_is_read_again() -> None:
     assert read_through([OLD], [NEW], [NEW]) == ([NEW], [NEW])
 
 
@@ -38,21 +38,21 @@ def test_a_file_that_vanished_is_not_loaded() -> None:
     assert read_through([OLD, LATER], [LATER], [LATER]) == ([LATER], [LATER])
 
 
-def test_a_file_that_came_along_waits_for_the_next_run() -> None:
+def test_a_new_file_waits_for_the_next_run() -> None:
     assert read_through([OLD], [OLD, LATER]) == ([OLD], [OLD])
 
 
-def test_nothing_left_is_nothing_to_load() -> None:
+def test_without_remaining_files_nothing_is_loaded() -> None:
     assert read_through([OLD], []) == ([], None)
 
 
-def test_a_file_that_never_rests_is_told_by_its_name() -> None:
+def test_a_file_that_keeps_changing_is_reported_by_its_name() -> None:
     with pytest.raises(RunError, match=r"orders/1\.csv") as raised:
         read_through([OLD], [NEW], [OTHER], [OLD])
     assert raised.value.field == "spec.writes[import].from.files.path"
 
 
-def test_only_what_is_there_in_another_version_was_replaced() -> None:
+def test_only_an_existing_file_of_another_version_was_replaced() -> None:
     assert replaced_files([OLD, LATER], [NEW, LATER], committed=0) == [OLD]
     assert replaced_files([OLD, LATER], [LATER], committed=0) == [], "files that are loaded are often tidied away"
 
@@ -68,13 +68,13 @@ def test_a_version_that_is_clearly_younger_than_the_commit_was_not_loaded(
     assert replaced_files([OLD], [newer], committed=1_700_000_000_000) == ([OLD] if doubtful else [])
 
 
-def test_when_a_file_was_modified_does_not_say_which_version_it_is() -> None:
-    """A server may tell a listing other times than the last one, of the same ETag."""
+def test_the_time_of_modification_does_not_identify_a_version() -> None:
+    """A server can return different times of the same ETag in two listings."""
     assert InputFile("orders/1.csv", 10, "old", modified=7) in {OLD}
 
 
 def write_while_replaced(lake: Lake, by: str, **more: Any) -> Ended:
-    """A write whose file is replaced between its last listing and the moment when Spark opens it."""
+    """Performs a write whose file is replaced after its last listing and before Spark opens it."""
     file = lake.land("orders/1.csv", "id,n\n1,10\n")
     return lake.perform(lake.write_job(**more), replace=str(file), by=by)
 
@@ -92,9 +92,7 @@ def write_while_replaced(lake: Lake, by: str, **more: Any) -> Ended:
         ),
     ],
 )
-def test_rows_that_nobody_knows_the_version_of_are_left_to_a_person(
-    lake: Lake, table: dict[str, Any], mode: str
-) -> None:
+def test_rows_of_an_unknown_version_end_with_an_unknown_result(lake: Lake, table: dict[str, Any], mode: str) -> None:
     lake.provision({"id": "BIGINT", "n": "BIGINT"}, **table).ok()
 
     message, remedy = write_while_replaced(lake, "id,n\n1,500\n", mode=mode).unknown()
@@ -106,7 +104,7 @@ def test_rows_that_nobody_knows_the_version_of_are_left_to_a_person(
     assert lake.write(mode=mode).ok()["write"]["files"] == 1, "as the remedy says"
 
 
-def test_a_write_of_type_once_does_not_load_the_newer_one_and_says_so(lake: Lake) -> None:
+def test_a_write_once_does_not_load_the_newer_version_and_reports_it(lake: Lake) -> None:
     lake.provision({"id": "BIGINT", "n": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
 
     _, remedy = write_while_replaced(lake, "id,n\n1,500\n", once=True).unknown()
@@ -120,7 +118,7 @@ def test_a_write_of_type_once_does_not_load_the_newer_one_and_says_so(lake: Lake
     "options",
     [{}, {"merge-engine": "partial-update"}, {"merge-engine": "first-row", "changelog-producer": "lookup"}],
 )
-def test_a_table_that_takes_rows_twice_is_corrected_by_the_next_run(lake: Lake, options: dict[str, str]) -> None:
+def test_a_keyed_table_is_corrected_by_the_next_run(lake: Lake, options: dict[str, str]) -> None:
     lake.provision({"id": "BIGINT", "n": "BIGINT"}, keys=["id"], options={"bucket": "1", **options}).ok()
 
     write_while_replaced(lake, "id,n\n1,500\n").ok()
@@ -129,7 +127,7 @@ def test_a_table_that_takes_rows_twice_is_corrected_by_the_next_run(lake: Lake, 
     assert [row["n"] for row in lake.rows()] == [500]
 
 
-def test_a_file_that_is_tidied_away_after_it_was_loaded_is_no_problem(lake: Lake) -> None:
+def test_a_file_deleted_after_its_load_is_no_error(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     file = lake.land("orders/1.csv", "id\n1\n")
     lake.die_at("after the commit", lake.write_job(run="lost", mode="Append"))
@@ -140,14 +138,14 @@ def test_a_file_that_is_tidied_away_after_it_was_loaded_is_no_problem(lake: Lake
 
 
 def lose_a_load(lake: Lake) -> Path:
-    """A run `lost` that has loaded the row 1, and whose driver died before it could tell; returns its file."""
+    """Performs a run `lost`, which loads row 1 and dies before its result; returns its file."""
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     file = lake.land("orders/1.csv", "id\n1\n")
     lake.die_at("after the commit", lake.write_job(run="lost", mode="Append"))
     return file
 
 
-def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(lake: Lake) -> None:
+def test_the_retry_of_an_attempt_that_died_before_its_result_reports_the_load(lake: Lake) -> None:
     listed = lose_a_load(lake).stat().st_mtime
     replaced = lake.land("orders/1.csv", "id\n500\n")
     os.utime(replaced, (listed + 1, listed + 1))
@@ -155,7 +153,7 @@ def test_the_retry_of_an_attempt_that_died_before_it_could_tell_tells(lake: Lake
     lake.write(run="lost", mode="Append").unknown()
 
 
-def test_the_next_delivery_under_the_same_name_is_loaded_as_new(lake: Lake) -> None:
+def test_a_new_file_of_the_same_name_is_loaded(lake: Lake) -> None:
     lose_a_load(lake)
     later = time.time() + 2 * CLOCKS_APART / 1000
     os.utime(lake.land("orders/1.csv", "id\n500\n"), (later, later))

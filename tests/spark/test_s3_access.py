@@ -1,6 +1,6 @@
-"""The ways to S3 that a catalog can name, each with a real server. Jobs are made from catalogs, as in the operator.
+"""Every kind of access to S3 of a catalog, with a real server. As in the operator, jobs are made from catalogs.
 
-Each engine has an S3 client of its own, which is told of the way in other options and fails in other words.
+Each engine has its own S3 client, with other options and other error messages.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ FILE: dict[str, Any] = {"credentialsFileSecretRef": {"name": "lake-s3"}}
 IDENTITY: dict[str, Any] = {}
 
 
-def test_keys_in_a_mounted_file(bucket: Bucket) -> None:
+def test_access_with_keys_in_a_mounted_file(bucket: Bucket) -> None:
     keys = "".join(f"{name.lower()} = {value}\n" for name, value in bucket.server.keys.items())
     bucket.env = {}
     bucket.mount("credentials/credentials", f"[default]\n{keys}")
     bucket.works(FILE)
 
 
-def test_a_mounted_file_without_keys_is_told_by_its_field(bucket: Bucket) -> None:
+def test_a_mounted_file_without_keys_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.env = {}
     bucket.mount("credentials/credentials", "[somebody]\naws_access_key_id = AKIA\n")
     error = _error(bucket.provision(FILE))
     assert (error["reason"], error["field"]) == ("SecretNotFound", "spec.storage.s3.credentialsFileSecretRef"), error
 
 
-def test_temporary_keys_with_their_session_token_and_options_on_both_ways(bucket: Bucket, gate: Gate) -> None:
+def test_access_with_temporary_keys_and_with_options_for_table_and_input(bucket: Bucket, gate: Gate) -> None:
     named = {"s3.user.agent.prefix": "of-the-table", "fs.s3a.user.agent.prefix": "of-the-input"}
     bucket.works(SECRET | {"endpoint": gate.endpoint, "options": named})
     for prefix in named.values():
         assert any(agent.startswith(prefix) for agent in gate.passed), gate.passed
 
 
-def test_a_session_token_of_yesterday_is_told_by_its_field(bucket: Bucket, gate: Gate) -> None:
+def test_an_expired_session_token_is_reported_with_its_field(bucket: Bucket, gate: Gate) -> None:
     bucket.env["AWS_SESSION_TOKEN"] = "of-yesterday"
     error = _error(bucket.provision(SECRET | {"endpoint": gate.endpoint}))
     assert (error["reason"], error["field"]) == ("CredentialsRefused", "spec.storage.s3.credentialsSecretRef"), error
 
 
-def test_the_identity_of_the_pod_without_any_secret(bucket: Bucket, gate: Gate) -> None:
+def test_access_with_the_identity_of_the_pod_and_no_secret(bucket: Bucket, gate: Gate) -> None:
     bucket.env = identity(gate)
     bucket.works(IDENTITY | {"endpoint": gate.endpoint})
     assert gate.fetched
 
 
-def test_a_pod_without_an_identity_is_told_which_field_to_look_at(bucket: Bucket) -> None:
+def test_a_pod_without_an_identity_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.env = {"AWS_EC2_METADATA_DISABLED": "true"}
     error = _error(bucket.provision(IDENTITY))
     assert (error["reason"], error["field"]) == ("SecretNotFound", "spec.spark.serviceAccountName"), error
@@ -71,8 +71,8 @@ def encrypted(lake: Lake) -> Iterator[Bucket]:
         yield Bucket(lake, server, dict(server.keys))
 
 
-def test_a_server_of_a_private_authority(encrypted: Bucket) -> None:
-    """ca.crt is a bundle: with another company's, and with those of the system, which Java knows already."""
+def test_access_to_a_server_of_a_private_authority(encrypted: Bucket) -> None:
+    """ca.crt is a bundle with two private authorities and those of the system, which Java knows already."""
     other = Authority(encrypted.lake.directory / "other-pki").certificate.read_text()
     system = Path("/etc/ssl/certs/ca-certificates.crt").read_text()
     encrypted.mount("ca/ca.crt", f"Some other company\n{other}\n{system}{encrypted.server.authority_text}")
@@ -83,13 +83,13 @@ def test_a_server_of_a_private_authority(encrypted: Bucket) -> None:
     assert len(list((scratch / "authorities").glob("*.crt"))) == len([other, encrypted.server.authority_text])
 
 
-def test_a_server_of_an_unknown_authority_is_told_by_its_field(encrypted: Bucket) -> None:
+def test_a_server_of_an_unknown_authority_is_reported_with_its_field(encrypted: Bucket) -> None:
     error = _error(encrypted.provision(SECRET))
     assert (error["reason"], error["field"]) == ("CertificateNotTrusted", "spec.storage.s3.caConfigMapRef"), error
 
 
 @pytest.mark.newest_engine
-def test_a_bundle_that_holds_no_certificate_ends_the_driver_with_a_sentence(bucket: Bucket) -> None:
+def test_an_invalid_bundle_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
     assert done.code == EXIT_CODES["Environment"]
@@ -97,7 +97,7 @@ def test_a_bundle_that_holds_no_certificate_ends_the_driver_with_a_sentence(buck
 
 
 @pytest.mark.newest_engine
-def test_a_bundle_without_any_certificate_too(bucket: Bucket) -> None:
+def test_an_empty_bundle_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "to be filled in\n")
     done = bucket.provision(SECRET | {"endpoint": "https://127.0.0.1:1", "caConfigMapRef": {"name": "lake-ca"}})
     assert done.code == EXIT_CODES["Environment"]

@@ -1,4 +1,4 @@
-"""What `core.types` lets through, Spark writes on every engine, and a foreign reader gets back unharmed."""
+"""Every type that `core.spec.data_types` allows can be written on every engine and read by pypaimon."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_paimon_reads_the_json_form_of_every_type_and_stores_the_type_that_it_me
 
 
 def without_numbers(node: Any) -> Any:
-    """A type of a schema file without the numbers of fields, which Paimon gives out anew."""
+    """Returns a type of a schema file without the ids of its fields, which Paimon assigns itself."""
     if isinstance(node, dict):
         return {key: without_numbers(value) for key, value in node.items() if key != "id"}
     return [without_numbers(each) for each in node] if isinstance(node, list) else node

@@ -1,4 +1,4 @@
-"""Snapshots are the witnesses of commits, so none expires before the ledgers have asked it."""
+"""No snapshot expires before the ledgers have recorded its commit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def appending(lake: Lake) -> Lake:
 
 
 def lose(lake: Lake, number: int, moment: str = "after the commit", **more: Any) -> Path:
-    """A write of one file whose driver dies; returns its ledger."""
+    """Writes one file with a driver that dies; returns the ledger."""
     name = more.setdefault("name", "import")
     lake.land(f"{name}/{number}.csv", f"id\n{number}\n")
     lake.die_at(moment, lake.write_job(path=f"{name}/", **more))
@@ -44,7 +44,7 @@ def numbers(lake: Lake) -> list[int]:
     return [snapshot["snapshot_id"] for snapshot in lake.snapshots()]
 
 
-def test_a_commit_does_not_expire_its_own_witness(compacting: Lake) -> None:
+def test_a_commit_does_not_expire_its_own_snapshot(compacting: Lake) -> None:
     lose(compacting, 1, run="lost")
 
     again = compacting.write(run="lost", path="import/").ok()["write"]
@@ -52,7 +52,7 @@ def test_a_commit_does_not_expire_its_own_witness(compacting: Lake) -> None:
     assert (again["alreadyCommitted"], again["committedSnapshot"]) == (True, 1)
 
 
-def test_a_table_that_looks_after_itself_expires_once_the_entry_is_marked(compacting: Lake) -> None:
+def test_a_table_with_automatic_expiry_expires_once_the_entry_is_marked(compacting: Lake) -> None:
     for number in (1, 2, 3):
         compacting.land(f"orders/{number}.csv", f"id\n{number}\n")
         written = compacting.write().ok()
@@ -64,7 +64,7 @@ def test_a_table_that_looks_after_itself_expires_once_the_entry_is_marked(compac
 
 
 @pytest.mark.newest_engine
-def test_a_repeated_attempt_tells_of_a_commit_that_has_expired(compacting: Lake) -> None:
+def test_a_repeated_attempt_reports_a_commit_whose_snapshot_has_expired(compacting: Lake) -> None:
     compacting.land("orders/1.csv", "id\n1\n2\n")
     written = compacting.write(run="told").ok()["write"]
     assert numbers(compacting) == [2], "the commit itself has gone"
@@ -76,7 +76,7 @@ def test_a_repeated_attempt_tells_of_a_commit_that_has_expired(compacting: Lake)
 
 
 @pytest.mark.newest_engine
-def test_a_repeated_attempt_is_doubted_though_its_commit_has_expired(compacting: Lake) -> None:
+def test_a_repeated_attempt_is_checked_although_its_commit_has_expired(compacting: Lake) -> None:
     listed = compacting.land("orders/1.csv", "id\n1\n").stat().st_mtime
     compacting.write(run="told", once=True).ok()
     replaced = compacting.land("orders/1.csv", "id\n500\n")
@@ -86,7 +86,7 @@ def test_a_repeated_attempt_is_doubted_though_its_commit_has_expired(compacting:
 
 
 @pytest.mark.newest_engine
-def test_an_expiry_that_fails_fails_no_load_and_is_made_up_for(compacting: Lake) -> None:
+def test_a_failing_expiry_fails_no_load_and_is_repeated_later(compacting: Lake) -> None:
     broken = compacting.ledger_of("other") / "run-1.json"
     broken.parent.mkdir(parents=True)
     broken.write_text("{")
@@ -102,7 +102,7 @@ def test_an_expiry_that_fails_fails_no_load_and_is_made_up_for(compacting: Lake)
 
 
 @pytest.mark.newest_engine
-def test_a_table_that_only_takes_writes_expires_nothing(lake: Lake) -> None:
+def test_a_write_only_table_expires_nothing(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1", "write-only": "true", **KEEP_ONE}).ok()
     for number in (1, 2):
         lake.land(f"orders/{number}.csv", f"id\n{number}\n")
@@ -112,8 +112,8 @@ def test_a_table_that_only_takes_writes_expires_nothing(lake: Lake) -> None:
 
 
 @pytest.mark.newest_engine
-def test_expiry_asks_for_every_ledger_before_it_expires_anything(appending: Lake) -> None:
-    """The write `gone` is in no manifest any more; its ledger is all that is left of it."""
+def test_expiry_checks_every_ledger_first(appending: Lake) -> None:
+    """The write `gone` was removed from the manifest. Only its ledger is left."""
     committed = lose(appending, 1, run="lost-1")
     elsewhere = lose(appending, 2, run="lost-2", name="gone")
     never = lose(appending, 3, "after the ledger", run="lost-3", name="never")
@@ -127,7 +127,7 @@ def test_expiry_asks_for_every_ledger_before_it_expires_anything(appending: Lake
 
 
 @pytest.mark.newest_engine
-def test_an_entry_that_is_past_telling_stays_open_and_holds_up_no_expiry(appending: Lake) -> None:
+def test_an_entry_that_cannot_be_resolved_stays_open_and_blocks_no_expiry(appending: Lake) -> None:
     ledger = lose(appending, 1, run="lost")
     appending.outside(
         "INSERT INTO outside.shop.orders VALUES (100)",

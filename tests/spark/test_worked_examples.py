@@ -1,4 +1,4 @@
-"""The worked examples of Paimon's own documentation, written by our Write, read by a reader that is not ours."""
+"""The worked examples of Paimon's documentation, written by Write and read by pypaimon."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.spark.lake import Lake
 
 
 def write_in_turn(lake: Lake, header: str, *rows: str) -> None:
-    """Each row is a file and a commit of its own."""
+    """Writes each row as one file and one commit."""
     for number, row in enumerate(rows):
         lake.land(f"orders/{number}.csv", f"{header}\n{row}\n")
         assert lake.write().ok()["write"]["files"] == 1

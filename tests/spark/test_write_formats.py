@@ -1,4 +1,4 @@
-"""What Write reads: four formats, by name, strictly typed."""
+"""The four formats that Write reads, by column name and strictly typed."""
 
 from __future__ import annotations
 

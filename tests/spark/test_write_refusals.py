@@ -1,4 +1,4 @@
-"""A file that does not fit fails the run before anything is committed, and says what to mend."""
+"""A file that does not match the table fails the run before its commit, with a remedy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def orders(lake: Lake) -> Lake:
 def untouched_and_mendable(lake: Lake, path: str) -> None:
     assert not list((lake.table_directory).glob("snapshot/snapshot-*")), "something was committed"
     lake.land(path, GOOD)
-    assert lake.write().ok()["write"]["rows"] == 1, "mended, the same write loads it"
+    assert lake.write().ok()["write"]["rows"] == 1, "the same write loads the fixed file"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def untouched_and_mendable(lake: Lake, path: str) -> None:
         "nested",
     ],
 )
-def test_csv(orders: Lake, content: str, reason: str, words: str) -> None:
+def test_wrong_csv_files_are_refused(orders: Lake, content: str, reason: str, words: str) -> None:
     orders.land("orders/a.csv", content)
 
     assert words in orders.write().refused(reason)
@@ -74,7 +74,7 @@ def test_csv(orders: Lake, content: str, reason: str, words: str) -> None:
     ],
     ids=["unknown column", "unknown field", "word", "fraction", "cut off", "NULL"],
 )
-def test_json(orders: Lake, content: str, reason: str, words: str) -> None:
+def test_wrong_json_files_are_refused(orders: Lake, content: str, reason: str, words: str) -> None:
     orders.land("orders/a.json", '{"id":9,"must":"fine"}\n' + content + "\n")
 
     assert words in orders.write(format="json").refused(reason)
@@ -94,7 +94,7 @@ def test_json(orders: Lake, content: str, reason: str, words: str) -> None:
     ],
     ids=["text", "double", "unknown field", "overflow", "NULL"],
 )
-def test_parquet(orders: Lake, query: str, reason: str, words: str) -> None:
+def test_wrong_parquet_files_are_refused(orders: Lake, query: str, reason: str, words: str) -> None:
     folder = orders.directory / "landing" / "orders"
     orders.outside(f"INSERT OVERWRITE DIRECTORY '{folder}' USING parquet {query}")
 
@@ -105,7 +105,7 @@ def test_parquet(orders: Lake, query: str, reason: str, words: str) -> None:
     untouched_and_mendable(orders, "orders/a.csv")
 
 
-def test_a_file_that_is_not_parquet_at_all(orders: Lake) -> None:
+def test_a_file_of_another_format_is_refused(orders: Lake) -> None:
     orders.land("orders/a.csv", GOOD)
 
     orders.write(format="parquet").refused("InputMalformed")
@@ -113,7 +113,7 @@ def test_a_file_that_is_not_parquet_at_all(orders: Lake) -> None:
     untouched_and_mendable(orders, "orders/a.csv")
 
 
-def test_a_path_out_of_its_location(orders: Lake) -> None:
+def test_a_path_outside_its_location_is_refused(orders: Lake) -> None:
     orders.write(path="../../etc/").refused("InvalidSpec")
 
 
@@ -122,7 +122,7 @@ def test_a_path_out_of_its_location(orders: Lake) -> None:
     [{"path": "missing.csv"}, {"path": "missing/", "once": True}, {"path": "missing/", "select": "All"}],
     ids=["file", "once", "all"],
 )
-def test_missing_input_is_a_matter_of_the_surroundings(orders: Lake, write: dict[str, Any]) -> None:
+def test_a_missing_input_file_is_an_environment_failure(orders: Lake, write: dict[str, Any]) -> None:
     assert f"landing/{write['path'].rstrip('/')} does not exist" in orders.write(**write).refused("InputNotFound")
 
 
@@ -134,7 +134,7 @@ def test_missing_input_is_a_matter_of_the_surroundings(orders: Lake, write: dict
     ],
     ids=["a column twice", "no file yet"],
 )
-def test_the_field_that_names_the_files_is_told(
+def test_the_error_names_the_field_of_the_files(
     orders: Lake, content: str | None, write: dict[str, Any], field: str
 ) -> None:
     file = orders.land("orders/a.csv", content or "")
@@ -144,11 +144,11 @@ def test_the_field_that_names_the_files_is_told(
     assert orders.write(**write).error["field"] == field
 
 
-def test_a_missing_folder_is_an_empty_one_to_a_write_of_new_files(orders: Lake) -> None:
+def test_a_write_of_new_files_accepts_a_missing_folder(orders: Lake) -> None:
     assert orders.write(path="later/").ok()["write"]["skipped"] is True
 
 
-def test_text_too_long_for_its_column(lake: Lake) -> None:
+def test_text_too_long_for_its_column_is_refused(lake: Lake) -> None:
     lake.provision({"id": "BIGINT", "v": "VARCHAR(3)", "c": "CHAR(2)"}, keys=["id"], options={"bucket": "1"}).ok()
     lake.land("orders/a.csv", "id,v,c\n1,äöü,ab\n")
     lake.land("orders/b.csv", "id,v\n1,abcd\n")

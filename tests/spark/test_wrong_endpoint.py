@@ -1,4 +1,4 @@
-"""A wrong endpoint fails within a minute: as often as it is tried, times what one try may take at most."""
+"""A wrong endpoint fails within a minute: the number of attempts times the time-out of one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "some-key", "AWS_SECRET_ACCESS_KEY": "some-secret"}
 
 
 class HangsUp:
-    """A server that ends every connection at once, and counts them."""
+    """A server that closes every connection at once and counts them."""
 
     def __init__(self) -> None:
         self.tries = 0

@@ -28,8 +28,8 @@ from paimon_operator.core.conditions import Finding
 from paimon_operator.core.launch.job import build_job
 from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
-from tests.spark import with_metastore
-from tests.spark.with_metastore import Servers
+from tests.spark import metastore_lake
+from tests.spark.jdbc_lake import JdbcServers, jdbc_servers_on_loopback
 from tests.support import builders, lake_reader
 from tests.support.s3_server import REGION
 from tests.support.spark_home import spark_home
@@ -75,7 +75,7 @@ class Trial:
 class Bench:
     """Two writers that stay, with the servers of this run."""
 
-    def __init__(self, engine: Engine, directory: Path, servers: Servers, writers: list[Worker]) -> None:
+    def __init__(self, engine: Engine, directory: Path, servers: JdbcServers, writers: list[Worker]) -> None:
         self.engine, self.directory, self.servers, self.writers = engine, directory, servers, writers
 
     def trial(self, case: Case) -> Trial:
@@ -126,7 +126,7 @@ class Bench:
         return text.replace(f"file://{CLAIM_PATH}", (self.directory / "claim").as_uri())
 
 
-def cases(servers: Servers, hive: Metastore, directory: Path, *, quick: bool) -> list[Case]:
+def cases(servers: JdbcServers, hive: Metastore, directory: Path, *, quick: bool) -> list[Case]:
     """The catalogs side by side: they differ by metastore and storage, and by nothing else."""
     login = servers.postgres.login(DATABASE)
     secret = directory / "metastore"
@@ -158,10 +158,10 @@ def newest_engine() -> tuple[Engine, Path]:
 def bench(engine: Engine, jars: Path) -> Iterator[tuple[Bench, Metastore, Path]]:
     with (
         tempfile.TemporaryDirectory() as name,
-        with_metastore.servers(Path(name) / "s3") as servers,
+        jdbc_servers_on_loopback(Path(name) / "s3") as servers,
         metastore.on_loopback(Path(name) / "hive") as hive,
     ):
-        directory, env = Path(name), with_metastore.environment(Path(name))
+        directory, env = Path(name), metastore_lake.environment(Path(name))
         home = spark_home(engine, jars)
         writers = [Worker(home, directory / f"{number}.log", COMMITTER, **env) for number in range(2)]
         try:

@@ -27,7 +27,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- toYaml (merge $own .Values.commonLabels) -}}
 {{- end -}}
 
-{{- /* Labels of the Pod of `helm test`. Not the selector's: it would count as an operator, for Deployment and Service. */ -}}
+{{- /* Labels of the Pod of `helm test`. With those of the selector, Deployment and Service would select it. */ -}}
 {{- define "paimon-operator.testLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}-test
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -42,15 +42,15 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
-{{- /* One image reference, refused where it names no version. */ -}}
+{{- /* An image reference. It must name a version. */ -}}
 {{- define "paimon-operator.reference" -}}
 {{- $name := last (splitList "/" .image) -}}
 {{- if not (contains "@sha256:" .image) -}}
 {{- if .root.Values.requireDigests -}}
-{{- fail (printf "%s: %s is named by a tag, and requireDigests is set. Name it by its digest: repository@sha256:..." .path .image) -}}
+{{- fail (printf "%s: %s has no digest, and requireDigests is set. Use repository@sha256:..." .path .image) -}}
 {{- end -}}
 {{- if or (not (contains ":" $name)) (hasSuffix ":latest" $name) -}}
-{{- fail (printf "%s: %s is another image tomorrow. Name a version or, better, a digest." .path .image) -}}
+{{- fail (printf "%s: %s can change at any time. Use the tag of a version or, better, a digest." .path .image) -}}
 {{- end -}}
 {{- end -}}
 {{- .image -}}
@@ -70,7 +70,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- toJson $images -}}
 {{- end -}}
 
-{{- /* What the operator may do in a namespace that it watches. No Secrets, on purpose. */ -}}
+{{- /* The operator's rights in a namespace that it watches. It has none on Secrets. */ -}}
 {{- define "paimon-operator.rules" -}}
 - apiGroups: [paimon-operator.dev]
   resources: [paimoncatalogs, paimontables, paimonruns]
@@ -94,14 +94,14 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [get, create, patch]
-# The health canary: a Lease renewed every 15 s and seen again through the same kind of watch as the tables.
+# The heartbeat: a Lease that is renewed every 15 s and watched in the same way as the tables.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   resourceNames: [{{ include "paimon-operator.fullname" . }}-canary]
   verbs: [get, list, watch, create, patch]
 {{- end -}}
 
-{{- /* The middle of the names that the operator gives to runs: its run types in lower case. */ -}}
+{{- /* The types of runs in lower case, as they occur in the names of the operator's runs. A regular expression. */ -}}
 {{- define "paimon-operator.runActions" -}}
 {{- (.Files.Get "files/run-types.yaml" | fromYaml).types | join "|" | lower -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-"""The three CustomResourceDefinitions, made from the models.
+"""Generates the three CustomResourceDefinitions from the models.
 
 `python -m paimon_operator.generate.crd DIRECTORY` writes them; a test compares with what is committed.
 """
@@ -36,14 +36,14 @@ class PrinterColumn:
     wide: bool = False
 
     def to_json(self) -> Json:
-        """As it stands in a CRD."""
+        """The column in a CRD."""
         column: Json = {"name": self.name, "type": self.type, "jsonPath": self.path}
         return column | {"priority": 1} if self.wide else column
 
 
 @dataclass(frozen=True)
 class ResourceDefinition:
-    """One kind, and what the API server has to know about it beside its schema."""
+    """One kind, and what its CRD states besides the schema."""
 
     kind: str
     short_name: str
@@ -158,8 +158,8 @@ def _schema(resource: ResourceDefinition) -> Json:
     spec = structural(resource.spec, by_users=True)
     if resource.spec is PaimonRunSpec:
         spec = run_spec(spec, registry.OPERATIONS)
-    # Status has no defaults of its own but this one: kstatus calls an object without conditions done, unless the
-    # observed generation says that nobody has looked at it yet.
+    # The only default of a status: kstatus considers an object without conditions done, unless its observed generation
+    # differs from its generation.
     status = structural(resource.status, by_users=False) | {"default": {"observedGeneration": -1}}
     extra = resource.model.model_config.get("json_schema_extra")
     name = {"type": "string", "pattern": LABEL, "maxLength": resource.name_length}
@@ -192,7 +192,7 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 def write(directory: Path) -> None:
-    """Write the definitions of all kinds into a directory, which is made if need be."""
+    """Writes the definitions of all kinds into a directory, which is created if needed."""
     directory.mkdir(parents=True, exist_ok=True)
     for resource in RESOURCES:
         (directory / resource.file_name).write_text(text(resource))

@@ -1,7 +1,7 @@
-"""pydantic's JSON Schema -> the structural schema that Kubernetes wants in a CRD.
+"""Converts pydantic's JSON Schema to the structural schema of a CRD.
 
-Anything that has no structural form is an error here and not at `kubectl apply`: a recursive model, a union of two
-types, a keyword that the API server does not know.
+A model without a structural form is an error here, not at `kubectl apply`: a recursive model, a union of two types, a
+keyword that the API server does not know.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from paimon_operator.api.base import Json
 
 _DROPPED: Final = {"title", "examples", "const", "$defs"}
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
-"""An object of Kubernetes' own, whose shape is checked where it is used."""
+"""Marks an object of Kubernetes itself, which is checked where it is used."""
 _COPIED: Final = {
     "description", "format", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems",
     "minProperties", "maxProperties",
@@ -24,13 +24,13 @@ _NOTHING: Final[tuple[object, ...]] = (None, [], {})
 
 
 class NotStructuralError(TypeError):
-    """A model that has no structural form. The text names the place in the model."""
+    """A model has no structural form. The message names the place in the model."""
 
 
 def structural(model: type[BaseModel], *, by_users: bool) -> Json:
     """The structural schema of a model.
 
-    Only what users write gets defaults and CEL rules: a rule that refuses the operator's own status would silence it.
+    Only what users write gets defaults and CEL rules: a rule must never reject a status that the operator writes.
     """
     document = model.model_json_schema(by_alias=True)
     return _Converter(document.get("$defs", {}), by_users=by_users).convert(document, model.__name__, ())
@@ -61,7 +61,7 @@ class _Converter:
         return result
 
     def _resolved(self, node: Json, place: str, within: tuple[str, ...]) -> tuple[Json, tuple[str, ...]]:
-        """Follow references and take `T` out of `T | None`; what stands beside a reference wins over its target."""
+        """Follows references and takes `T` out of `T | None`. A key beside a reference overrides that of its target."""
         while "$ref" in node or "anyOf" in node:
             if "anyOf" in node:
                 present = [option for option in node["anyOf"] if option != {"type": "null"}]

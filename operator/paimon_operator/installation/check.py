@@ -1,7 +1,7 @@
-"""`python -m paimon_operator.installation.check`: what the Pod of `helm test` runs, with the operator's own account.
+"""The checks of `helm test`: `python -m paimon_operator.installation.check`, with the operator's own account.
 
-The API server serves the kinds as this version writes them; the account may do what the operator must do and is denied
-what it must not; a leader renews its Lease; the health endpoint answers. One line per finding; exit code 1 if any.
+They check the served CRDs, the rights of the account, the renewal of the Lease and the health endpoint.
+The program prints one line per finding and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _RENEWAL_TIMEOUT: Final = 40
 
 
 class Installation:
-    """One installed release, as its operator's account sees it."""
+    """One installed release, observed with its operator's account."""
 
     def __init__(self, server: ApiServer, options: argparse.Namespace) -> None:
         self._server, self._options = server, options
 
     async def kinds(self) -> list[str]:
-        """What is wrong with the served CRDs: a field that is missing there would be dropped without a word."""
+        """Problems of the served CRDs. The API server silently drops a field that they lack."""
         try:
             served = await self._server.request("get", f"/openapi/v3/apis/{API_VERSION}", kind="OpenAPI")
         except KubernetesError as error:
@@ -53,7 +53,7 @@ class Installation:
         return problems
 
     async def rights(self) -> list[str]:
-        """Rights that are missing, and rights that nobody should have given."""
+        """Rights that are missing, and rights that the account must not have."""
         options, gate = self._options, asyncio.Semaphore(_AT_ONCE)
 
         async def wrong(question: Question) -> str:
@@ -68,7 +68,7 @@ class Installation:
         return [line for line in await asyncio.gather(*map(wrong, asked)) if line]
 
     async def leader(self) -> list[str]:
-        """Whether somebody holds the Lease and renews it. Seen by its change: the clocks of two machines may differ."""
+        """Problems of the leader. The Lease must change, because the clocks of two machines may differ."""
         path = LEASES.path(self._options.namespace, self._options.lease)
         first: Json = {}
         for _ in range(self._options.timeout):
@@ -86,7 +86,7 @@ class Installation:
         return [f"Lease {self._options.namespace}/{self._options.lease}: {problem}"]
 
     async def health(self) -> list[str]:
-        """Whether a ready operator answers behind the Service."""
+        """Problems of the health endpoint behind the Service."""
         host = self._options.health_host
         url = f"http://{f'[{host}]' if ':' in host else host}:{self._options.health_port}/readyz"
         try:
@@ -118,7 +118,7 @@ class Installation:
 
 
 def _missing(ours: Json, served: Json, path: str) -> Iterator[str]:
-    """Paths of fields that we know and the API server does not."""
+    """Paths of fields that the served CRD lacks."""
     if not served:
         yield path
         return
@@ -133,7 +133,7 @@ def _missing(ours: Json, served: Json, path: str) -> Iterator[str]:
 
 
 async def check(options: argparse.Namespace) -> int:
-    """Runs every check, says what each found, and returns how many failed."""
+    """Runs every check, prints what it found, and returns the number of failed checks."""
     client = await connect()
     server = ApiServer(client, limiter=None, timeout=_TIMEOUT, observe=lambda *_: None)
     release = Installation(server, options)

@@ -1,6 +1,6 @@
-"""What the operator's account needs, and what it must never have: `helm test` asks the API server for each of them.
+"""The rights that the operator's account needs, and those that it must not have. `helm test` checks each of them.
 
-A test holds this table against the chart's rules, right by right.
+A test compares this table with the rules of the chart.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _LEASES: Final = "coordination.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io"
 IDENTITY_NAMESPACE: Final = "kube-system"
-"""Its UID tells two clusters apart."""
+"""Its UID identifies the cluster."""
 EVERYWHERE: Final = ""
-"""The namespace of a right that holds in all of them."""
+"""Stands for all namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """One verb on one resource (`pods/exec`), perhaps of one name only."""
+    """One verb on one resource (`pods/exec`), optionally of one name only."""
 
     verb: str
     group: str
@@ -37,7 +37,7 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One right in one namespace, and the answer that is due."""
+    """One right in one namespace, and whether the account must have it."""
 
     right: Right
     namespace: str
@@ -49,7 +49,7 @@ def _rights(group: str, resources: str, verbs: str, *, name: str = "") -> tuple[
 
 
 def where_watched(lease: str) -> tuple[Right, ...]:
-    """In each namespace that is watched."""
+    """The rights in each watched namespace."""
     return (
         *_rights(_OURS, "paimoncatalogs paimontables paimonruns", "get list watch patch"),
         *_rights(_OURS, "paimonruns", "create delete"),
@@ -63,7 +63,7 @@ def where_watched(lease: str) -> tuple[Right, ...]:
 
 
 def at_home(lease: str) -> tuple[Right, ...]:
-    """In the namespace where the operator itself lives."""
+    """The rights in the namespace of the operator itself."""
     return (*_rights(_LEASES, "leases", "create"), *_rights(_LEASES, "leases", "get update", name=lease))
 
 
@@ -88,7 +88,7 @@ NEVER: Final = (
     *_rights(_OURS, "paimontables paimoncatalogs", "create delete deletecollection"),
     *_rights("", "pods", "deletecollection"),
 )
-"""In no namespace, the watched ones and the operator's own included."""
+"""Rights that the account must have in no namespace, not even in a watched one or in the operator's own."""
 
 NEVER_OVER_THE_CLUSTER: Final = (
     *_rights("", "namespaces", "list create update patch delete"),
@@ -106,7 +106,7 @@ NEVER_OVER_THE_CLUSTER: Final = (
 
 
 def questions(*, lease: str, home: str, watched: Sequence[str]) -> Iterator[Question]:
-    """Everything there is to ask; `watched` is empty for an operator that works in all namespaces."""
+    """All checks of an account. `watched` is empty for an operator that watches all namespaces."""
     places = tuple(watched) or (EVERYWHERE,)
     needed = where_watched(lease)
     yield from (Question(right, place, True) for place in places for right in needed)
@@ -122,5 +122,5 @@ def questions(*, lease: str, home: str, watched: Sequence[str]) -> Iterator[Ques
 
 
 def _is_home(right: Right, place: str, home: str) -> bool:
-    """A create cannot be limited by name on the wire; at home the operator may create its Lease."""
+    """Whether it is the create of the Lease in the operator's own namespace, which RBAC cannot limit by name."""
     return place == home and right.resource == "leases" and right.verb == "create"

@@ -1,4 +1,4 @@
-"""What an answer of the API server means: its HTTP status and Status object as one of our errors."""
+"""Maps an error response of the API server, its HTTP status and Status object, to one of our errors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from paimon_operator.errors import (
 )
 
 _LATER: Final = frozenset({408, 410, 429})
-"""Beside 5xx. 410 is a list whose continuation expired: listing again from the start mends it."""
+"""Retried, like 5xx. 410: the continuation of a list expired, and a new list from the start succeeds."""
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 401, 403, 404, 409
 _SERVER_ERRORS: Final = 500
 
 
 def error_for(status: int, headers: Mapping[str, str], text: str, *, doing: str) -> KubernetesError:
-    """The error for an answer with HTTP status 400 or more. `doing` says what was tried, for the message."""
+    """The error for a response with HTTP status 400 or more. `doing` names the request, for the message."""
     answer = _status_object(text)
     message = f"{doing}: {status} {answer.get('reason', '')}: {answer.get('message', text[:500])}"
     if status in _LATER or status >= _SERVER_ERRORS:
@@ -41,7 +41,7 @@ def error_for(status: int, headers: Mapping[str, str], text: str, *, doing: str)
 
 
 def _status_object(text: str) -> Mapping[str, Any]:
-    """The Status in the body; empty for bodies that are none (a proxy's error page)."""
+    """The Status in the body; empty for a body without one (a proxy's error page)."""
     try:
         answer = json.loads(text)
     except json.JSONDecodeError:
@@ -50,7 +50,7 @@ def _status_object(text: str) -> Mapping[str, Any]:
 
 
 def _retry_after(headers: Mapping[str, str], answer: Mapping[str, Any]) -> float | None:
-    """Seconds to wait, from the header or from the Status' details. The API server never sends a date."""
+    """Seconds to wait, from the header or from the details of the Status. The API server never sends a date."""
     seconds = headers.get("Retry-After") or (answer.get("details") or {}).get("retryAfterSeconds")
     try:
         return float(seconds) if seconds else None

@@ -1,6 +1,6 @@
-"""How to reach and authenticate with the API server: the Pod's service account, or a kubeconfig outside a cluster.
+"""Connections to the API server: with the Pod's service account, or with a kubeconfig outside a cluster.
 
-One answer for both users of it, our client and kopf's watches. kopf's own service-account login needs a cluster DNS
+Our client and kopf's watches both use them. kopf's own login by service account needs a cluster DNS
 (`kubernetes.default.svc`); this one takes the address from the environment, as the official client does.
 """
 
@@ -19,9 +19,9 @@ _CONNECTIONS: Final = 50
 
 
 async def connect(kubeconfig: str | None = None) -> ApiClient:
-    """A client for the API server; the caller closes it. Raises KubernetesError when nothing tells where it is.
+    """A client for the API server, which the caller closes. Raises KubernetesError when its address is unknown.
 
-    `kubeconfig` is a path to use instead of what KUBECONFIG says, when not in a Pod.
+    `kubeconfig` is a path that overrides KUBECONFIG outside a Pod.
     """
     configuration = Configuration()
     try:
@@ -34,18 +34,17 @@ async def connect(kubeconfig: str | None = None) -> ApiClient:
         except ConfigException as error:
             raise KubernetesError(f"neither a service account nor a kubeconfig: {error}") from error
     configuration.connection_pool_maxsize = _CONNECTIONS
-    configuration.client_session_kwargs = {
-        "trust_env": False
-    }  # the API server is never behind a proxy of the environment
+    # The API server is never behind a proxy of the environment.
+    configuration.client_session_kwargs = {"trust_env": False}
     client = ApiClient(configuration)
     client.user_agent = USER_AGENT
     return client
 
 
 async def watch_session(client: ApiClient) -> tuple[str, aiohttp.ClientSession]:
-    """The API server's address and a new authenticated session for long streams; who takes it closes it.
+    """The API server's address and a new authenticated session for long streams, which the caller closes.
 
-    The token is read afresh each time, since service-account tokens expire and kopf asks again after a 401.
+    The token is read at every call: service-account tokens expire, and kopf calls this again after a 401.
     """
     headers = {"User-Agent": USER_AGENT}
     if authorization := await client.configuration.get_api_key_with_prefix("BearerToken"):

@@ -1,4 +1,4 @@
-"""Kubernetes Events: what `kubectl describe` shows under an object. A repeated one is counted up, not posted again."""
+"""Posts Kubernetes Events, which `kubectl describe` shows. A repeated Event increments its count."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _log = logging.getLogger(__name__)
 class KubeEvents:
     """EventSink on a real API server.
 
-    The name is a hash of what the Event says, so the API server itself finds the repetition, after a restart too, and a
-    name is free again when the API server drops the Event (after an hour by default).
+    The name contains a hash of the Event's content. The API server itself therefore detects a repetition, also after a
+    restart. A name is free again when the API server removes the Event (after an hour by default).
     """
 
     def __init__(self, server: ApiServer, *, clock: Clock, instance: str) -> None:
-        """`instance` names this process: the Pod's name."""
+        """`instance` is the name of the Pod of this process."""
         self._server, self._clock, self._instance = server, clock, instance[:128]
 
     async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
@@ -39,7 +39,7 @@ class KubeEvents:
             except AlreadyExistsError:
                 await self._count_up(namespace, name)
         except KubernetesError as error:
-            # an Event is news, not state: whatever it tells stands in a status as well
+            # A lost Event is no error: the status contains the same information.
             _log.warning("event %s for %s/%s not posted: %s", reason, namespace, regarding["metadata"]["name"], error)
 
     async def _count_up(self, namespace: str, name: str) -> None:

@@ -27,7 +27,7 @@ DURATION: Final = 15.0
 RENEW_DEADLINE: Final = 10.0
 """Seconds without a successful renewal after which the leader stops itself."""
 RETRY_PERIOD: Final = 2.0
-"""Seconds between two tries to take or to renew; a try to take waits up to a fifth longer, by the identity's hash."""
+"""Seconds between two tries. A try to acquire waits up to a fifth longer, by the hash of the identity."""
 WORST_CASE: Final = DURATION + 2 * 1.2 * RETRY_PERIOD
 """Seconds from a leader's last renewal to the next leader: one pause until it is seen, and one after the wait."""
 _KIND: Final = "Lease"
@@ -56,9 +56,9 @@ class Lease:
         monotonic: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`identity` is unlike any other process's, that of an earlier life of the same Pod included.
+        """`identity` is unique for this process; an earlier process of the same Pod has another one.
 
-        `server` must not share its pace with other requests: a renewal never waits in line.
+        `server` must have no rate limit in common with other requests: a renewal never waits.
         """
         self._server, self._namespace, self._name, self._identity = server, namespace, name, identity
         self._clock, self._monotonic, self._sleep = clock, monotonic, sleep
@@ -109,7 +109,7 @@ class Lease:
         try:
             try:
                 await self._vacate(held)
-            except StaleError:  # perhaps a renewal of ours whose answer was not waited for
+            except StaleError:  # possibly our own renewal, whose response was not awaited
                 lease = await self._server.request("get", self._path, kind=_KIND)
                 if lease["spec"].get("holderIdentity") == self._identity:
                     await self._vacate(lease)
@@ -139,7 +139,10 @@ class Lease:
         spec, version = lease["spec"], lease["metadata"]["resourceVersion"]
         if self._seen is None or self._seen.version != version:
             self._seen = _ObservedLease(version, self._monotonic())
-        others = spec.get("holderIdentity", "") not in ("", self._identity)  # ours after a create without an answer
+        others = spec.get("holderIdentity", "") not in (
+            "",
+            self._identity,
+        )  # it is ours after a create without a response
         return others and self._monotonic() - self._seen.since < spec.get("leaseDurationSeconds", DURATION)
 
     async def _create(self) -> bool:
@@ -159,7 +162,7 @@ class Lease:
             raise LeaseLostError(f"the Lease {self._namespace}/{self._name} is not held")
         try:
             await self._write(self._held)
-        except StaleError:  # perhaps our own renewal, stored without an answer
+        except StaleError:  # possibly our own renewal, stored without a response
             lease = await self._server.request("get", self._path, kind=_KIND)
             if lease["spec"].get("holderIdentity") != self._identity:
                 raise

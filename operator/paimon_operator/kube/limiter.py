@@ -1,6 +1,6 @@
-"""The pace of our requests: a token bucket, and the pause that the API server asks for with Retry-After.
+"""Limits the rate of requests: a token bucket, and the pause that a Retry-After of the API server requires.
 
-The official client has no such limit, and an operator without one can starve everybody else's requests.
+The official client has no limit. Without one, the operator could starve the requests of other clients.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 
 class TokenBucket:
-    """At most `rate` requests per second on average and `burst` at once; waiting callers are served in order."""
+    """Allows `rate` requests per second on average and `burst` at once. Waiting callers proceed in order."""
 
     def __init__(
         self,
@@ -26,9 +26,9 @@ class TokenBucket:
         self._held_until = clock()
 
     async def take(self) -> None:
-        """Returns when one more request may go out.
+        """Returns when one more request may be sent.
 
-        The token is taken at once and may be owed: each caller's wait is then known without a queue of waiters.
+        The token is taken at once, and the balance may become negative: it gives each caller's wait without a queue.
         """
         now = self._clock()
         self._tokens = min(self._burst, self._tokens + (now - self._counted_at) * self._rate) - 1
@@ -38,5 +38,5 @@ class TokenBucket:
             await self._sleep(wait)
 
     def hold(self, seconds: float) -> None:
-        """Lets nothing out for `seconds`: what a 429 with Retry-After asks for."""
+        """Delays all requests for `seconds`, as a 429 with Retry-After requires."""
         self._held_until = max(self._held_until, self._clock() + seconds)

@@ -1,4 +1,4 @@
-"""Reads and writes of objects as plain JSON: the real ObjectStore."""
+"""Reads and writes objects as plain JSON on a real API server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class KubeObjects:
             page = await self._server.request(
                 "list", resource.path(namespace), kind=kind, query=[(key, value) for key, value in query if value]
             )
-            # the API server leaves both out of the items of a list
+            # The items of a list have neither apiVersion nor kind.
             items += [{"apiVersion": resource.api_version, "kind": str(kind), **item} for item in page["items"]]
             after = page["metadata"].get("continue", "")
             if not after:
@@ -65,13 +65,13 @@ class KubeObjects:
         try:
             await self._server.request("delete", RESOURCES[kind].path(namespace, name), kind=kind, body=options)
         except (NotFoundError, StaleError):
-            return  # gone, or gone and its name taken by another object: either way this one is no more
+            return  # the object is gone; another one may have its name
 
     async def apply_status(self, kind: Kind, obj: Manifest, status: Manifest) -> Manifest:
         resource, meta = RESOURCES[kind], obj["metadata"]
         namespace, name = meta["namespace"], meta["name"]
-        # The resourceVersion ties the status to what was read: not for an edited spec, not for a successor of the same
-        # name. (A UID would not: the status subresource ignores it, seen on 1.34.)
+        # With the resourceVersion, the server rejects the status of an edited spec and of another object of the same
+        # name. A UID does not work: the status subresource ignores it (seen on 1.34).
         identity = {"namespace": namespace, "name": name, "resourceVersion": meta["resourceVersion"]}
         body = {"apiVersion": resource.api_version, "kind": str(kind), "metadata": identity, "status": dict(status)}
         path = resource.path(namespace, name, sub="status")
@@ -83,7 +83,7 @@ class KubeObjects:
         return await self._patch_finalizers(kind, meta["namespace"], meta["name"], as_read, finalizers)
 
     async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
-        # No test of the resourceVersion: a kubelet writes the status of a Pod that ends several times in a second.
+        # No test of the resourceVersion: a kubelet writes the status of an ending Pod several times in a second.
         as_read = {"uid": uid, "finalizers": list(finalizers)}
         others = [each for each in finalizers if each != FINALIZER]
         await self._patch_finalizers(kind, namespace, name, as_read, others)
@@ -101,5 +101,5 @@ class KubeObjects:
             )
         except NotFoundError:
             return None
-        except InvalidObjectError as error:  # a failed `test` is answered 422
+        except InvalidObjectError as error:  # the status of a failed `test` is 422
             raise StaleError(str(error), status=error.status) from error

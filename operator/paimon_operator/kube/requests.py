@@ -1,6 +1,6 @@
-"""One request to the API server: paced, timed out, counted, its failures mapped to our errors. Plain JSON in and out.
+"""Sends requests to the API server, with a rate limit, a time-out, metrics and our errors. Plain JSON in and out.
 
-The typed API of the client is not used: its models drop what they do not know and refuse what they do not expect.
+The typed API of the client is not used: its models drop unknown fields and reject unexpected values.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _CONTENT_TYPES: Final[dict[Verb, str]] = {
 _READS: Final = frozenset({"get", "list"})
 _TOO_MANY, _ERRORS = 429, 400
 _DEFAULT_PAUSE: Final = 1.0
-"""Seconds to pause after a 429 that names no time."""
+"""Seconds to pause after a 429 without Retry-After."""
 
 
 def _unguarded() -> float:
-    """The guard of a process that needs no lease."""
+    """The guard of a process without a Lease."""
     return math.inf
 
 
 class ApiServer:
-    """The API server as seen through one pace.
+    """The API server behind one rate limit.
 
-    `observe(verb, kind, code, seconds)` is called once per answer, with code 0 for none. `guard` is called before every
-    mutation: it raises when this process may no longer change anything (its lease ran out), and tells for how many
-    seconds another one surely does not: an answer is waited for no longer, and its connection is closed then.
+    `observe(verb, kind, code, seconds)` is called once per response, with code 0 for none. `guard` is called before
+    every mutation. It raises when this process must not change anything any more, because its Lease expired. It returns
+    the seconds for which no other process can lead; the request is aborted after that time.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class ApiServer:
         self._observe, self._guard = observe, guard
 
     async def request(self, verb: Verb, path: str, *, kind: str, query: Query = (), body: object = None) -> Json:
-        """The answer's JSON. Raises the KubernetesError tree; RetryableError with status 0 means: outcome unknown."""
+        """The JSON of the response. Raises a KubernetesError; RetryableError with status 0: outcome unknown."""
         if self._limiter is not None:
             await self._limiter.take()
         seconds = self._timeout
-        if verb not in _READS:  # after the wait for a token, so that nothing stands between guard and request
+        if verb not in _READS:  # after the wait for a token, so that nothing delays the request after the guard
             seconds = min(seconds, self._guard())
         started = time.monotonic()
         status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, seconds=seconds)
@@ -104,6 +104,6 @@ class ApiServer:
             data: bytes = await answer.read()  # type: ignore[no-untyped-call]
         except (aiohttp.ClientError, OSError, ApiException) as error:  # TimeoutError is an OSError
             self._observe(verb, kind, 0, seconds)
-            raise RetryableError(f"{verb} {path}: no answer: {type(error).__name__} {error}") from error
+            raise RetryableError(f"{verb} {path}: no response: {type(error).__name__} {error}") from error
         received = {name.title(): value for name, value in answer.headers.items()}
         return answer.status, received, data.decode("utf-8", "replace")

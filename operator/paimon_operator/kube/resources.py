@@ -1,4 +1,4 @@
-"""Where each kind lives in the API: group, version, plural, and the paths made of them."""
+"""Group, version and plural of each kind, and the paths that follow from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paimon_operator.core.ports import Kind
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One kind's place. `api_version` as in a manifest (`v1`, `events.k8s.io/v1`), `plural` as in a path."""
+    """A kind in the API. `api_version` as in a manifest (`v1`, `events.k8s.io/v1`), `plural` as in a path."""
 
     api_version: str
     plural: str

@@ -13,7 +13,7 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.keys import Key, key_of
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
-"""The kinds whose objects are kept. Pods are not: their events only wake their runs."""
+"""The kinds whose objects are cached. Events of Pods only enqueue their runs."""
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -26,7 +26,7 @@ def trimmed(body: Manifest) -> dict[str, Any]:
 
 
 class Cache:
-    """Last known objects of the kept kinds."""
+    """The last delivered objects of the cached kinds."""
 
     def __init__(self) -> None:
         self._objects: dict[Key, dict[str, Any]] = {}
@@ -34,9 +34,9 @@ class Cache:
         self._children: dict[Key, set[Key]] = defaultdict(set)
 
     def put(self, kind: Kind, body: Manifest) -> None:
-        """Keeps `body` unless a newer version is here already: a watch may trail behind the answer to our own write.
+        """Stores `body` unless a newer version is cached: a watch may be later than the response to our own write.
 
-        Versions decide between two objects of one name too: an older one is a predecessor, not a successor.
+        Versions also decide between two objects of one name.
         """
         key = key_of(kind, body)
         known = self._objects.get(key)
@@ -44,20 +44,20 @@ class Cache:
             self._store(key, body)
 
     def drop(self, kind: Kind, body: Manifest) -> None:
-        """Forgets an object that is gone; `body` is its last version. A younger one of the same name stays."""
+        """Removes a deleted object; `body` is its last version. A younger object of the same name stays."""
         key = key_of(kind, body)
         known = self._objects.get(key)
         if known is not None and (_uid(known) == _uid(body) or _version(known) <= _version(body)):
             self._forget(key)
 
     def versions(self, kind: Kind) -> dict[Key, int]:
-        """What is known now, to be handed to `replace` with a LIST that begins after this."""
+        """The cached versions, for `replace` with a LIST that begins after this call."""
         return {key: _version(self._objects[key]) for key in self._of_kind[kind]}
 
     def replace(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> dict[Key, Manifest]:
-        """Makes a full LIST the truth, older versions too (a restored etcd). Returns the ghosts that it removed.
+        """Replaces the cache by a full LIST, even by older versions (a restored etcd). Returns the removed objects.
 
-        What a watch brought since `before` was taken stays: the LIST may be older than that.
+        What a watch delivered after `before` stays: the LIST may be older.
         """
         listed = {key_of(kind, body): body for body in bodies}
         unchanged = {key for key, version in self.versions(kind).items() if before.get(key) == version}
@@ -72,11 +72,11 @@ class Cache:
         return ghosts
 
     def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
-        """The object as last seen."""
+        """The object as last delivered."""
         return self._objects.get(Key(kind, namespace, name))
 
     def keys(self, kind: Kind) -> Sequence[Key]:
-        """All known keys of a kind, sorted."""
+        """All cached keys of a kind, sorted."""
         return sorted(self._of_kind[kind])
 
     def tables_of(self, catalog: Key) -> Sequence[Key]:

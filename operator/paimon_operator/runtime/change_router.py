@@ -77,7 +77,7 @@ class ChangeRouter:
         key = key_of(kind, body)
         known = self._cache.get(*key)
         if event != _DELETED and known is not None and _version(known) == _version(body):
-            # A version that is known was looked at: our own write that comes back, or one more list of kopf's.
+            # A cached version was reconciled before: it is our own write, or another list of kopf's.
             return None
         if event == _DELETED:
             self._cache.drop(kind, body)
@@ -93,10 +93,10 @@ class ChangeRouter:
         """Records what a reconcile read or stored, and enqueues the other affected objects."""
         key = key_of(kind, body)
         known = self._cache.get(*key)
-        if kind is Kind.TABLE:  # only a look at the object itself knows what became of its start
+        if kind is Kind.TABLE:  # only a reconcile of the table knows whether its start was stored
             self._claims.confirm(key.namespace, key.name)
         if known is not None and _version(known) == _version(body):
-            if kind is Kind.TABLE:  # a start that could not be stored has left a claim that says busy
+            if kind is Kind.TABLE:  # a start that could not be stored has left its claim busy
                 self._enqueue(self._claim(key, known))
             return
         self._cache.put(kind, body)
@@ -163,7 +163,7 @@ class ChangeRouter:
         """Catalogs to enqueue at once. If only the table's failures changed, they are enqueued soon instead."""
         before = None if known is None else TableSummary.of(known)
         after = None if body is None else TableSummary.of(body)
-        # a successor of the same name may name another catalog
+        # A new object of the same name may refer to another catalog.
         catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
         if before is None or after is None or before.without_failures != after.without_failures:
             return catalogs
@@ -186,7 +186,7 @@ class ChangeRouter:
         tables = {table_of(each) for each in (known, body) if each is not None} - {""}
         affected = {Key(Kind.TABLE, key.namespace, table) for table in tables}
         if known is not None and (body is None or _uid(body) != _uid(known)):
-            # Its Pods may be held, with nobody left to let them go; the events that would tell may have come before.
+            # Its Pods may have our finalizer, and their last events may have arrived before.
             affected |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
         return affected if _is_at_rest(body or known or {}) else affected | {key}
 
@@ -211,7 +211,7 @@ class ChangeRouter:
             affected = self._claims.remove(key.namespace, key.name)
         elif (table := read(PaimonTable, body)) is not None:
             affected = self._claims.put(table, self.catalog_of(table))
-        # an object that cannot be read keeps its claim: its run may be at work
+        # An object that cannot be read keeps its claim: its run may be active.
         return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
 
     def _enqueue(self, keys: Iterable[Key]) -> None:
@@ -220,7 +220,7 @@ class ChangeRouter:
 
 
 def read(model: type[ModelT], body: Manifest) -> ModelT | None:
-    """`body` as its model; None for an object that an older CRD let in and this model does not know."""
+    """`body` as its model; None for an object of an older CRD that does not fit the model."""
     try:
         return model.model_validate(body)
     except ValidationError:
@@ -228,10 +228,10 @@ def read(model: type[ModelT], body: Manifest) -> ModelT | None:
 
 
 def _run_awaiting_executor(event: str | None, body: Manifest) -> set[Key]:
-    """The run whose next step may wait for the end of this executor; its starts and its work concern nobody."""
+    """The run whose next step may wait for the end of this executor. Only the executor's end matters."""
     over_ = event == _DELETED or (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     run = (body["metadata"].get("labels") or {}).get(RUN_LABEL)
-    if not (over_ and is_executor(body)) or run is None:  # anybody may label a Pod
+    if not (over_ and is_executor(body)) or run is None:  # every user can label a Pod
         return set()
     return {Key(Kind.RUN, body["metadata"]["namespace"], run)}
 
@@ -245,7 +245,7 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
-    """The runs that status.activeRun named and names, if it changed: one may start, the other must stop."""
+    """The runs that status.activeRun named and names, if it changed: one may start, the other stops."""
     before, after = _active_run(known), _active_run(body)
     if before == after:
         return set()
@@ -262,7 +262,7 @@ def table_of(run: Manifest) -> str:
 
 
 def _pods_of(run: Manifest) -> set[str]:
-    """Names of the Pods of all its attempts, as written down."""
+    """Names of the Pods of all attempts, from the run's status."""
     attempts: Iterable[Mapping[str, Any]] = (run.get("status") or {}).get("attempts") or ()
     return {str(attempt["pod"]) for attempt in attempts if attempt.get("pod")}
 
@@ -273,7 +273,7 @@ def is_over(run: Manifest) -> bool:
 
 
 def _is_at_rest(run: Manifest) -> bool:
-    """Whether a run needs no reconcile any more: it is over and has no ttlAfterFinished."""
+    """Whether a run needs no further reconcile: it is over and has no ttlAfterFinished."""
     return is_over(run) and "ttlAfterFinished" not in run["spec"]
 
 

@@ -1,4 +1,4 @@
-"""The real time. Everything that decides by time is handed a Clock; this one is made in `app` only."""
+"""The real clock. Code that depends on time takes a Clock; `app` passes this one."""
 
 from __future__ import annotations
 

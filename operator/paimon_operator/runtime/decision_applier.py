@@ -68,9 +68,9 @@ class DecisionApplier:
     ) -> timedelta | None:
         """Returns when to requeue. `body` is the object as just read, `stored` its status as a model.
 
-        `on_stored` is called once the decision's status is stored, whatever becomes of its actions.
+        `on_stored` is called once the decision's status is stored, before its actions.
 
-        Raises the KubernetesError tree, RefusedError among it; whatever was not reached is then decided anew.
+        Raises a KubernetesError, which may be a RefusedError. The next reconcile decides the remaining steps anew.
         """
         for line in decision.log:
             _log.info("%s %s/%s: %s", kind, body["metadata"]["namespace"], body["metadata"]["name"], line)
@@ -94,7 +94,7 @@ class DecisionApplier:
             await self._post_events(body, found.events)
 
     async def _finalizer(self, kind: Kind, body: Manifest, decision: Decision[Any]) -> Manifest | None:
-        """The object after the finalizer's step; None when it is gone."""
+        """The object after the change of its finalizer; None when it is gone."""
         present: list[str] = list(body["metadata"].get("finalizers") or ())
         if decision.finalizer == "keep" or (decision.finalizer == "add") == (FINALIZER in present):
             return body
@@ -107,7 +107,7 @@ class DecisionApplier:
         return changed
 
     async def _status(self, kind: Kind, body: Manifest, stored: StatusT, decision: Decision[StatusT]) -> Manifest:
-        """Stores the status if it says something else than the stored one; models compare meaning, not text."""
+        """Stores the status if it differs from the stored one as a model; another form of a value is no change."""
         if decision.status is None or decision.status == stored:
             return body
         changed = await self._store.apply_status(kind, body, decision.status.to_json())
@@ -139,7 +139,7 @@ class DecisionApplier:
             self._router.on_created(action.kind, created)
 
     async def _ours(self, namespace: str, name: str, action: Create) -> Manifest:
-        """The object that has the name already, if it is what an earlier try of ours made."""
+        """The existing object of that name, if an earlier try of ours created it."""
         found = await self._store.get(action.kind, namespace, name)
         if found is None:
             raise StaleError(f"{action.kind} {namespace}/{name} existed a moment ago and is gone")

@@ -1,4 +1,4 @@
-"""What a worker works on: an object's address."""
+"""The key of an object: kind, namespace and name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_operator.core.ports import Kind, Manifest
 
 
 class Key(NamedTuple):
-    """One object, whatever its UID: a re-created object of the same name is worked on under the same key."""
+    """One object by its name. A recreated object has the same key."""
 
     kind: Kind
     namespace: str
@@ -19,5 +19,5 @@ class Key(NamedTuple):
 
 
 def key_of(kind: Kind, body: Manifest) -> Key:
-    """The address of `body`."""
+    """The key of `body`."""
     return Key(kind, body["metadata"]["namespace"], body["metadata"]["name"])

@@ -41,9 +41,9 @@ class LeaderLoop:
         self._heartbeat, self._watch = heartbeat, watch
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set, then in order: take no key, let busy ones end, close the watches.
+        """Runs until `stop` is set. Then, in order: takes no further key, waits for busy workers, closes the watches.
 
-        Raises the error of the part that failed: a watch, or a bug. A cancellation drops everything at once.
+        Raises the error of the part that failed: a watch, or a bug. A cancellation stops everything at once.
         """
         self._health.listing()
         await self._first_list()

@@ -13,7 +13,7 @@ _QUIET: Final = ("kopf.objects", "kopf.activities", "asyncio", "aiohttp", "kuber
 
 
 def set_up(level: str, stream: TextIO = sys.stderr) -> None:
-    """Sends everything that is logged in this process to `stream`."""
+    """Writes all log records of this process to `stream`."""
     handler = logging.StreamHandler(stream)
     formatter = JsonFormatter(
         "%(asctime)s %(levelname)s %(name)s %(message)s",

@@ -1,7 +1,7 @@
 """The keyed work queue: many changes of one object become one reconcile, as in client-go's work queue.
 
-A key is *waiting* (in line), *busy* (with a worker), or neither; a key that is added while busy is in line again as
-soon as its worker is done. So two workers never have the same key, and no change is lost.
+A key is *waiting*, *busy* (with a worker), or neither. A key that is added while busy waits again as soon as its worker
+is done. Two workers therefore never have the same key, and no change is lost.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ K = TypeVar("K")
 
 
 class Timer(Protocol):
-    """What `call_later` gives back."""
+    """The return value of `call_later`."""
 
     def cancel(self) -> None: ...
 
     def when(self) -> float:
-        """When it fires, on the queue's clock."""
+        """The time when it fires, on the queue's clock."""
 
 
 class CallLater(Protocol):
@@ -30,11 +30,11 @@ class CallLater(Protocol):
 
 
 class QueueClosedError(Exception):
-    """The queue gives out no more keys: the process is stopping."""
+    """The queue returns no more keys: the process is stopping."""
 
 
 class WorkQueue(Generic[K]):
-    """Coalescing queue of keys for the tasks of one event loop. Time comes from outside, in seconds."""
+    """Coalescing queue of keys for the tasks of one event loop. `clock` is in seconds."""
 
     def __init__(self, *, clock: Callable[[], float], call_later: CallLater) -> None:
         self._clock, self._call_later = clock, call_later
@@ -46,7 +46,7 @@ class WorkQueue(Generic[K]):
         self._closed = False
 
     def add(self, key: K) -> None:
-        """In line now, once. A later time set for the key is dropped: this reconcile sets a new one."""
+        """Enqueues the key now, once. A later time of the key is dropped: its reconcile sets a new one."""
         self._cancel_timer(key)
         if key in self._busy:
             self._again.setdefault(key, self._clock())
@@ -55,7 +55,7 @@ class WorkQueue(Generic[K]):
             self._ready.set()
 
     def add_after(self, key: K, delay: float) -> None:
-        """In line after `delay` seconds. Of two dates for one key the earlier wins; so does being in line already."""
+        """Enqueues the key after `delay` seconds. The earlier of two times applies; a waiting key stays as it is."""
         if delay <= 0:
             return self.add(key)
         if key in self._waiting or key in self._again:
@@ -67,7 +67,7 @@ class WorkQueue(Generic[K]):
         return None
 
     async def get(self) -> K:
-        """The key that waited longest, busy from now until `done`. Raises QueueClosedError after `close`."""
+        """The key that has waited longest. It is busy until `done`. Raises QueueClosedError after `close`."""
         while not self._waiting and not self._closed:
             self._ready.clear()
             await self._ready.wait()
@@ -78,14 +78,14 @@ class WorkQueue(Generic[K]):
         return key
 
     def done(self, key: K) -> None:
-        """The worker is done with `key`; it is in line again if it was added meanwhile."""
+        """Ends the work on `key`, which waits again if it was added meanwhile."""
         self._busy.remove(key)
         if key in self._again:
             self._waiting[key] = self._again.pop(key)
             self._ready.set()
 
     def close(self) -> None:
-        """No key is given out any more; waiting ones stay undone, which the next process's first list repeats."""
+        """Stops the queue. Waiting keys are not reconciled; the first list of the next process enqueues them."""
         self._closed = True
         for key in tuple(self._timers):
             self._cancel_timer(key)
@@ -93,12 +93,12 @@ class WorkQueue(Generic[K]):
 
     @property
     def depth(self) -> int:
-        """How many keys wait in line."""
+        """Number of waiting keys."""
         return len(self._waiting)
 
     @property
     def busy(self) -> int:
-        """How many keys are with a worker."""
+        """Number of busy keys."""
         return len(self._busy)
 
     @property

@@ -85,7 +85,7 @@ class Refusals:
         """
         what = _ActionKey.of_one(error.action)
         known = dict(self._of(key, uid))
-        before = known.pop(what, None)  # the last one goes to the end
+        before = known.pop(what, None)  # the newest refusal is the last entry
         count = before.count if before is not None else 0
         wait = PAUSES.delay(count, uid) if count else AT_ONCE
         refusal = Refusal(reason=error.reason, message=str(error))
@@ -111,7 +111,7 @@ class Refusals:
 
 
 def _creates_behind(refused: Collection[_ActionKey], asked: set[_ActionKey]) -> set[_ActionKey]:
-    """The creates of `asked`, if one of them was refused: a Pod cannot start without its ConfigMap."""
+    """The creates of `asked`, if one of them was rejected: a Pod cannot start without its ConfigMap."""
     if not any(what.verb is Create for what in refused):
         return set()
     return {what for what in asked if what.verb is Create}

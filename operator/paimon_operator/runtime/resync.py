@@ -19,7 +19,7 @@ from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
 
-# catalogs first: a table's claim is worked out from its catalog
+# catalogs first: a table's claim depends on its catalog
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)
 PACE: Final = 2.0
 """Most unchanged objects to reconcile per second. A reconcile costs two or three requests: a quarter of the default
@@ -49,7 +49,7 @@ class Resync:
     async def list_all(self) -> None:
         """Lists all objects. All lists are complete before the first key is enqueued: a claim depends on all tables.
 
-        Raises KubernetesError when a list fails; nothing is known to be gone then.
+        Raises KubernetesError when a list fails. No object is removed then.
         """
         lists = [(kind, self._router.versions(kind), await self._store.list(kind, None)) for kind in _ORDER]
         unchanged = [key for kind, before, bodies in lists for key in self._router.on_listed(kind, bodies, before)]
@@ -57,7 +57,7 @@ class Resync:
             self._router.enqueue_after(key, delay)
 
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
-        """Whose turn it is in this period and after how many seconds: those that follow the last one of the last."""
+        """The unchanged objects to reconcile in this period, each with its delay in seconds, in rotation."""
         start = bisect_right(keys, self._last_turn) if self._last_turn is not None else 0
         round_robin = [*keys[start:], *keys[:start]][: max(1, int(PACE * self._period))]
         self._last_turn = round_robin[-1] if round_robin else None

@@ -48,7 +48,7 @@ class TableReconciler:
         try:
             runs = tuple(registry.OPERATIONS.read_run(run) for run in await self._runs_of(table))
         except ValidationError as error:
-            # never guess about runs: the one that cannot be read may be the one that is changing the table
+            # a run that cannot be read may be the one that is changing the table
             problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"
             await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
             return None

@@ -19,7 +19,7 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import OperatorError
 
 Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
-"""Gives the API server's address and an authenticated session; called at the start and after every 401."""
+"""Returns the API server's address and an authenticated session. Called at the start and after every 401."""
 
 _BACKOFFS: Final = (1, 1, 2, 3, 5, 8)
 """Seconds between the tries of a list or watch that is answered 403, 429 or 5xx; then the process ends. Shorter than
@@ -29,7 +29,7 @@ _PODS: Final = ("", "pods")
 
 
 class WatchEndedError(OperatorError):
-    """A part of kopf that never ends has ended without an error of its own."""
+    """A task of kopf that must not end has ended without an error."""
 
 
 class WatchHandlers(Protocol):
@@ -92,18 +92,17 @@ async def run_watches(
     stop: asyncio.Event,
     take_signals: Callable[[], None],
 ) -> None:
-    """Watches until `stop` is set. Raises when a watch dies; a closed connection, a 410 and a 429 are survived.
+    """Watches until `stop` is set. Raises when a watch dies. It continues after a closed connection, a 410 and a 429.
 
-    Never restarted inside the process: a new process is the known good state. kopf's tasks are run here and not by
-    `kopf.operator`, because that one may never return after a watch has died: another watch then waits for credentials
-    that nobody fetches any more, and swallows its cancellation (kopf 1.45.2). `take_signals` is called when kopf has
-    put its own signal handlers in place of ours.
+    The process ends after such an error. kopf's tasks run here and not in `kopf.operator`, which may never return after
+    a watch has died: another watch then waits for credentials that no task fetches any more, and suppresses its
+    cancellation (kopf 1.45.2). `take_signals` is called when kopf has replaced our signal handlers.
     """
     older = asyncio.all_tasks()
     tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=settings,
-        standalone=True,  # leading is decided by a Lease; kopf's peering excludes nobody
+        standalone=True,  # a Lease decides who leads; kopf's peering excludes no process
         clusterwide=not namespaces,
         namespaces=list(namespaces),
         stop_flag=stop,

@@ -16,7 +16,7 @@ from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
 RETRY: Final = Backoff(first=timedelta(seconds=1), last=timedelta(minutes=5))
 """Pauses after an error of the API server or of the operator. A Retry-After is added."""
 _DRAIN: Final = 20.0
-"""Seconds that busy keys get to end by themselves when the process stops."""
+"""Seconds to wait for busy keys when the process stops."""
 _log = logging.getLogger(__name__)
 
 Reconcile = Callable[[Key], Awaitable[timedelta | None]]
@@ -54,13 +54,13 @@ class Workers:
         self._tasks = [asyncio.create_task(self._work(), name=f"worker-{number}") for number in range(self._count)]
 
     async def watch_over(self) -> None:
-        """Returns never; raises what ended a worker, which is a bug in this module."""
+        """Never returns. Raises the error that ended a worker, which is a bug in this module."""
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
         for task in done:
             task.result()
 
     async def stop(self) -> None:
-        """Takes no key any more, lets busy ones end, and gives up on them after 20 s: the next process repeats them."""
+        """Takes no further key and waits up to 20 s for busy ones. The next process repeats those that did not end."""
         self._queue.close()
         if not self._tasks:
             return

@@ -15,7 +15,10 @@ from paimon_operator.errors import SpecError
 
 
 class StorageKind(Protocol):
-    """The storage of one catalog. A new kind is one class, and one line in `storage_of`."""
+    """The storage of one catalog. A new kind is one class, and one line in `storage_of`.
+
+    The defaults are those of a storage whose URIs are unique, and that every operator allows.
+    """
 
     @property
     def commit_protection(self) -> Protection:
@@ -30,9 +33,13 @@ class StorageKind(Protocol):
 
     def physical_root(self, warehouse: str, namespace: str) -> str:
         """The warehouse by a name that no other storage has."""
+        del namespace
+        return warehouse
 
     def problems(self, operator: OperatorFacts) -> Iterator[SpecError]:
         """Why this operator does not allow the storage."""
+        del operator
+        yield from ()
 
 
 @dataclass(frozen=True, kw_only=True)

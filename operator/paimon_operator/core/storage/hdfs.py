@@ -5,17 +5,15 @@ The Spark side reads the files, adds bounds for waiting, and logs in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from paimon_contract import environment
 from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.hdfs import Hdfs, Kerberos
-from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.storage.access import ROOT, Access, Mount, ValueSource, Variable
+from paimon_operator.core.storage.base import StorageKind
 from paimon_operator.core.storage.commit_protection import ATOMIC_RENAME, Protection
-from paimon_operator.errors import SpecError
 
 _SITES: Final = ("core-site.xml", "hdfs-site.xml")
 _KEYTAB: Final = "keytab"
@@ -23,7 +21,7 @@ _KRB5: Final = "krb5.conf"
 
 
 @dataclass(frozen=True)
-class HdfsStorage:
+class HdfsStorage(StorageKind):
     """A cluster of HDFS."""
 
     spec: Hdfs
@@ -44,16 +42,6 @@ class HdfsStorage:
             if hdfs.user
             else access
         )
-
-    def physical_root(self, warehouse: str, namespace: str) -> str:
-        """The warehouse: its URI is unique."""
-        del namespace
-        return warehouse
-
-    def problems(self, operator: OperatorFacts) -> Iterator[SpecError]:
-        """None: every operator allows it."""
-        del operator
-        yield from ()
 
 
 def _sites(config_map: str) -> Access:

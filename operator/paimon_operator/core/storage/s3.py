@@ -6,7 +6,6 @@ engine data, and so it does with the provider that takes credentials from the en
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -14,10 +13,9 @@ from paimon_contract import environment
 from paimon_engines.engine import Engine, S3Keys
 from paimon_operator.api.catalog.s3_options import PREFIXES
 from paimon_operator.api.catalog.storage import S3
-from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.storage.access import ROOT, Access, Mount, SecretKey, ValueSource, Variable
+from paimon_operator.core.storage.base import StorageKind
 from paimon_operator.core.storage.commit_protection import Protection, unprotected
-from paimon_operator.errors import SpecError
 
 _REQUIRED_KEYS: Final = (environment.AWS_ACCESS_KEY_ID, environment.AWS_SECRET_ACCESS_KEY)
 _OPTIONAL_KEYS: Final = (environment.AWS_SESSION_TOKEN,)
@@ -29,7 +27,7 @@ CA_FILE: Final = "ca.crt"
 
 
 @dataclass(frozen=True)
-class S3Storage:
+class S3Storage(StorageKind):
     """A bucket of S3."""
 
     spec: S3
@@ -57,16 +55,6 @@ class S3Storage:
         if s3.credentials_file_secret_ref is not None:
             return access + _from_file(s3.credentials_file_secret_ref.name, engine)
         return access + _providers(engine.s3.providers["workload"], engine.input.providers["workload"], engine)
-
-    def physical_root(self, warehouse: str, namespace: str) -> str:
-        """The warehouse: its URI is unique."""
-        del namespace
-        return warehouse
-
-    def problems(self, operator: OperatorFacts) -> Iterator[SpecError]:
-        """None: every operator allows it."""
-        del operator
-        yield from ()
 
 
 def _environment(secret: str) -> tuple[Variable, ...]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from paimon_engines.engine import Engine
-from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.storage.access import Access
+from paimon_operator.core.storage.base import StorageKind
 from paimon_operator.core.storage.commit_protection import UNKNOWN, Protection
-from paimon_operator.errors import SpecError
 
 
-class UnsupportedStorage:
+class UnsupportedStorage(StorageKind):
     """Nothing is known of its protection, and no Pod can be started for it."""
 
     uses_pod_identity: ClassVar[bool] = False
@@ -22,13 +20,3 @@ class UnsupportedStorage:
         """Raises ValueError."""
         del engine
         raise ValueError("the API server lets no catalog pass that has no storage")
-
-    def physical_root(self, warehouse: str, namespace: str) -> str:
-        """The warehouse: its URI is unique."""
-        del namespace
-        return warehouse
-
-    def problems(self, operator: OperatorFacts) -> Iterator[SpecError]:
-        """None: the API server checks it."""
-        del operator
-        yield from ()

@@ -11,12 +11,13 @@ from paimon_operator.api.catalog.storage import CLAIM_PATH, VolumeClaim
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.storage.access import Access, Mount, ValueSource
+from paimon_operator.core.storage.base import StorageKind
 from paimon_operator.core.storage.commit_protection import Protection, unprotected
 from paimon_operator.errors import SpecError
 
 
 @dataclass(frozen=True)
-class VolumeStorage:
+class VolumeStorage(StorageKind):
     """A volume claim of the catalog's namespace."""
 
     claim: VolumeClaim

@@ -1,4 +1,4 @@
-"""A lake whose list of tables is in a Hive metastore and whose warehouse is in S3; all servers on loopback."""
+"""A lake whose catalog is in a Hive metastore and whose warehouse is in S3; all servers run on loopback."""
 
 # ruff: noqa: S608 - the only names in SQL are those that the tests give
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.hive.metastore import Metastore
-from tests.spark.with_metastore import S3_KEYS, ListedLake
+from tests.spark.metastore_lake import S3_KEYS, MetastoreLake
 from tests.support.s3_server import S3Server, s3_server
 
 
@@ -23,31 +23,41 @@ class HiveServers:
 
 
 @dataclass
-class HiveLake(ListedLake):
-    """The metastore is a Hive server's; database and directory are the test's own."""
+class HiveLake(MetastoreLake):
+    """A lake whose metastore is a Hive server. Each test has its own database and directory."""
 
     metastore = "hive"
     servers: HiveServers = field(kw_only=True)
 
-    def files(self) -> list[str]:
-        """Files of the warehouse."""
-        listed = self.servers.s3.client().list_objects_v2(Bucket="lake", Prefix=f"{self.root}/")
-        return [each["Key"] for each in listed.get("Contents", []) if not each["Key"].endswith("/")]
-
     def listed(self) -> str:
-        """The tables of the database that the metastore lists."""
+        """Returns the tables that the metastore lists in the database, one per line."""
         return self.servers.hive.listed(self.database)
 
-    def held_lock(self, *, host: str = "afar", silent_s: int = 0) -> None:
-        """A writer on `host` has the lock of the table, and has given its last sign of life `silent_s` seconds ago."""
+    def lock(self, *, host: str = "afar", silent_s: int = 0) -> None:
+        """Locks the table for a writer on `host` whose last heartbeat was `silent_s` seconds ago."""
         self.servers.hive.lock(self.database, "orders", host=host, silent_s=silent_s)
 
     def locks(self) -> str:
-        """Hosts that have or want the lock of the table."""
+        """Returns the hosts that hold or wait for the lock of the table."""
         return self.servers.hive.sql(f"SELECT hl_host FROM hive_locks WHERE hl_db = '{self.database}'")
 
-    def foreign_table(self) -> None:
-        """Hive has made a table of its own under the name, of text files, in the database that is there already."""
+    def delete_from_metastore(self) -> None:
+        """Deletes table and database from the metastore, like a restore of an earlier backup. The files stay."""
+        self.servers.hive.sql(
+            'DELETE FROM "TABLE_PARAMS"; DELETE FROM "PARTITION_KEYS"; DELETE FROM "TAB_COL_STATS";'
+            'DELETE FROM "TBL_PRIVS";'
+            f'DELETE FROM "TBLS" WHERE "DB_ID" IN (SELECT "DB_ID" FROM "DBS" WHERE "NAME" = \'{self.database}\');'
+            f'DELETE FROM "DATABASE_PARAMS"; DELETE FROM "DBS" WHERE "NAME" = \'{self.database}\''
+        )
+
+    def delete_table_directory(self) -> None:
+        """Deletes the table's directory. The metastore still lists the table."""
+        for key in self.files():
+            if "/orders/" in key and ".paimon-operator/" not in key:
+                self.servers.s3.client().delete_object(Bucket="lake", Key=key)
+
+    def create_hive_table(self) -> None:
+        """Creates a text table of Hive with the table's name in the existing database."""
         number = 9000 + int(self.database.rpartition("_")[2])
         columns = '"INPUT_FORMAT", "OUTPUT_FORMAT", "LOCATION"'
         values = (
@@ -71,7 +81,7 @@ class HiveLake(ListedLake):
 
 
 @contextmanager
-def servers(hive: Metastore, directory: Path) -> Iterator[HiveServers]:
-    """The metastore, which runs already, and S3 for as long as the block lasts."""
+def hive_servers_with_s3(hive: Metastore, directory: Path) -> Iterator[HiveServers]:
+    """Runs S3 for the duration of the block, beside the running metastore."""
     with s3_server(directory, "lake", keys=S3_KEYS) as s3:
         yield HiveServers(hive, s3)

@@ -1,0 +1,69 @@
+"""Operator processes in one test's namespace, with the rights and settings of the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kubernetes import client
+
+from tests.apiserver.operator_process import OperatorProcess
+from tests.apiserver.rights import RELEASE, Rights
+from tests.apiserver.stage import Stage
+from tests.cluster.apiserver import ApiServer
+
+_SET_BY_TEST = ("watch_namespaces", "health_port", "metrics_port", "spark_images")
+
+
+class Replicas:
+    """Operators of one release, of which one leads."""
+
+    def __init__(self, server: ApiServer, stage: Stage, logs: Path) -> None:
+        self.stage, self.rights = stage, Rights(server, stage)
+        self._logs = logs
+        self._started: list[OperatorProcess] = []
+
+    @property
+    def newest(self) -> OperatorProcess:
+        """The operator that was started last."""
+        return self._started[-1]
+
+    def add(self, **settings: str) -> OperatorProcess:
+        """Starts one more operator; `settings` override the chart's."""
+        given = {key: value for key, value in self.rights.environment().items() if key not in _SET_BY_TEST}
+        operator = OperatorProcess(
+            self.rights.kubeconfig,
+            self._logs,
+            namespaces=[self.stage.namespace],
+            lease_namespace=self.stage.namespace,
+            name=f"operator-{len(self._started)}",
+            **given | settings,
+        )
+        self._started.append(operator)
+        return operator.start()
+
+    def kill_newest(self) -> None:
+        """Kills the newest operator and deletes its Lease, so that the next one need not wait until it expires."""
+        self.newest.kill()
+        client.CoordinationV1Api(self.stage.client).delete_namespaced_lease(RELEASE, self.stage.namespace)
+
+    def close(self) -> None:
+        """Kills the operators and deletes the rights; the stage stays."""
+        for operator in self._started:
+            operator.__exit__(None, None, None)
+        self.rights.close()
+
+
+@contextmanager
+def stage_with_operator(server: ApiServer, namespace: str, logs: Path) -> Iterator[Stage]:
+    """Runs an operator with all rights for a new namespace with a catalog. Fails if the operator logs an error."""
+    stage = Stage(server.kubeconfig, namespace)
+    stage.create_catalog()
+    try:
+        with OperatorProcess(server.kubeconfig, logs, namespaces=[namespace], lease_namespace=namespace) as operator:
+            operator.wait_until_working()
+            yield stage
+            assert operator.errors() == []
+    finally:
+        stage.close()
