@@ -1,8 +1,6 @@
-"""A small world around one table: what the API server stores, and what runs end as.
+"""One table with its catalog and its runs in memory. A test decides the time and how runs end.
 
-Decisions are carried out in the order in which `runtime` does it.
-
-Pure and without a clock of its own: a test says when it is, and how runs end.
+Decisions are applied in the order of the runtime.
 """
 
 from __future__ import annotations
@@ -42,22 +40,22 @@ class TableWorld:
     observed: TableObserved = field(default_factory=TableObserved)
     runs: list[PaimonRun] = field(default_factory=list)
     created: list[PaimonRun] = field(default_factory=list)
-    """Every run that was ever made, in order."""
+    """Every run that was created, in order."""
     decisions: list[Decision[TableStatus]] = field(default_factory=list)
 
     def reconcile(self) -> Decision[TableStatus]:
-        """One look, decided and carried out."""
+        """Reconciles once and applies the decision."""
         decision = self.decide()
         self.carry_out(decision)
         return decision
 
     def decide(self) -> Decision[TableStatus]:
-        """One look, decided only."""
+        """Decides once and applies nothing."""
         observed = replace(self.observed, catalog=self.catalog, runs=tuple(self.runs))
         return plan(Wanted(table=self.table, operator=self.operator), observed, self.now)
 
     def carry_out(self, decision: Decision[TableStatus]) -> None:
-        """Finalizer, status, actions: in the runtime's order."""
+        """Applies finalizer, status and actions, in the order of the runtime."""
         self.decisions.append(decision)
         finalizers = {"keep": self.table.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
         self._change(metadata=self.table.metadata.model_copy(update={"finalizers": finalizers}))
@@ -68,23 +66,23 @@ class TableWorld:
             self._act(action)
 
     def settle(self, limit: int = 10) -> Decision[TableStatus]:
-        """Looks until nothing changes any more."""
+        """Reconciles until nothing changes. Raises AssertionError after `limit` reconciles."""
         for _ in range(limit):
             before = (self.table, list(self.runs))
             decision = self.reconcile()
             if (self.table, list(self.runs)) == before:
                 return decision
-        raise AssertionError(f"still changing after {limit} looks")
+        raise AssertionError(f"still changing after {limit} reconciles")
 
     def ready(self) -> TableWorld:
-        """The table provisioned, as a starting point."""
+        """Provisions the table. Returns itself."""
         self.settle()
         self.finish("Provision", created=True)
         self.settle()
         return self
 
     def edit(self, **spec: Any) -> None:
-        """An edit of the manifest, as `kubectl apply` makes it; None takes a field away."""
+        """Edits the manifest, as `kubectl apply` does. None removes a field."""
         given = self.table.spec.to_json() | spec
         wanted = {name: value for name, value in given.items() if value is not None}
         generation = self.table.metadata.generation + 1
@@ -94,60 +92,60 @@ class TableWorld:
         )
 
     def delete(self, **annotations: str) -> None:
-        """`kubectl delete`."""
+        """Deletes the table, as `kubectl delete` does."""
         update = {"deletion_timestamp": self.now, "annotations": annotations}
         self._change(metadata=self.table.metadata.model_copy(update=update))
 
     def wait(self, **duration: float) -> None:
-        """Time passes."""
+        """Advances the time by a duration of `timedelta`'s keyword arguments."""
         self.now += timedelta(**duration)
 
     @property
     def active(self) -> PaimonRun:
-        """The run that the table names."""
+        """The run that status.activeRun names."""
         name = self.table.status.active_run.name if self.table.status.active_run else None
         return next(run for run in self.runs if run.metadata.name == name)
 
     @property
     def started(self) -> list[tuple[str, str]]:
-        """Type and subject of every run that was ever made, in order."""
+        """Type and subject of every run that was created, in order."""
         return [(run.spec.type, _subject(run)) for run in self.created]
 
-    def work_off(self) -> list[tuple[str, str]]:
-        """Everything that is due, one run after the other; returns what was started."""
+    def run_due(self) -> list[tuple[str, str]]:
+        """Runs everything that is due, one run after the other. Returns type and subject of each."""
         before = len(self.created)
         self.settle()
         while self.table.status.active_run:
-            assert len(self.created) < before + 20, "the same work starts again and again"
+            assert len(self.created) < before + 20, "the same operation starts without end"
             self.finish()
             self.settle()
         return self.started[before:]
 
     def finish(self, type_: str | None = None, **result: Any) -> None:
-        """The active run succeeds."""
+        """Ends the active run with success."""
         run = self.active
         assert type_ is None or run.spec.type == type_, f"the active run is {run.spec.type}"
         self._end(run, Phase.SUCCEEDED, [true(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, "done")], None, result)
 
     def fail(self, class_: FailureClass, reason: Reason, message: str = "it went wrong", **result: Any) -> None:
-        """The active run fails."""
+        """Ends the active run with a failure."""
         findings = [false(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
         self._end(self.active, Phase.FAILED, findings, class_, result)
 
     def lose_result(self) -> None:
-        """Nobody knows how the active run ended."""
+        """Ends the active run with an unknown result."""
         reason, message = Reason.RESULT_UNKNOWN, "the snapshots in question have expired"
         findings = [unknown(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
         self._end(self.active, Phase.UNKNOWN, findings, FailureClass.RESULT_UNKNOWN, {})
 
-    def hold_up(self, reason: Reason, message: str) -> None:
-        """The active run's Pod cannot start until a human mends something."""
+    def block(self, reason: Reason, message: str) -> None:
+        """Blocks the start of the active run's Pod until a user fixes something."""
         findings = [unknown(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
         run = self.active
         self._replace(run, {"phase": Phase.LAUNCHING, "conditions": self._conditions(findings)})
 
-    def vanish(self, run: PaimonRun) -> None:
-        """The run is gone: deleted, its Pod stopped, its finalizer removed."""
+    def remove(self, run: PaimonRun) -> None:
+        """Removes a run whose Pod has ended and whose finalizer is removed."""
         self.runs.remove(run)
 
     def condition(self, type_: str) -> Condition:
@@ -170,8 +168,8 @@ class TableWorld:
         result: dict[str, Any],
     ) -> None:
         facts = {"after": MEASURE} if phase is Phase.SUCCEEDED else {}
-        told = type(run.status).model_validate(facts | result)
-        update = {name: getattr(told, name) for name in told.model_fields_set}
+        reported = type(run.status).model_validate(facts | result)
+        update = {name: getattr(reported, name) for name in reported.model_fields_set}
         update |= {"phase": phase, "completion_time": self.now, "failure_class": class_}
         self._replace(run, update | {"conditions": self._conditions(findings)})
 

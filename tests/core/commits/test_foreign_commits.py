@@ -37,7 +37,7 @@ class World(TableWorld):
         )
         self.settle()
         self.finish("Provision", created=False, seenSnapshot=812)
-        self.work_off()
+        self.run_due()
 
     def at_work(self) -> World:
         """The next scheduled run is under way."""

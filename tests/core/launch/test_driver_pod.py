@@ -1,4 +1,4 @@
-"""What is sent to the API server for a run, compared whole with golden files.
+"""The objects that are created for a run, compared with golden files.
 
 After a change that is meant: `UPDATE_GOLDEN=1 pytest tests/core/test_render.py` writes them anew; read the difference.
 """
@@ -158,7 +158,7 @@ def a_config_map(launch: Launch = LAUNCH, of: PaimonRun = COMPACT) -> dict[str, 
         ("config-map-provision", a_config_map(EVERYTHING, PROVISION)),
     ],
 )
-def test_what_is_rendered_is_what_the_golden_file_says(name: str, rendered: dict[str, Any]) -> None:
+def test_the_rendered_object_equals_the_golden_file(name: str, rendered: dict[str, Any]) -> None:
     file = GOLDEN / f"{name}.yaml"
     if os.environ.get("UPDATE_GOLDEN"):
         file.write_text(yaml.safe_dump(rendered, sort_keys=False, width=10_000, allow_unicode=True), encoding="utf-8")
@@ -171,7 +171,7 @@ def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
     assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
 
 
-def test_the_job_is_frozen() -> None:
+def test_the_config_map_of_the_job_is_immutable() -> None:
     assert a_config_map()["immutable"] is True
 
 
@@ -192,7 +192,7 @@ def test_an_attempt_changes_its_name_label_number_and_size_only() -> None:
     assert without_attempt(a_pod()) == without_attempt(a_pod(attempt=2, memory_mib=3072))
 
 
-def test_all_pods_of_a_table_have_one_host_name_where_the_metastore_records_it_with_locks() -> None:
+def test_all_pods_of_a_table_share_one_host_name_if_the_metastore_records_host_names_with_locks() -> None:
     def host(launch: Launch, of: PaimonRun, **attempt: int) -> str:
         return str(a_pod(replace(launch, table_host_name=True), of, **attempt)["spec"]["hostname"])
 
@@ -201,12 +201,12 @@ def test_all_pods_of_a_table_have_one_host_name_where_the_metastore_records_it_w
     assert "hostname" not in a_pod()["spec"]
 
 
-def test_the_service_accounts_token_is_not_mounted_whichever_account_it_is() -> None:
+def test_no_service_accounts_token_is_mounted() -> None:
     for launch in (LAUNCH, EVERYTHING):
         assert a_pod(launch)["spec"]["automountServiceAccountToken"] is False
 
 
-def test_only_a_driver_of_executors_has_a_token_for_as_long_as_it_may_live() -> None:
+def test_only_a_driver_with_executors_has_a_token_which_lasts_until_its_deadline() -> None:
     spec = a_pod(CLUSTER)["spec"]
     (projected,) = [volume["projected"] for volume in spec["volumes"] if "projected" in volume]
     assert spec["automountServiceAccountToken"] is False
@@ -214,7 +214,7 @@ def test_only_a_driver_of_executors_has_a_token_for_as_long_as_it_may_live() -> 
     assert not [volume for volume in a_pod()["spec"]["volumes"] if "projected" in volume]
 
 
-def test_the_config_map_says_what_executors_may_use_and_that_there_are_some() -> None:
+def test_the_config_map_lists_what_executors_may_use_and_marks_mode_cluster() -> None:
     body = config_map(COMPACT, CLUSTER, deadline_s=4500)
     assert body["data"]["executors-may-use"] == (
         "annotation/note configmap/private-ca deadline/4500 image/paimon-spark:paimon-1.4 "
@@ -227,30 +227,30 @@ def test_the_config_map_says_what_executors_may_use_and_that_there_are_some() ->
     assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
 
 
-def test_a_key_of_an_overlay_cannot_slip_in_what_executors_may_use() -> None:
-    """A catalog may be given keys that no Pod can have: a space would make two words of one."""
+def test_a_key_of_an_overlay_cannot_extend_what_executors_may_use() -> None:
+    """A catalog may have keys that no Pod can have: a space would separate two keys."""
     overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})
     words = config_map(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)["data"]["executors-may-use"].split()
     assert "secret/lake-keytab" in words
     assert "secret/bank" not in words
 
 
-def test_an_attempt_after_an_upgrade_makes_its_executors_from_its_own_image() -> None:
-    """Driver and executors must be of one Spark, so the policy takes the chart's images: the ConfigMap is frozen."""
+def test_executors_of_an_attempt_after_an_upgrade_use_its_image() -> None:
+    """Driver and executors must use one Spark. The ConfigMap is immutable, so the policy checks the chart's images."""
     pod = a_pod(replace(CLUSTER, image="paimon-spark:after"), attempt=2)
     (container,) = pod["spec"]["containers"]
     environment = {each["name"]: each.get("value") for each in container["env"]}
     assert environment["EXECUTOR_IMAGE"] == container["image"] == "paimon-spark:after"
 
 
-def test_an_overlay_adds_and_never_replaces() -> None:
+def test_an_overlay_adds_values_and_never_replaces_one() -> None:
     overlay = PodOverlay.model_validate({"labels": {"paimon-operator.dev/run": "another", "team": "shop"}})
     labels = a_pod(replace(LAUNCH, overlay=overlay))["metadata"]["labels"]
     assert labels == a_pod()["metadata"]["labels"] | {"team": "shop"}
 
 
-def test_executors_get_nothing_of_what_only_drivers_need() -> None:
-    """The metastore's password: they write files, and commit nothing."""
+def test_executors_get_nothing_that_only_drivers_need() -> None:
+    """Executors write files and commit nothing, so they need no password of the metastore."""
     secret = SecretKey(secret="lake-pg", key="username")
     login = Variable(name="METASTORE_USERNAME", secret_key=secret, driver_only=True)
     password = Mount(volume="metastore", source=ValueSource.SECRET, name="lake-pg", path="/etc/pg", driver_only=True)
@@ -265,13 +265,13 @@ def test_executors_get_nothing_of_what_only_drivers_need() -> None:
 
 
 @given(memory=st.integers(1024, 512 * 1024))
-def test_an_executor_s_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
+def test_the_heap_and_the_overhead_of_an_executor_add_up_to_its_container(memory: int) -> None:
     beside = EXECUTOR_MEMORY.overhead_mib(memory)
     assert beside >= max(384, int(memory * 0.2))
     assert memory - beside >= 512
 
 
-def test_credentials_are_references_and_nothing_else() -> None:
+def test_credentials_are_only_references_to_secrets() -> None:
     environment = {each["name"]: each for each in a_pod()["spec"]["containers"][0]["env"]}
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         assert set(environment[name]) == {"name", "valueFrom"}
@@ -279,7 +279,7 @@ def test_credentials_are_references_and_nothing_else() -> None:
 
 
 @given(memory=st.integers(1024, 512 * 1024))
-def test_heap_and_what_is_beside_it_fill_the_container(memory: int) -> None:
+def test_the_heap_and_the_overhead_of_a_driver_add_up_to_its_container(memory: int) -> None:
     beside = memory - DRIVER_MEMORY.heap_mib(memory)
     assert beside >= 512
     assert beside >= int(memory * 0.35)

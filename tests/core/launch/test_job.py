@@ -1,4 +1,4 @@
-"""The job document of each kind of run: whole documents, because the Spark side reads every field."""
+"""The job document of each type of run, compared as a whole, because the Spark side reads every field."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -69,7 +69,7 @@ def going(policy: str = "Delete", **spec: Any) -> PaimonTable:
     return builders.table("web-orders", metadata=deleted, deletionPolicy=policy, **spec)
 
 
-def test_provision() -> None:
+def test_the_job_of_a_provision() -> None:
     document = job(run(type="Provision"))
     assert document == HEAD | {
         "operation": "Provision",
@@ -94,7 +94,7 @@ def test_provision() -> None:
     }
 
 
-def test_write() -> None:
+def test_the_job_of_a_write() -> None:
     document = job(run(type="Write", write={"name": "import"}))
     assert document == HEAD | {
         "operation": "Write",
@@ -113,17 +113,17 @@ def test_write() -> None:
     }
 
 
-def test_a_write_once_without_a_path() -> None:
+def test_the_job_of_a_write_once_without_a_path() -> None:
     member = job(run(type="Write", write={"name": "seed"}))["write"]
     assert (member["once"], member.get("path", ""), member["ledger"].endswith("/seed/")) == (True, "", True)
 
 
-def test_compact() -> None:
+def test_the_job_of_a_minor_compaction() -> None:
     document = job(run(type="Compact", compact={"strategy": "Minor"}))
     assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
 
 
-def test_a_compaction_of_some_partitions_waits_for_none_of_them_to_be_idle() -> None:
+def test_the_job_of_a_compaction_of_named_partitions_has_no_idle_time() -> None:
     document = job(run(type="Compact", compact={"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}))
     assert document["compact"] == {"strategy": "Full", "partitions": [{"dt": "2026-11-22"}]}
 
@@ -131,7 +131,7 @@ def test_a_compaction_of_some_partitions_waits_for_none_of_them_to_be_idle() -> 
 @pytest.mark.parametrize(
     ("table", "remedy"), [(TABLE, "The table's are dt."), (builders.table("web-orders"), "The table has none")]
 )
-def test_a_compaction_by_what_is_no_partition_key_is_refused(table: PaimonTable, remedy: str) -> None:
+def test_a_compaction_by_a_column_that_is_no_partition_key_is_refused(table: PaimonTable, remedy: str) -> None:
     partitions = [*([{"dt": "a"}] if table is TABLE else []), {"note": "b"}]
     with pytest.raises(SpecError, match=r"'note' is no partition key") as error:
         job(run(type="Compact", compact={"strategy": "Full", "partitions": partitions}), table)
@@ -139,23 +139,23 @@ def test_a_compaction_by_what_is_no_partition_key_is_refused(table: PaimonTable,
     assert remedy in str(error.value)
 
 
-def test_expire_snapshots() -> None:
+def test_the_job_of_a_snapshot_expiry() -> None:
     document = job(run(type="ExpireSnapshots"))
     assert document["expireSnapshots"] == {"timeRetained": "1 d", "numRetainedMin": 10}
 
 
-def test_drop() -> None:
+def test_the_job_of_a_drop() -> None:
     document = job(run(type="Drop"), going())
     assert document == HEAD | {"operation": "Drop", "drop": {}}
 
 
 @pytest.mark.parametrize("table", [TABLE, going("Retain")], ids=["not deleted", "deleted, to be retained"])
-def test_nothing_is_dropped_that_its_manifest_does_not_ask_to_drop(table: PaimonTable) -> None:
+def test_a_drop_is_refused_unless_the_table_is_being_deleted_with_policy_delete(table: PaimonTable) -> None:
     with pytest.raises(SpecError, match="only while its PaimonTable is being deleted with deletionPolicy Delete"):
         job(run(type="Drop"), table)
 
 
-def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
+def test_a_missing_endpoint_is_left_to_the_client() -> None:
     s3 = {"region": "eu-central-1", "credentialsSecretRef": {"name": "x"}}
     document = job(run(type="ExpireSnapshots"), catalog=builders.catalog(storage={"s3": s3}))
     assert document["catalog"]["options"] == {"s3.endpoint.region": "eu-central-1"}
@@ -165,7 +165,7 @@ def test_an_endpoint_that_is_not_said_is_left_to_the_client() -> None:
 JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "lake-pg"}}}
 
 
-def test_a_jdbc_metastore_is_an_address_in_the_job_and_its_secret_a_file_of_the_driver() -> None:
+def test_a_jdbc_metastore_adds_its_uri_to_the_job_and_its_secret_to_the_driver_as_files() -> None:
     catalog = builders.catalog(metastore=JDBC)
     document = job(run(type="Drop"), going(), catalog)
     assert document["catalog"]["metastore"] == "jdbc"
@@ -184,7 +184,7 @@ def test_a_jdbc_metastore_is_an_address_in_the_job_and_its_secret_a_file_of_the_
     assert mount.driver_only
 
 
-def test_a_hive_metastore_is_an_address_in_the_job_and_nothing_else() -> None:
+def test_a_hive_metastore_adds_only_its_uri_to_the_job() -> None:
     catalog = builders.catalog(metastore={"type": "Hive", "hive": {"uri": "thrift://hms:9083"}})
     document = job(run(type="Drop"), going(), catalog)
     assert document["catalog"]["metastore"] == "hive"
@@ -194,7 +194,7 @@ def test_a_hive_metastore_is_an_address_in_the_job_and_nothing_else() -> None:
     assert (way.mounts, way.variables) == (without.mounts, without.variables)
 
 
-def test_no_word_of_the_secret_is_in_any_job() -> None:
+def test_no_job_names_the_secret() -> None:
     documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots")]
     assert "lake-s3" not in str(documents)
     assert "AWS" not in str(documents)
@@ -214,7 +214,7 @@ def decided(**trigger: Any) -> dict[str, Any]:
     return {"trigger": {"type": "Spec", **trigger}}
 
 
-def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
+def test_a_run_of_the_current_manifest_is_launched() -> None:
     context = builders.context(TABLE)
     assert job(run(type="Provision", **decided(specHash=context.wanted_hash)))["provision"]
 
@@ -222,12 +222,12 @@ def test_a_run_that_was_decided_for_this_manifest_is_launched() -> None:
 @pytest.mark.parametrize(
     "spec", [{"type": "Provision"}, {"type": "Write", "write": {"name": "seed"}}], ids=["the table", "a write's source"]
 )
-def test_a_run_whose_manifest_was_edited_in_between_is_not_launched(spec: dict[str, Any]) -> None:
+def test_a_run_of_an_edited_manifest_is_not_launched(spec: dict[str, Any]) -> None:
     with pytest.raises(RunEnvironmentError, match="edited after this run was decided"):
         job(run(**spec, **decided(specHash="0123456789abcdef")))
 
 
-def test_a_write_that_was_removed_is_not_launched() -> None:
+def test_a_write_that_is_no_longer_in_the_manifest_is_not_launched() -> None:
     with pytest.raises(SpecError) as error:
         job(run(type="Write", write={"name": "gone"}))
     assert (error.value.field, error.value.reason) == ("spec.writes", Reason.WRITE_NOT_FOUND)
@@ -239,13 +239,13 @@ def test_a_users_minor_compaction_on_an_engine_without_it_is_refused() -> None:
         job(run(type="Compact", compact={"strategy": "Minor"}), table, builders.catalog(engine="paimon-0.9"))
 
 
-def test_a_manifest_that_became_wrong_is_not_launched_but_can_still_be_dropped() -> None:
+def test_an_invalid_manifest_is_not_launched_and_can_be_dropped() -> None:
     wrong = going(timeZone="Mars/Base")
     with pytest.raises(SpecError, match="Mars/Base"):
         job(run(type="Provision"), wrong)
     assert job(run(type="Drop"), wrong)["drop"] == {}
 
 
-def test_a_wrong_catalog_launches_nothing() -> None:
+def test_an_invalid_catalog_launches_nothing() -> None:
     with pytest.raises(SpecError, match=r"paimon-7\.3"):
         job(run(type="Drop"), catalog=builders.catalog(engine="paimon-7.3"))

@@ -1,4 +1,4 @@
-"""From the kind of metastore to the Launch: only a metastore that records host names with its locks gets them."""
+"""The Launch for each type of metastore: only one that records host names with its locks gets a host name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run's work is done, and why: the mode that holds, and in mode Auto the size of the work."""
+"""The effective mode of a run and its reason. In mode Auto it depends on the size of the input."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -56,11 +56,13 @@ def decided(
         ("a write that has never loaded, beside one that loads much", IMPORT, a_table(other=20 * MILLION), "Local"),
     ],
 )  # fmt: skip
-def test_auto_goes_by_the_size_of_the_work(sentence: str, spec: dict[str, Any], table: PaimonTable, mode: str) -> None:
+def test_auto_selects_the_mode_by_the_size_of_the_input(
+    sentence: str, spec: dict[str, Any], table: PaimonTable, mode: str
+) -> None:
     assert decided(a_run(**spec), table).mode == mode, sentence
 
 
-def test_auto_says_what_it_went_by() -> None:
+def test_auto_reports_the_size_that_it_used() -> None:
     said = decided(a_run(**FULL), a_table(20 * MILLION, 5)).message
     assert said == (
         "mode Auto (Catalog): the table had 20000000 rows and 5 bytes, "
@@ -73,25 +75,25 @@ def test_auto_says_what_it_went_by() -> None:
 
 @pytest.mark.parametrize("mode", SparkMode)
 @pytest.mark.parametrize("type_", ["Provision", "ExpireSnapshots", "Drop"])
-def test_work_on_metadata_is_local_whatever_is_asked_for(mode: SparkMode, type_: str) -> None:
+def test_operations_on_metadata_are_always_local(mode: SparkMode, type_: str) -> None:
     found = decided(a_run(type=type_, compact=None), a_table(100 * MILLION), mode)
     assert (found.mode, found.message) == ("Local", f"{type_} has no work for executors")
 
 
 @pytest.mark.parametrize("mode", [SparkMode.LOCAL, SparkMode.CLUSTER])
-def test_a_mode_that_is_asked_for_holds_for_any_size(mode: SparkMode) -> None:
+def test_an_explicit_mode_applies_to_any_size(mode: SparkMode) -> None:
     assert {decided(a_run(**FULL), a_table(rows), mode).mode for rows in (1, 100 * MILLION)} == {mode}
 
 
-def test_a_run_that_has_begun_keeps_its_mode() -> None:
+def test_a_run_with_an_attempt_keeps_its_mode() -> None:
     begun = a_run(**FULL, status={"spark": {"mode": "Local", "message": "small"}})
     assert decided(begun, a_table(100 * MILLION)).mode == "Local"
     assert decided(begun, a_table(), SparkMode.CLUSTER).message == "small"
 
 
 @pytest.mark.parametrize("mode", ["Auto", "Cluster"])
-def test_a_storage_that_goes_by_accounts_has_no_executors_of_accounts_that_it_does_not_know(mode: str) -> None:
-    """They would be refused, or work as their node."""
+def test_storage_with_pod_identity_has_no_executors_under_an_unknown_account(mode: str) -> None:
+    """The storage would refuse them or accept them as their node."""
     found = decided(a_run(**FULL), a_table(100 * MILLION), SparkMode(mode), accounts_unknown=True)
     assert found.mode == "Local"
     assert found.message == (
@@ -104,8 +106,8 @@ def test_a_storage_that_goes_by_accounts_has_no_executors_of_accounts_that_it_do
     ("name", "mode"),
     [("o" * 60, "Cluster"), ("o" * 61, "Local"), ("o" * 62, "Local"), ("orders.compact", "Local")],
 )
-def test_a_run_whose_pods_have_not_its_name_makes_no_executors(name: str, mode: str) -> None:
-    """The admission policy could not tell whose executors they are, of the 21st attempt no less than of the first."""
+def test_a_run_whose_pods_have_another_name_has_no_executors(name: str, mode: str) -> None:
+    """The admission policy could not match such executors to their run, in any attempt."""
     found = decided(a_run(name, **FULL), a_table(), SparkMode.CLUSTER)
     assert (found.mode, "name" in found.message) == (mode, mode == "Local")
 

@@ -1,4 +1,4 @@
-"""Executors never outlive their driver, and no attempt begins beside those of an earlier one."""
+"""Executors are deleted after their driver, and no attempt starts beside those of an earlier attempt."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def with_executors() -> Story:
 
 
 def killed(story: Story) -> Story:
-    """The driver is killed, which is stored, and its Pod let go."""
+    """Ends the driver by a signal. The end is stored and the Pod released."""
     story.reconcile(pods.ended(137, reason="Error"))
     story.reconcile(pods.ended(137, reason="Error"))
     return story
@@ -72,7 +72,7 @@ PLAN = {"executors": an_account("paimon-spark"), "variables": a_variable("lake-s
 
 
 def failed_once(*, known: bool = True) -> Story:
-    """With executors; `known`: whether the operator that began it has written down what they were given."""
+    """A run with executors. `known`: whether its operator has stored the hash of what they get."""
     story = Story()
     story.plan, story.execution = PLAN, RunSpark(mode=SparkMode.CLUSTER, message="asked for")
     running_story(launched_story(story))
@@ -98,10 +98,8 @@ EDITS: list[tuple[str, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("edit", "goes_on"), [case[1:] for case in EDITS], ids=[case[0] for case in EDITS])
-def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
-    edit: dict[str, Any], *, goes_on: bool
-) -> None:
-    """Their Pod is written once: the next driver and its executors would not understand each other."""
+def test_an_edit_of_what_executors_get_ends_the_run(edit: dict[str, Any], *, goes_on: bool) -> None:
+    """The executor template is immutable, so the next driver and its executors would differ."""
     story = failed_once()
     story.plan = PLAN | edit
     assert bool(created(story.reconcile(pods.ended(137), later=MINUTES))) is goes_on
@@ -112,13 +110,13 @@ def test_after_an_edit_of_what_executors_are_given_there_is_no_other_attempt(
         )
 
 
-def test_a_run_that_an_older_operator_has_begun_goes_on_after_an_edit() -> None:
+def test_a_run_of_an_older_operator_continues_after_an_edit() -> None:
     story = failed_once(known=False)
     story.plan = PLAN | {"variables": a_variable("other")}
     assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137), later=MINUTES))
 
 
-def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
+def test_an_edit_does_not_affect_a_run_without_executors() -> None:
     story = Story()
     story.plan = {"variables": a_variable("lake-s3")}
     story.execution = RunSpark(mode=SparkMode.LOCAL, message="small")
@@ -128,7 +126,7 @@ def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
     assert story.run.status.spark == story.execution
 
 
-def test_executors_of_a_killed_driver_are_deleted_and_waited_for() -> None:
+def test_executors_of_a_killed_driver_are_deleted_before_the_next_attempt() -> None:
     story = killed(with_executors())
     story.executors = executors()
     assert deleted(story.reconcile(pods.ended(137), later=MINUTES)) == LEFT
@@ -143,7 +141,7 @@ def test_executors_of_a_killed_driver_are_deleted_and_waited_for() -> None:
     assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
 
 
-def test_executors_that_have_ended_are_removed_and_not_waited_for() -> None:
+def test_ended_executors_are_deleted_and_do_not_delay_the_next_attempt() -> None:
     story = killed(with_executors())
     story.executors = executors(**ENDED)
     assert deleted(story.reconcile(pods.ended(137), later=MINUTES)) == LEFT
@@ -151,7 +149,7 @@ def test_executors_that_have_ended_are_removed_and_not_waited_for() -> None:
     assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
 
 
-def test_a_run_that_is_over_goes_only_without_executors() -> None:
+def test_a_finished_run_keeps_its_finalizer_until_its_executors_are_deleted() -> None:
     story = with_executors()
     story.reconcile(pods.ended(0, pods.result(story.run)))
     story.executors = executors()
@@ -163,7 +161,7 @@ def test_a_run_that_is_over_goes_only_without_executors() -> None:
     assert story.reconcile(pods.ended(0)).finalizer == "remove"
 
 
-def test_a_cancelled_run_goes_only_without_executors() -> None:
+def test_a_cancelled_run_keeps_its_finalizer_until_its_executors_are_deleted() -> None:
     story = with_executors()
     story.cancel()
     story.reconcile(pods.running())
@@ -175,7 +173,7 @@ def test_a_cancelled_run_goes_only_without_executors() -> None:
     assert story.reconcile(NO_POD).finalizer == "remove"
 
 
-def test_an_executor_on_a_node_that_is_given_up_is_waited_for_until_its_own_deadline() -> None:
+def test_an_executor_on_a_removed_node_blocks_until_its_own_deadline() -> None:
     story = killed(with_executors())
     lost = pods.collected(pods.executor(1, of=DRIVER)["status"])
     story.executors = (read_pod(pods.executor(1, of=DRIVER, deleting=True, **lost)),)
@@ -189,7 +187,7 @@ FORCED = f"kubectl delete pod {DRIVER}-exec-1 {DRIVER}-exec-2 -n shop --force --
 
 
 def on_a_dead_node(story: Story) -> Story:
-    """Its driver is gone; its executors were asked to go, and nothing was heard of them for a minute."""
+    """The driver has ended. Its executors are terminating, without a report for a minute."""
     story.executors = executors(deleting=True)
     story.now = SILENT_FROM
     return story
@@ -207,14 +205,14 @@ def test_the_next_attempt_waits_for_executors_on_an_unreachable_node_and_reports
         f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be running there. "
         "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
     )
-    assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"
+    assert story.message().endswith(FORCED), "executors have no finalizer"
     assert event_reasons(story.reconcile(pods.ended(137), later=MINUTES)) == []
     story.executors = GONE
     assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
 
 
-def test_an_executor_that_was_deleted_just_now_is_not_unreachable() -> None:
+def test_a_recently_deleted_executor_is_not_unreachable() -> None:
     story = on_a_dead_node(killed(with_executors()))
     story.now = SILENT_FROM - timedelta(seconds=1)
     story.reconcile(pods.ended(137))
@@ -238,7 +236,7 @@ def test_a_cancelled_run_reports_its_executors_and_that_their_node_is_unreachabl
 
 @pytest.mark.parametrize("cancelled", [False, True])
 def test_a_finished_run_reports_the_unreachable_node_of_its_executors_by_one_event(*, cancelled: bool) -> None:
-    """Its status is final, and nothing else remembers that it was told."""
+    """The status is final, so only the Event records the report."""
     story = with_executors()
     story.reconcile(pods.ended(0, pods.result(story.run)))
     if cancelled:
@@ -256,7 +254,7 @@ def test_a_finished_run_reports_the_unreachable_node_of_its_executors_by_one_eve
     assert story.run.status == final
 
 
-def test_another_run_waits_for_an_executor_on_an_unreachable_node_and_does_not_call_it_a_driver() -> None:
+def test_another_run_waits_for_an_executor_on_an_unreachable_node_and_reports_it_as_an_executor() -> None:
     story = Story()
     story.others = executors(of="orders-compact-0c0ffee0-1", deleting=True)
     launched_story(story)
@@ -267,7 +265,7 @@ def test_another_run_waits_for_an_executor_on_an_unreachable_node_and_does_not_c
 
 
 @pytest.mark.parametrize(("status", "made"), [({}, False), (ENDED, True)])
-def test_a_run_does_not_begin_beside_executors_of_another_one(status: dict[str, Any], made: bool) -> None:
+def test_a_run_starts_no_attempt_while_executors_of_another_run_exist(status: dict[str, Any], made: bool) -> None:
     story = Story()
     story.others = executors(of="orders-compact-0c0ffee0-1", **status)
     assert bool(created(launched_story(story).reconcile(NO_POD))) is made

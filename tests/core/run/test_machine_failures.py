@@ -1,4 +1,4 @@
-"""What becomes of a run whose attempt failed: another attempt, the end, or nobody knows."""
+"""The state machine after a failed attempt: another attempt, a failure, or an unknown result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_some_failures_end_the_run_at_once(status: Json, phase: Phase, failure_c
     [pods.ended(10), pods.ended(30), pods.ended(1), pods.ended(137), pods.evicted(), pods.ended(0), NO_POD],
     ids=["conflict", "infrastructure", "crash", "out of memory", "evicted", "no result", "lost"],
 )
-def test_other_failures_are_tried_again_after_a_while_until_the_limit(status: Json | None) -> None:
+def test_other_failures_are_retried_after_a_delay_until_the_limit(status: Json | None) -> None:
     story = running_story(Story(backoffLimit=1))
     first = story.reconcile(status)
     assert (story.run.status.phase, created(first)) == (Phase.PENDING, [])
@@ -62,7 +62,7 @@ def test_other_failures_are_tried_again_after_a_while_until_the_limit(status: Js
     assert "2 attempts failed, the last one: " in story.message()
 
 
-def test_a_run_that_may_not_be_tried_again_fails_at_its_first_failure() -> None:
+def test_a_run_without_retries_fails_at_its_first_failure() -> None:
     story = running_story(Story(backoffLimit=0))
     story.reconcile(pods.ended(1, "boom"))
     assert story.run.status.phase is Phase.FAILED
@@ -76,7 +76,7 @@ def test_the_tables_limit_applies_to_a_run_without_one() -> None:
     assert story.run.status.phase is Phase.FAILED
 
 
-def test_an_attempt_after_out_of_memory_gets_half_as_much_again_up_to_four_times() -> None:
+def test_an_attempt_after_out_of_memory_gets_half_as_much_memory_more_up_to_four_times() -> None:
     story = running_story(Story(backoffLimit=9, activeDeadline="1d"))
     for _ in range(9):
         story.reconcile(pods.ended(137, reason="OOMKilled"))
@@ -95,7 +95,7 @@ def test_more_memory_is_kept_when_a_later_attempt_fails_otherwise() -> None:
     assert [attempt.memory for attempt in story.run.status.attempts] == ["2048Mi", "3072Mi", "3072Mi"]
 
 
-def test_a_write_that_ended_well_without_a_result_is_unknown_when_no_attempt_is_left() -> None:
+def test_a_write_with_exit_code_0_and_no_result_is_unknown_when_no_attempt_is_left() -> None:
     story = running_story(write_story(backoffLimit=1))
     story.reconcile(pods.ended(0))
     story.reconcile(NO_POD, later=MINUTES)
@@ -115,7 +115,7 @@ def test_a_write_whose_next_attempt_found_the_lost_commit_has_succeeded() -> Non
     assert story.message() == "7 rows of 2 files were loaded by an earlier attempt"
 
 
-def test_the_next_attempt_waits_for_a_pod_that_came_back_from_the_dead() -> None:
+def test_the_next_attempt_waits_for_a_lost_pod_that_appears_again() -> None:
     story = running_story()
     story.reconcile(NO_POD)
     ghost = story.reconcile(pods.running(), later=60 * MINUTES)
@@ -143,7 +143,7 @@ def test_the_next_attempt_waits_for_a_pod_that_came_back_from_the_dead() -> None
         ),
     ],
 )
-def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
+def test_a_run_whose_job_cannot_be_built_fails_without_a_pod(
     error: Exception, failure_class: FailureClass, reason: str, field: str | None
 ) -> None:
     story = Story()
@@ -161,7 +161,7 @@ def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
 
 
 def test_a_run_whose_catalog_changed_its_engine_between_attempts_ends_as_spec_changed() -> None:
-    """Its ConfigMap is the first attempt's for good: the other engine's image would refuse that job."""
+    """The ConfigMap of the first attempt is immutable. The image of the other engine would refuse its job."""
     story = running_story()
     story.reconcile(pods.ended(30))
     story.engine = "paimon-0.9"
@@ -184,7 +184,7 @@ def test_a_failed_run_reports_the_drivers_error() -> None:
     assert story.condition(ConditionType.SUCCEEDED) == "False TableDiffers"
 
 
-def test_a_node_whose_clock_is_ahead_makes_no_negative_cost() -> None:
+def test_the_cost_is_not_negative_when_the_clock_of_the_node_is_ahead() -> None:
     story = launched_story(Story(backoffLimit=0))
     story.reconcile(pods.running(started=story.now + MINUTES))
     story.reconcile(NO_POD, later=timedelta(seconds=30))

@@ -1,4 +1,4 @@
-"""Runs that users make: what they wait for, what their result counts for, and how long they stay."""
+"""Runs that users create: what they wait for, what their result affects, and when they are deleted."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DAILY = {
 
 
 def ready(**spec: Any) -> TableWorld:
-    """With nothing due."""
+    """A Ready table with nothing due."""
     seen = TableWorld(table=builders.table(compaction=EVERY_NIGHT, schema=DAILY, **spec)).ready()
-    seen.work_off()
+    seen.run_due()
     return seen
 
 
@@ -36,7 +36,7 @@ def ready(**spec: Any) -> TableWorld:
 
 
 @pytest.mark.parametrize("edit", [{"suspend": True}, {"timeZone": "Mars/Base"}], ids=["suspended", "stalled"])
-def test_a_table_at_which_nothing_starts_starts_no_run_of_a_user(edit: dict[str, Any]) -> None:
+def test_a_suspended_or_stalled_table_starts_no_run_of_a_user(edit: dict[str, Any]) -> None:
     seen = ready()
     seen.edit(**edit)
     seen.runs.append(builders.run("by-hand", table=seen.table))
@@ -44,7 +44,7 @@ def test_a_table_at_which_nothing_starts_starts_no_run_of_a_user(edit: dict[str,
     assert seen.table.status.active_run is None
 
 
-def test_a_table_that_is_deleted_goes_without_waiting_for_runs_that_have_not_begun() -> None:
+def test_a_deleted_table_does_not_wait_for_runs_without_an_attempt() -> None:
     seen = ready()
     seen.runs.append(builders.run("by-hand", table=seen.table))
     seen.delete()
@@ -52,7 +52,7 @@ def test_a_table_that_is_deleted_goes_without_waiting_for_runs_that_have_not_beg
     assert (decision.finalizer, decision.actions) == ("remove", ())
 
 
-def test_its_turn_comes_by_age_among_users_runs_and_due_work() -> None:
+def test_users_runs_and_due_operations_start_by_age() -> None:
     seen = ready()
     asked = [builders.run(name, table=seen.table, metadata=_made(seen, hours)) for name, hours in [("b", 2), ("a", 1)]]
     seen.runs += asked
@@ -66,7 +66,7 @@ def test_its_turn_comes_by_age_among_users_runs_and_due_work() -> None:
     assert {seen.started[-1][0], seen.started[-2][0]} == {"Compact", "ExpireSnapshots"}, "the ticks came due later"
 
 
-def test_deleted_before_its_turn_it_never_starts() -> None:
+def test_a_run_that_is_deleted_before_its_turn_never_starts() -> None:
     seen = ready()
     seen.runs.append(builders.run("by-hand", table=seen.table, metadata={"deletionTimestamp": builders.NOW}))
     assert status_of(seen.settle()).active_run is None
@@ -79,7 +79,7 @@ def test_the_trigger_in_the_status_is_the_user(asked: dict[str, Any]) -> None:
     assert story.run.status.reason.trigger is RunTrigger.USER
 
 
-def test_its_own_deadline_and_attempts_count() -> None:
+def test_the_deadline_and_the_attempts_of_a_users_run_apply() -> None:
     story = running_story(Story(**BY_HAND, activeDeadline="90s", backoffLimit=0))
     assert deleted(story.reconcile(pods.running(), later=timedelta(seconds=90))) != []
     story = running_story(Story(**BY_HAND, backoffLimit=0))
@@ -90,12 +90,12 @@ def test_its_own_deadline_and_attempts_count() -> None:
 # What its result counts for
 
 
-def test_a_compaction_of_some_partitions_answers_no_schedule_and_clears_no_failure() -> None:
+def test_a_compaction_of_named_partitions_answers_no_schedule_and_clears_no_failure() -> None:
     seen = ready()
     seen.wait(days=1)
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
-    seen.work_off()
+    seen.run_due()
     before = seen.table.status.compaction
     assert before is not None
     assert before.failure is not None
@@ -116,7 +116,7 @@ def test_a_compaction_of_the_whole_table_clears_the_failure() -> None:
     seen.wait(days=1)
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
-    seen.work_off()
+    seen.run_due()
     seen.runs.append(builders.run("by-hand", table=seen.table))
     seen.reconcile()
     seen.finish("Compact")
@@ -136,7 +136,7 @@ def ended(story: Story, status: pods.Json) -> Story:
     return story
 
 
-def test_a_finished_run_is_deleted_when_its_time_has_passed() -> None:
+def test_a_finished_run_is_deleted_after_its_ttl() -> None:
     story = Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0)
     running_story(story).reconcile(pods.ended(0, pods.result(story.run)))
     letting_go = story.reconcile(NO_POD)
@@ -146,34 +146,34 @@ def test_a_finished_run_is_deleted_when_its_time_has_passed() -> None:
     assert deleted(story.reconcile(NO_POD)) == [story.run.metadata.uid]
 
 
-def test_until_then_it_stays_and_is_requeued_in_time() -> None:
+def test_a_finished_run_is_kept_and_requeued_until_its_ttl_has_passed() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0), pods.ended(137))
     assert story.run.status.phase is Phase.FAILED
     decision = story.reconcile(NO_POD, later=timedelta(minutes=20))
     assert (decision.actions, decision.requeue_after) == ((), timedelta(minutes=40))
-    assert _goes(story.reconcile(NO_POD, later=timedelta(minutes=40)), story)
+    assert _is_deleted(story.reconcile(NO_POD, later=timedelta(minutes=40)), story)
 
 
 @pytest.mark.parametrize(
     ("spec", "status"),
     [
-        pytest.param({}, pods.ended(137), id="nobody said how long"),
-        pytest.param({"ttlAfterFinished": "1s"}, pods.ended(40), id="unknown: it waits for its reader"),
+        pytest.param({}, pods.ended(137), id="no ttl"),
+        pytest.param({"ttlAfterFinished": "1s"}, pods.ended(40), id="unknown result"),
     ],
 )
-def test_these_stay(spec: dict[str, Any], status: pods.Json) -> None:
+def test_runs_without_a_ttl_and_runs_with_an_unknown_result_are_kept(spec: dict[str, Any], status: pods.Json) -> None:
     story = ended(Story(**BY_HAND, backoffLimit=0, **spec), status)
     decision = story.reconcile(NO_POD, later=timedelta(days=99))
     assert (decision.actions, decision.requeue_after) == ((), None)
 
 
-def test_a_run_whose_table_is_gone_goes_too() -> None:
+def test_a_finished_run_of_a_missing_table_is_deleted_after_its_ttl() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1s", backoffLimit=0), pods.ended(137))
     story.table = None
-    assert _goes(story.reconcile(NO_POD, later=timedelta(seconds=1)), story)
+    assert _is_deleted(story.reconcile(NO_POD, later=timedelta(seconds=1)), story)
 
 
-def _goes(decision: Decision[Any], story: Story) -> bool:
+def _is_deleted(decision: Decision[Any], story: Story) -> bool:
     return deleted(decision) == [story.run.metadata.uid]
 
 

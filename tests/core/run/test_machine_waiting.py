@@ -1,4 +1,4 @@
-"""A Pod that has not started, and a Pod that runs too long."""
+"""The state machine while a Pod is pending, and when it runs too long."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.support.run_story import (
     running_story,
 )
 
-# A Pod that waits
+# Pending Pods
 
 
-def test_a_pod_that_waits_names_what_it_mounts() -> None:
-    """A missing ConfigMap shows in no field of a Pod, so all are named; the run's own is always there."""
+def test_a_pending_pod_reports_what_it_mounts() -> None:
+    """No field of a Pod reports a missing ConfigMap, so all are named but the run's own, which always exists."""
     story = launched_story()
     volumes = [
         {"name": "job", "configMap": {"name": "the-runs-own"}},
@@ -73,7 +73,7 @@ def test_a_pending_pod_reports_what_it_waits_for_and_costs_no_attempt(status: Js
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.LAUNCHING, 1)
 
 
-def test_a_kubelet_that_backs_off_from_an_image_does_not_hide_the_cause() -> None:
+def test_the_back_off_of_an_image_pull_does_not_hide_its_cause() -> None:
     story = launched_story()
     story.reconcile(pods.waiting("ErrImagePull", "401 Unauthorized"))
     before = story.run.status
@@ -81,7 +81,7 @@ def test_a_kubelet_that_backs_off_from_an_image_does_not_hide_the_cause() -> Non
     assert story.run.status == before
 
 
-def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
+def test_the_same_attempt_continues_once_the_secret_exists() -> None:
     story = launched_story()
     story.reconcile(pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'))
     decision = story.reconcile(pods.running(), later=MINUTES)
@@ -97,7 +97,9 @@ def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
         (pods.waiting(), "PodNotStarted"),
     ],
 )
-def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundings(status: Json, reason: str) -> None:
+def test_a_pod_that_is_pending_too_long_is_deleted_and_the_run_fails_by_its_environment(
+    status: Json, reason: str
+) -> None:
     story = launched_story()
     stop = story.reconcile(status, later=10 * MINUTES)
     assert deleted(stop) == [f"uid-of-{RUN_NAME}-1"]
@@ -111,7 +113,7 @@ def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundi
     assert len(story.run.status.attempts) == 1
 
 
-def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
+def test_a_pod_that_is_unschedulable_too_long_is_deleted_and_its_attempt_ends() -> None:
     story = launched_story()
     assert deleted(story.reconcile(pods.unschedulable(), later=10 * MINUTES)) == [POD_UID]
     story.reconcile(pods.unschedulable(), deleting=True)
@@ -131,7 +133,7 @@ def test_the_deadline_counts_from_the_start_of_the_container() -> None:
     assert deleted(story.reconcile(late, later=timedelta(seconds=30))) == [f"uid-of-{RUN_NAME}-1"]
 
 
-def test_a_run_over_its_deadline_fails_once_its_pod_is_gone_and_is_not_tried_again() -> None:
+def test_a_run_over_its_deadline_fails_once_its_pod_has_ended_and_is_not_retried() -> None:
     story = running_story()
     story.reconcile(pods.running(), later=60 * MINUTES)
     assert (story.attempt.state, story.run.status.phase) == (AttemptState.STOPPING, Phase.RUNNING)
@@ -150,9 +152,7 @@ def test_a_run_over_its_deadline_fails_once_its_pod_is_gone_and_is_not_tried_aga
         (pods.ended(40), Phase.UNKNOWN, "ResultUnknown"),
     ],
 )
-def test_how_a_stopped_pod_ended_matters_only_if_it_forbids_a_repetition(
-    status: Json, phase: Phase, reason: str
-) -> None:
+def test_the_result_of_a_stopped_pod_counts_only_if_it_forbids_a_retry(status: Json, phase: Phase, reason: str) -> None:
     story = running_story()
     story.reconcile(pods.running(), later=60 * MINUTES)
     story.reconcile(status, deleting=True)
@@ -166,7 +166,7 @@ def test_a_driver_that_finished_just_before_it_was_stopped_has_succeeded() -> No
     assert (story.run.status.phase, story.attempt.failure_class) == (Phase.SUCCEEDED, None)
 
 
-def test_the_deadlines_of_kubelet_and_container_are_later_than_ours_whatever_the_pod_waited() -> None:
+def test_the_deadlines_of_kubelet_and_container_are_later_than_the_runs_own() -> None:
     pod = next(
         each
         for each in Story(activeDeadline="90s").reconcile().actions

@@ -59,7 +59,7 @@ REPORTED = [
 
 
 @pytest.mark.parametrize(("exit_code", "class_", "reason", "expected"), REPORTED)
-def test_the_driver_reports_its_class_by_exit_code_and_its_words_by_the_result(
+def test_the_exit_code_gives_the_failure_class_and_the_result_gives_the_message(
     exit_code: int, class_: str, reason: str, expected: FailureClass
 ) -> None:
     message = pods.error(RUN, class_, reason, "column x is missing.", field="spec.schema", remedy="add it.")
@@ -149,7 +149,7 @@ INFRASTRUCTURE = FailureClass.INFRASTRUCTURE
         (pods.ended(1, pods.result(OTHER)), {}, INFRASTRUCTURE, "DriverFailed", "exit code 1"),
     ],
 )
-def test_an_end_without_a_word_from_the_driver(
+def test_an_end_without_a_result_of_the_driver(
     status: pods.Json, how: dict[str, Any], failure_class: FailureClass, reason: str, words: str
 ) -> None:
     found = failure(status, **how)
@@ -173,7 +173,7 @@ def test_only_the_end_of_a_long_log_is_reported() -> None:
     assert len(found.message) < 600
 
 
-def test_a_pod_whose_node_never_spoke_is_lost() -> None:
+def test_a_pod_without_a_report_of_its_node_is_lost() -> None:
     found = abandoned("orders-compact-1-1")
     assert (found.failure_class, found.reason) == (INFRASTRUCTURE, Reason.POD_LOST)
     assert found.message == "the node of pod orders-compact-1-1 never reported how it ended"

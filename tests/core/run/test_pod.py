@@ -14,7 +14,7 @@ from tests.support.builders import run, table
 RUN = run("orders-compact-1", table=table())
 
 
-def test_a_pod_that_was_just_made_has_no_status_to_speak_of() -> None:
+def test_a_new_pod_has_not_started() -> None:
     body = pods.pod(RUN)
     del body["status"]
     seen = read_pod(body)
@@ -63,12 +63,12 @@ def test_a_container_that_never_ran_has_no_start() -> None:
     assert pods.observed(RUN, status=status).container.started is None
 
 
-def test_a_node_that_does_not_answer_shows_as_phase_unknown_which_is_no_end() -> None:
+def test_the_phase_unknown_of_a_pod_on_an_unreachable_node_is_no_end() -> None:
     seen = pods.observed(RUN, status=pods.running() | {"phase": "Unknown", "reason": "NodeLost"})
     assert (seen.phase, seen.ended, seen.reason) == (PodPhase.UNKNOWN, False, "NodeLost")
 
 
-def test_who_pushed_a_pod_off_its_node_is_read_from_its_condition() -> None:
+def test_the_cause_of_a_disruption_is_read_from_the_pods_condition() -> None:
     assert pods.observed(RUN, status=pods.disrupted(143)).disruption == "Eviction API: evicting"
 
 
@@ -134,7 +134,7 @@ def test_a_pod_on_an_unreachable_node_is_expired_once_its_kubelets_deadline_has_
     assert seen.stopped_or_expired(AFTER_ITS_DEADLINE)
 
 
-def test_a_running_pod_is_never_settled_by_time_alone_because_its_kubelet_may_speak() -> None:
+def test_a_running_pod_never_ends_by_time_alone() -> None:
     assert not pods.observed(RUN, status=pods.running()).stopped_or_expired(AFTER_ITS_DEADLINE + timedelta(days=1))
 
 
@@ -147,7 +147,7 @@ def test_a_driver_that_exited_by_itself_has_ended_before_its_pods_phase_changes(
 
 
 @pytest.mark.parametrize("code", [1, 3, 137, 143])
-def test_who_ended_a_driver_is_known_with_its_pods_phase_only(code: int) -> None:
+def test_the_cause_of_a_drivers_end_is_known_only_from_its_pods_phase(code: int) -> None:
     """Evicted, out of time, out of memory: all may be 137."""
     last_seen = pods.ended(code) | {"phase": "Running"}
     assert not pods.observed(RUN, status=last_seen).ended
@@ -169,12 +169,12 @@ def test_who_ended_a_driver_is_known_with_its_pods_phase_only(code: int) -> None
     ],
     ids=["made", "given to a node", "seen by its kubelet"],
 )
-def test_a_kubelets_deadline_counts_from_when_it_got_the_pod(status: pods.Json, begun: datetime) -> None:
+def test_a_kubelets_deadline_counts_from_the_start_of_the_pod(status: pods.Json, begun: datetime) -> None:
     kubelet_deadline = pods.observed(RUN, status=pods.running() | status).kubelet_deadline
     assert kubelet_deadline == begun + timedelta(seconds=pods.DEADLINE_S, minutes=2)
 
 
-def test_a_pod_without_a_deadline_is_never_given_up() -> None:
+def test_a_pod_without_a_deadline_is_never_abandoned() -> None:
     body = pods.pod(RUN, **pods.running(), deleting=True)
     del body["spec"]["activeDeadlineSeconds"]
     assert not read_pod(body).stopped_or_expired(AFTER_ITS_DEADLINE + timedelta(days=365))

@@ -1,4 +1,4 @@
-"""What a catalog on HDFS gives to a run: options in the job, files and an identity in the Pod, no key anywhere."""
+"""A catalog on HDFS adds options to the job, and files and an identity to the Pod."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def environment(of: Access) -> dict[str, str | None]:
     return {each.name: each.value for each in of.variables}
 
 
-def test_one_namenode_that_believes_everybody_needs_nothing() -> None:
+def test_a_single_namenode_without_authentication_needs_only_a_uri() -> None:
     assert way() == Access()
 
 
-def test_files_and_a_name() -> None:
+def test_configuration_files_are_mounted_and_the_user_name_is_set() -> None:
     found = way(configMapRef={"name": "hadoop-conf"}, user="paimon")
     assert environment(found) == {"HADOOP_CONF_DIR": SITES.path, "HADOOP_USER_NAME": "paimon"}
     assert found.mounts == (SITES,)
 
 
-def test_options_go_to_hadoop_alone() -> None:
+def test_options_are_passed_to_hadoop_only() -> None:
     found = way(options={"dfs.replication": "2"})
     assert (dict(found.catalog_options), dict(found.hadoop_options)) == ({}, {"dfs.replication": "2"})
 
 
-def test_a_keytab_is_a_file_and_kerberos_is_insisted_on() -> None:
+def test_a_keytab_is_mounted_and_kerberos_is_required() -> None:
     found = way(configMapRef={"name": "hadoop-conf"}, kerberos=KERBEROS)
     assert environment(found) == {
         "HADOOP_CONF_DIR": SITES.path,
@@ -78,6 +78,6 @@ def test_a_keytab_is_a_file_and_kerberos_is_insisted_on() -> None:
         ("hdfs://nn/Lake", "hdfs://nn/lake", False),
     ],
 )
-def test_two_ways_to_write_one_warehouse(one: str, other: str, *, same: bool) -> None:
-    """The same place has one owner; paths are compared letter by letter."""
+def test_warehouses_are_equal_after_normalisation(one: str, other: str, *, same: bool) -> None:
+    """Paths are compared case-sensitively."""
     assert (normalised(one) == normalised(other)) is same

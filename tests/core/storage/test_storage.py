@@ -1,4 +1,4 @@
-"""What each kind of storage gives to the Spark Pods, whole: options, variables and files."""
+"""Options, variables and files that each type of storage adds to the Spark Pods."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def way(engine: str = "paimon-1.4", **s3: Any) -> Access:
     return storage.access(builders.catalog(storage={"s3": S3 | s3}), builders.engines()[engine])
 
 
-def test_keys_of_a_secret_come_by_the_environment() -> None:
+def test_keys_of_a_secret_become_environment_variables() -> None:
     assert way(credentialsSecretRef={"name": "lake-s3"}) == Access(
         catalog_options=CATALOG_OPTIONS, hadoop_options=INPUT_OPTIONS, variables=KEYS
     )
 
 
-def test_a_file_of_keys_is_mounted_under_the_names_that_both_sdks_look_for() -> None:
+def test_a_credentials_file_is_mounted_at_the_paths_that_both_sdks_read() -> None:
     found = way(credentialsFileSecretRef={"name": "lake-s3"})
     path = "/etc/paimon-storage/credentials"
     names = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CREDENTIAL_PROFILES_FILE")
@@ -52,7 +52,7 @@ def test_a_file_of_keys_is_mounted_under_the_names_that_both_sdks_look_for() -> 
         ("paimon-1.4", "software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider"),
     ],
 )
-def test_without_a_secret_the_engine_looks_for_the_identity_of_the_pod(engine: str, of_tables: str) -> None:
+def test_without_a_secret_the_engine_uses_the_identity_of_the_pod(engine: str, of_tables: str) -> None:
     found = way(engine)
     assert found.catalog_options["s3.aws.credentials.provider"] == of_tables
     assert found.hadoop_options["fs.s3a.aws.credentials.provider"] == (
@@ -71,8 +71,8 @@ def test_without_a_secret_the_engine_looks_for_the_identity_of_the_pod(engine: s
         ({"claim": {"name": "lake"}}, False),
     ],
 )
-def test_only_s3_without_a_secret_lets_pods_in_by_who_they_are(kind: dict[str, Any], *, expected: bool) -> None:
-    """The accounts that all catalogs share are nobody there."""
+def test_only_s3_without_a_secret_uses_pod_identity(kind: dict[str, Any], *, expected: bool) -> None:
+    """The service accounts that all catalogs share have no access there."""
     assert storage.lacks_executor_accounts(builders.catalog(storage=kind)) is expected
 
 
@@ -91,20 +91,20 @@ def test_a_catalog_names_the_accounts_of_executors_and_of_their_drivers(
     assert storage.lacks_executor_accounts(builders.catalog(storage={"s3": S3}, spark=spark)) is expected
 
 
-def test_authorities_come_as_a_file_beside_the_keys() -> None:
+def test_certificate_authorities_are_mounted_as_a_file() -> None:
     found = way(credentialsSecretRef={"name": "lake-s3"}, caConfigMapRef={"name": "lake-ca"})
     assert found.variables == (Variable(name="STORAGE_CA_FILE", value="/etc/paimon-storage/ca/ca.crt"), *KEYS)
     assert [(each.source, each.name) for each in found.mounts] == [(ValueSource.CONFIG_MAP, "lake-ca")]
 
 
-def test_each_option_goes_the_way_that_its_prefix_says_and_none_goes_over_a_field() -> None:
+def test_each_option_is_passed_on_by_its_prefix_and_none_overrides_a_field() -> None:
     given = {"s3.threads.max": "8", "fs.s3a.threads.max": "16", "fs.s3a.endpoint.region": "elsewhere"}
     found = way(credentialsSecretRef={"name": "lake-s3"}, options=given)
     assert found.catalog_options == CATALOG_OPTIONS | {"s3.threads.max": "8"}
     assert found.hadoop_options == INPUT_OPTIONS | {"fs.s3a.threads.max": "16"}
 
 
-def test_a_claim_is_a_directory_that_can_be_written_to() -> None:
+def test_a_volume_claim_is_mounted_as_a_writable_directory() -> None:
     catalog = builders.catalog(
         warehouse="file:///data/lake", storage={"claim": {"name": "disk"}}, locations=[]
     )  # fmt: skip

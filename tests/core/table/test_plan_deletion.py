@@ -1,4 +1,4 @@
-"""Deleting a table's object: policy, what was ever Ready, active runs, the way out, namespaces that go away."""
+"""The deletion of a PaimonTable: policy, readiness, active runs, overrides, terminating namespaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.table_world import TableWorld, delay_of, run_named_by
 
 
 def world(policy: str = "Delete", *, ready: bool = True, busy: bool = False) -> TableWorld:
-    """A table that was Ready or never was, with or without a run at work."""
+    """A table that was Ready or never was, with or without an active run."""
     writes = [builders.write()] if busy and ready else None
     seen = TableWorld(table=builders.table(deletionPolicy=policy, writes=writes))
     if ready:
@@ -38,16 +38,18 @@ MATRIX = list(product(["Retain", "Delete"], [False, True], [False, True], [False
 
 
 @pytest.mark.parametrize(("policy", "ready", "busy", "skip", "terminating"), MATRIX)
-def test_the_whole_matrix(*, policy: str, ready: bool, busy: bool, skip: bool, terminating: bool) -> None:
+def test_every_combination_of_policy_readiness_active_run_skip_and_terminating_namespace(
+    *, policy: str, ready: bool, busy: bool, skip: bool, terminating: bool
+) -> None:
     seen = world(policy, ready=ready, busy=busy)
     seen.observed = TableObserved(namespace_terminating=terminating)
     before = len(seen.created)
     seen.delete(**({SKIP_DROP: "true"} if skip else {}))
     seen.settle()
     if busy:
-        assert not released(seen), "the Pod must be gone first"
+        assert not released(seen), "the Pod must end first"
         assert seen.active.metadata.deletion_timestamp is not None
-        seen.vanish(seen.active)
+        seen.remove(seen.active)
         seen.settle()
     drops = policy == "Delete" and ready and not skip and not terminating
     assert seen.started[before:] == ([("Drop", "")] if drops else [])
@@ -59,7 +61,7 @@ def test_the_whole_matrix(*, policy: str, ready: bool, busy: bool, skip: bool, t
         assert "was dropped" in seen.decisions[-2].log[0] or "was dropped" in seen.decisions[-1].log[0]
 
 
-def test_data_that_stays_is_said_to_stay_in_the_log() -> None:
+def test_the_log_reports_that_the_data_stays() -> None:
     seen = world("Retain")
     seen.delete()
     assert "the data of shop.orders stays" in seen.decide().log[0]
@@ -82,7 +84,7 @@ def test_retain_releases_without_touching_storage_even_when_the_catalog_is_gone(
     assert released(seen)
 
 
-def test_the_active_run_is_asked_to_go_once_and_waited_for() -> None:
+def test_the_active_run_is_deleted_once_and_the_table_waits_for_its_end() -> None:
     seen = world("Retain", busy=True)
     seen.delete()
     first, second = seen.reconcile(), seen.reconcile()
@@ -91,31 +93,31 @@ def test_the_active_run_is_asked_to_go_once_and_waited_for() -> None:
     assert seen.says("Reconciling") == ("True", Reason.WAITING_FOR_POD)
 
 
-def test_a_node_that_is_silent_over_a_run_that_is_being_stopped_is_told_on_the_table() -> None:
+def test_the_table_reports_the_unreachable_node_of_a_run_that_is_being_stopped() -> None:
     seen = world("Retain", busy=True)
     seen.delete()
     seen.settle()
-    seen.hold_up(Reason.NODE_SILENT, "the node of pod p is silent")
+    seen.block(Reason.NODE_SILENT, "the node of pod p is silent")
     seen.settle()
     assert seen.says("Stalled") == ("True", Reason.NODE_SILENT)
     assert seen.says("Ready") == ("False", Reason.DELETING)
     assert seen.condition("Ready").message == f"run {seen.active.metadata.name}: the node of pod p is silent"
 
 
-def test_a_run_that_may_not_be_deleted_is_told_of_and_tried_again() -> None:
+def test_a_refused_deletion_of_the_active_run_is_reported_and_retried() -> None:
     seen = world("Retain", busy=True)
     seen.delete()
-    seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="a webhook said no"))
+    seen.observed = TableObserved(refusal=Refusal(reason=Reason.NOT_PERMITTED, message="a webhook denied it"))
     decision = seen.decide()
     assert [type(action) for action in decision.actions] == [Delete]
     seen.reconcile()
     assert seen.says("Stalled") == ("True", Reason.NOT_PERMITTED)
-    assert "cannot be deleted, and it is being tried again: a webhook said no" in seen.condition("Stalled").message
+    assert "cannot be deleted, and it is being tried again: a webhook denied it" in seen.condition("Stalled").message
 
 
-def test_what_was_refused_to_the_run_before_is_not_told_of_the_drop() -> None:
+def test_a_refusal_of_the_previous_run_is_not_reported_for_the_drop() -> None:
     seen = world("Delete", busy=True)
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     named = seen.table.status.active_run
     assert named is not None
     never_made = seen.table.status.model_copy(update={"active_run": named.model_copy(update={"uid": None})})
@@ -126,7 +128,7 @@ def test_what_was_refused_to_the_run_before_is_not_told_of_the_drop() -> None:
     assert seen.says("Reconciling") == ("True", Reason.DROPPING)
 
 
-def test_a_suspended_table_is_deleted_all_the_same() -> None:
+def test_a_suspended_table_is_dropped() -> None:
     seen = world("Delete")
     seen.edit(suspend=True)
     seen.delete()
@@ -134,7 +136,7 @@ def test_a_suspended_table_is_deleted_all_the_same() -> None:
     assert seen.started[-1] == ("Drop", "")
 
 
-def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() -> None:
+def test_drop_is_retried_without_limit_and_reports_the_cause_and_the_overrides() -> None:
     seen = world("Delete")
     seen.delete()
     seen.settle()
@@ -153,14 +155,14 @@ def test_drop_is_tried_without_limit_and_says_why_and_what_the_ways_out_are() ->
         assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
         seen.now += delay_of(decision)
         seen.settle()
-    assert len(names) == 12, "each try has a name of its own"
+    assert len(names) == 12, "each attempt has its own name"
     seen.finish("Drop", dropped=True)
     seen.settle()
     assert released(seen)
 
 
 @pytest.mark.parametrize("class_", list(FailureClass))
-def test_every_failure_of_drop_is_tried_again(class_: FailureClass) -> None:
+def test_every_failure_of_drop_is_retried(class_: FailureClass) -> None:
     seen = world("Delete")
     seen.delete()
     seen.settle()
@@ -170,14 +172,14 @@ def test_every_failure_of_drop_is_tried_again(class_: FailureClass) -> None:
     assert seen.started[-2:] == [("Drop", ""), ("Drop", "")]
 
 
-@pytest.mark.parametrize("way_out", ["policy", "annotation"])
-def test_a_way_out_of_a_failing_drop_releases_the_object(way_out: str) -> None:
+@pytest.mark.parametrize("override", ["policy", "annotation"])
+def test_an_override_of_a_failing_drop_releases_the_object(override: str) -> None:
     seen = world("Delete")
     seen.delete()
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE)
     seen.settle()
-    if way_out == "policy":
+    if override == "policy":
         seen.edit(deletionPolicy="Retain")
     else:
         seen.delete(**{SKIP_DROP: "true"})
@@ -185,20 +187,20 @@ def test_a_way_out_of_a_failing_drop_releases_the_object(way_out: str) -> None:
     assert released(seen)
 
 
-def test_a_way_out_while_drop_is_at_work_waits_for_its_pod() -> None:
+def test_an_override_waits_for_the_pod_of_an_active_drop() -> None:
     seen = world("Delete")
     seen.delete()
     seen.settle()
     seen.edit(deletionPolicy="Retain")
     seen.settle()
     assert not released(seen)
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.settle()
     assert released(seen)
 
 
-def test_a_drop_at_work_in_a_namespace_that_goes_away_waits_for_its_pod() -> None:
-    """The table's next claimant, in another namespace, starts as soon as the object is gone."""
+def test_an_active_drop_in_a_terminating_namespace_delays_the_release_until_its_pod_has_ended() -> None:
+    """The next holder of the table claim starts its run as soon as the object is removed."""
     seen = world("Delete")
     seen.delete()
     seen.settle()
@@ -206,19 +208,19 @@ def test_a_drop_at_work_in_a_namespace_that_goes_away_waits_for_its_pod() -> Non
     seen.settle()
     assert not released(seen)
     assert seen.active.metadata.deletion_timestamp is not None
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.settle()
     assert released(seen)
 
 
-def test_only_true_is_the_way_out() -> None:
+def test_the_annotation_overrides_the_drop_only_with_the_value_true() -> None:
     seen = world("Delete")
     seen.delete(**{SKIP_DROP: "false"})
     seen.settle()
     assert seen.started[-1] == ("Drop", "")
 
 
-def test_without_its_catalog_nobody_can_drop_and_the_status_says_so() -> None:
+def test_a_missing_catalog_blocks_the_drop_and_is_reported() -> None:
     seen = world("Delete")
     seen.catalog = None
     seen.delete()
@@ -231,7 +233,7 @@ def test_without_its_catalog_nobody_can_drop_and_the_status_says_so() -> None:
     assert seen.started[-1] == ("Drop", "")
 
 
-def test_a_manifest_that_became_wrong_is_dropped_all_the_same() -> None:
+def test_a_table_with_an_invalid_manifest_is_dropped() -> None:
     seen = world("Delete")
     seen.edit(timeZone="Mars/Base")
     seen.delete()
@@ -239,7 +241,7 @@ def test_a_manifest_that_became_wrong_is_dropped_all_the_same() -> None:
     assert seen.started[-1] == ("Drop", "")
 
 
-def test_a_table_that_another_object_holds_is_not_dropped_from_under_it() -> None:
+def test_a_table_that_another_object_claims_is_not_dropped() -> None:
     seen = world("Delete")
     seen.observed = TableObserved(claimant=claim_of(builders.table("first", table="orders"), builders.catalog()))
     seen.delete()
@@ -248,7 +250,7 @@ def test_a_table_that_another_object_holds_is_not_dropped_from_under_it() -> Non
     assert ("Drop", "") not in seen.started
 
 
-def test_an_unknown_result_does_not_keep_the_object() -> None:
+def test_an_unknown_result_does_not_block_the_deletion() -> None:
     seen = world("Retain", busy=True)
     seen.lose_result()
     seen.settle()
@@ -257,16 +259,16 @@ def test_an_unknown_result_does_not_keep_the_object() -> None:
     assert released(seen)
 
 
-def test_a_held_up_drop_tells_what_is_missing() -> None:
+def test_a_blocked_drop_reports_what_is_missing() -> None:
     seen = world("Delete")
     seen.delete()
     seen.settle()
-    seen.hold_up(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
+    seen.block(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
     seen.settle()
     assert seen.says("Stalled") == ("True", Reason.SECRET_NOT_FOUND)
 
 
-def test_a_drop_that_was_named_and_never_made_is_made() -> None:
+def test_a_drop_that_was_named_and_never_created_is_created() -> None:
     seen = world("Delete")
     seen.delete()
     decision = seen.decide()
@@ -275,7 +277,7 @@ def test_a_drop_that_was_named_and_never_made_is_made() -> None:
     assert [run.metadata.name for run in seen.created[-1:]] == [run_named_by(decision).name]
 
 
-def test_a_strangers_run_of_the_drops_name_holds_it_up_and_the_status_says_so() -> None:
+def test_a_foreign_run_with_the_name_of_the_drop_blocks_it_and_is_reported() -> None:
     seen = world("Delete")
     seen.delete()
     decision = seen.decide()
@@ -286,7 +288,7 @@ def test_a_strangers_run_of_the_drops_name_holds_it_up_and_the_status_says_so() 
     assert seen.says("Stalled") == ("True", Reason.NAME_TAKEN)
 
 
-def test_an_object_without_our_finalizer_is_nobodys_business() -> None:
+def test_a_deleted_object_without_our_finalizer_is_not_changed() -> None:
     seen = TableWorld(
         table=builders.table(metadata={"finalizers": ["someone/else"], "deletionTimestamp": builders.NOW})
     )

@@ -1,4 +1,4 @@
-"""Upkeep of a table without any snapshot: no Pod for nothing, as long as it is certain that there is nothing."""
+"""Maintenance of a table without a snapshot: no run starts while it is certain that the table is empty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.table_world import MEASURE, TableWorld
 
 EMPTY = {"schemaId": 0, "bucketMode": "Dynamic"}
 """What a run measures of a table that has no snapshot."""
-UPKEEP: dict[str, Any] = {
+MAINTENANCE: dict[str, Any] = {
     "compaction": {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}},
     "retention": {"snapshots": {"schedule": "15 * * * *"}},
     "bucket": {"type": "Fixed", "fixed": {"count": 1}},
@@ -21,8 +21,8 @@ UPKEEP: dict[str, Any] = {
 
 
 def empty(**spec: Any) -> TableWorld:
-    """A table that was made a moment ago; its creation's missed ticks are answered."""
-    seen = TableWorld(table=builders.table(**UPKEEP | spec))
+    """A table that was created just now. The ticks missed before its creation are answered."""
+    seen = TableWorld(table=builders.table(**MAINTENANCE | spec))
     seen.settle()
     seen.finish("Provision", created=True, after=EMPTY)
     seen.settle()
@@ -30,12 +30,12 @@ def empty(**spec: Any) -> TableWorld:
 
 
 def decisions(seen: TableWorld) -> set[tuple[str, str]]:
-    """Result and reason of what was decided about compaction and expiry."""
+    """Result and reason of the last decisions about compaction and expiry."""
     found = [state.decision for state in (seen.table.status.compaction, seen.table.status.retention) if state]
     return {(each.result.value, each.reason) for each in found if each is not None}
 
 
-def test_its_ticks_are_skipped_with_a_reason_and_the_next_ones_stand() -> None:
+def test_ticks_of_an_empty_table_are_skipped_with_a_reason_and_a_next_tick() -> None:
     seen = empty()
     seen.wait(hours=22)
     decision = seen.settle()
@@ -49,7 +49,7 @@ def test_its_ticks_are_skipped_with_a_reason_and_the_next_ones_stand() -> None:
     assert decision.requeue_after.total_seconds() <= 30 * 60
 
 
-def test_a_run_a_day_looks_because_only_a_run_finds_a_writer_whom_nobody_announced() -> None:
+def test_one_run_a_day_checks_an_empty_table_for_undeclared_writers() -> None:
     seen = empty()
     for _ in range(10):
         seen.wait(days=1)
@@ -60,48 +60,48 @@ def test_a_run_a_day_looks_because_only_a_run_finds_a_writer_whom_nobody_announc
     assert 9 <= len(seen.started) - 1 <= 10
 
 
-def test_a_snapshot_that_a_run_saw_without_measuring_counts() -> None:
-    """A write whose first result got lost finds nothing new the next time, and does not measure."""
+def test_maintenance_starts_after_a_run_that_observed_a_snapshot_and_measured_nothing() -> None:
+    """A write whose first result was lost finds no new files the next time and measures nothing."""
     seen = empty(writes=[builders.write(schedule="5 * * * *")])
     seen.wait(hours=1)
     seen.settle()
     seen.finish("Write", write={"skipped": True}, seenSnapshot=1)
     seen.wait(hours=1)
-    assert ("Compact", "Minor") in seen.work_off()
+    assert ("Compact", "Minor") in seen.run_due()
 
 
-def test_it_begins_with_the_first_snapshot() -> None:
+def test_maintenance_starts_with_the_first_snapshot() -> None:
     seen = empty(writes=[builders.write(schedule="5 * * * *")])
     seen.wait(hours=1)
     seen.settle()
     seen.finish("Write", after=MEASURE)
     seen.wait(hours=1)
-    assert ("Compact", "Minor") in seen.work_off()
+    assert ("Compact", "Minor") in seen.run_due()
     assert ("ExpireSnapshots", "") in seen.started
 
 
 @pytest.mark.parametrize("commit_policy", ["RequireSafe", "AllowUnsafe"])
-def test_what_others_may_have_written_is_looked_at_by_a_run(commit_policy: str) -> None:
+def test_a_run_checks_a_table_that_external_writers_may_have_changed(commit_policy: str) -> None:
     seen = empty()
     seen.catalog = builders.catalog(commitPolicy=commit_policy)
     seen.edit(externalWriters="Active")
     seen.wait(hours=2)
     if commit_policy == "AllowUnsafe":
-        assert ("Compact", "Minor") in seen.work_off()
+        assert ("Compact", "Minor") in seen.run_due()
         return
     seen.settle()
     seen.edit(externalWriters="Paused")
     seen.settle()
-    assert seen.active.spec.type == "ExpireSnapshots", "they may have written until a moment ago"
+    assert seen.active.spec.type == "ExpireSnapshots", "they may have written until now"
     seen.finish(after=EMPTY)
     seen.settle()
     before = len(seen.started)
     seen.wait(hours=2)
     seen.settle()
-    assert len(seen.started) == before, "they are stopped, and a run has found nothing since"
+    assert len(seen.started) == before, "they are paused, and a later run has found nothing"
 
 
-def test_upkeep_that_failed_is_repeated_so_that_its_failure_can_end() -> None:
+def test_failed_maintenance_is_retried_on_an_empty_table_so_that_its_failure_can_be_cleared() -> None:
     seen = empty()
     seen.edit(externalWriters="Active")
     seen.settle()
@@ -119,11 +119,11 @@ def test_upkeep_that_failed_is_repeated_so_that_its_failure_can_end() -> None:
     seen.settle()
     seen.finish(after=EMPTY)
     seen.settle()
-    assert seen.started[before:] == [failed], "the other work is spared"
+    assert seen.started[before:] == [failed], "no other operation starts"
     assert seen.says("Healthy")[0] == "True"
 
 
-def test_a_users_compaction_runs_all_the_same() -> None:
+def test_a_users_compaction_of_an_empty_table_runs() -> None:
     seen = empty()
     seen.runs.append(builders.run("mine", table=seen.table))
     seen.settle()

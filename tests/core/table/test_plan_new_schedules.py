@@ -1,4 +1,4 @@
-"""A schedule that is new in the manifest: from when on its ticks count."""
+"""A schedule that is new in the manifest: its first tick."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DEDICATED = {"mode": "Dedicated", "full": {"schedule": "0 3 * * *"}}
 
 
 def world(**spec: Any) -> TableWorld:
-    """A table that is Ready, a day after it was made, with nothing left to do."""
+    """A table that is Ready a day after its creation, with nothing due."""
     seen = TableWorld(table=builders.table(**spec)).ready()
-    seen.work_off()
+    seen.run_due()
     return seen
 
 
@@ -28,50 +28,50 @@ ADDED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "added", "work"), ADDED, ids=[case[0] for case in ADDED])
+@pytest.mark.parametrize(("sentence", "added", "operation"), ADDED, ids=[case[0] for case in ADDED])
 def test_a_schedule_that_is_new_in_the_manifest_waits_for_its_next_tick(
     sentence: str, added: dict[str, Any], work: str
 ) -> None:
     seen = world(writes=[builders.write()])
     seen.edit(**added)
-    assert work not in [" ".join(each) for each in seen.work_off()], "ticks from before it was asked for"
+    assert work not in [" ".join(each) for each in seen.run_due()], "ticks before the edit do not count"
     seen.wait(hours=1)
-    assert work in [" ".join(each) for each in seen.work_off()], sentence
+    assert work in [" ".join(each) for each in seen.run_due()], sentence
 
 
 def test_a_write_that_was_removed_and_is_added_again_waits_for_its_next_tick() -> None:
     seen = world(writes=[builders.write()])
     seen.edit(writes=None)
     seen.wait(days=2)
-    assert seen.work_off() == []
+    assert seen.run_due() == []
     seen.edit(writes=[builders.write()])
-    assert seen.work_off() == []
+    assert seen.run_due() == []
     assert seen.table.status.writes[0].next == seen.now + timedelta(minutes=5)
     seen.wait(minutes=5)
-    assert seen.work_off() == [("Write", "import")]
+    assert seen.run_due() == [("Write", "import")]
 
 
-def test_compaction_that_was_someone_elses_for_a_while_waits_for_its_next_tick() -> None:
+def test_compaction_that_was_external_for_some_time_waits_for_its_next_tick() -> None:
     seen = world(compaction=DEDICATED)
     seen.edit(compaction={"mode": "External"})
     seen.wait(days=2)
-    seen.work_off()
+    seen.run_due()
     seen.edit(compaction=DEDICATED)
-    assert [work for work in seen.work_off() if work[0] == "Compact"] == []
+    assert [work for work in seen.run_due() if work[0] == "Compact"] == []
     seen.wait(days=1)
-    assert {work for work in seen.work_off() if work[0] == "Compact"} == {("Compact", "Full")}
+    assert {work for work in seen.run_due() if work[0] == "Compact"} == {("Compact", "Full")}
 
 
-def test_another_schedule_for_the_same_work_goes_on_from_the_last_tick() -> None:
+def test_an_edited_schedule_continues_from_the_last_tick() -> None:
     seen = world(writes=[builders.write()])
     seen.edit(writes=[builders.write(schedule="5 * * * *")])
     seen.wait(hours=1)
-    assert seen.work_off() == [("Write", "import")]
+    assert seen.run_due() == [("Write", "import")]
 
 
-def test_ticks_that_passed_before_the_operator_first_saw_the_object_run_once() -> None:
-    """It was away; the manifest has asked for them since the object was made."""
+def test_ticks_that_passed_before_the_first_reconcile_start_one_run() -> None:
+    """No operator ran meanwhile. The manifest has had the schedule since its creation."""
     seen = TableWorld(table=builders.table(writes=[builders.write()]), now=builders.CREATED + timedelta(hours=3))
     seen.ready()
-    seen.work_off()
+    seen.run_due()
     assert seen.started == [("Provision", ""), ("Write", "import")]

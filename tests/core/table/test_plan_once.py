@@ -1,4 +1,4 @@
-"""Writes of type Once: done once, and what brings one back that was not done."""
+"""Writes of type Once: they run once, and what retries one that is not done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONCE = builders.write(schedule=None)
 
 
 def waiting_once() -> TableWorld:
-    """A Ready table whose write is under way."""
+    """A Ready table whose write is the active run."""
     return TableWorld(table=builders.table(writes=[ONCE])).ready()
 
 
@@ -25,7 +25,7 @@ def why_not_now(seen: TableWorld) -> str:
     return f"{decision.result}: {decision.message}"
 
 
-def test_a_write_once_never_waits_for_itself_and_says_when_it_is_done() -> None:
+def test_a_write_once_never_waits_for_its_own_run_and_reports_when_it_is_done() -> None:
     seen = waiting_once()
     name = seen.active.metadata.name
     assert why_not_now(seen).startswith("Started: ")
@@ -34,20 +34,20 @@ def test_a_write_once_never_waits_for_itself_and_says_when_it_is_done() -> None:
     assert why_not_now(seen) == f"Skipped: run {name}: done; it is done until from or mode is edited"
 
 
-def test_a_write_once_that_found_no_table_is_done_once_the_table_is_made_anew() -> None:
+def test_a_write_once_that_found_no_table_runs_after_the_table_is_recreated() -> None:
     seen = waiting_once()
     seen.fail(FailureClass.SPEC, Reason.TABLE_NOT_FOUND)
     seen.settle()
     seen.finish("Provision", created=True)
     seen.wait(minutes=16)
-    assert seen.work_off() == [("Write", "import")]
+    assert seen.run_due() == [("Write", "import")]
 
 
-def test_a_write_once_is_done_once_as_soon_as_the_table_is_ready() -> None:
+def test_a_write_once_runs_once_as_soon_as_the_table_is_ready() -> None:
     seen = waiting_once()
-    assert seen.work_off() == []
+    assert seen.run_due() == []
     seen.wait(days=9)
-    assert seen.work_off() == []
+    assert seen.run_due() == []
     assert seen.started == [("Provision", ""), ("Write", "import")]
 
 
@@ -59,13 +59,13 @@ def test_a_write_once_is_done_once_as_soon_as_the_table_is_ready() -> None:
         ("options only", ONCE | {"options": {"write-buffer-size": "64 mb"}}, False),
     ],
 )
-def test_a_write_once_is_done_again_after_an_edit_of_from_or_mode_only(
+def test_a_write_once_runs_again_only_after_an_edit_of_from_or_mode(
     sentence: str, write: dict[str, Any], again: bool
 ) -> None:
     seen = waiting_once()
-    seen.work_off()
+    seen.run_due()
     seen.edit(writes=[write])
-    assert (seen.work_off() == [("Write", "import")]) is again, sentence
+    assert (seen.run_due() == [("Write", "import")]) is again, sentence
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,7 @@ def test_a_write_once_is_done_again_after_an_edit_of_from_or_mode_only(
         (FailureClass.CANCELLED, False),
     ],
 )
-def test_a_write_once_that_failed_comes_back_because_no_tick_will_unless_it_is_for_an_edit(
-    class_: FailureClass, again: bool
-) -> None:
+def test_a_failed_write_once_is_retried_unless_it_needs_an_edit(class_: FailureClass, again: bool) -> None:
     seen = waiting_once()
     seen.fail(class_, Reason.INPUT_NOT_FOUND)
     seen.settle()
@@ -95,7 +93,7 @@ def test_a_write_once_that_failed_comes_back_because_no_tick_will_unless_it_is_f
 @pytest.mark.parametrize(
     "edit", [{"writes": [ONCE | {"options": {"write-buffer-size": "64 mb"}}]}, {"runPolicy": {"backoffLimit": 2}}]
 )
-def test_any_edit_brings_a_write_once_back_that_was_not_done(class_: FailureClass, edit: dict[str, Any]) -> None:
+def test_any_edit_restarts_a_write_once_that_is_not_done(class_: FailureClass, edit: dict[str, Any]) -> None:
     seen = waiting_once()
     seen.fail(class_, Reason.INVALID_SPEC)
     seen.wait(days=1)
@@ -103,19 +101,19 @@ def test_any_edit_brings_a_write_once_back_that_was_not_done(class_: FailureClas
     assert seen.table.status.active_run is None
     first = seen.created[-1].metadata.name
     seen.edit(**edit)
-    assert seen.work_off() == [("Write", "import")]
+    assert seen.run_due() == [("Write", "import")]
     assert seen.created[-1].metadata.name != first
     seen.edit(timeZone="Europe/Berlin")
-    assert seen.work_off() == [], "what is done stays done"
+    assert seen.run_due() == [], "what is done stays done"
 
 
 @pytest.mark.parametrize("write", [ONCE, builders.write()], ids=["once", "scheduled"])
-def test_deleting_a_run_of_unknown_result_has_the_list_of_loaded_files_asked_at_once(write: dict[str, Any]) -> None:
+def test_after_the_deletion_of_a_run_with_an_unknown_result_the_write_runs_at_once(write: dict[str, Any]) -> None:
     seen = TableWorld(table=builders.table(writes=[write])).ready()
     lost = seen.active
     seen.lose_result()
     seen.settle()
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.settle()
     assert seen.active.spec.type == "Write"
     assert seen.active.metadata.name != lost.metadata.name
@@ -124,9 +122,9 @@ def test_deleting_a_run_of_unknown_result_has_the_list_of_loaded_files_asked_at_
     assert (seen.table.status.active_run, seen.says("Healthy")[0]) == (None, "True")
 
 
-def test_deleting_a_run_that_was_at_work_cancels_it_and_says_what_brings_it_back() -> None:
+def test_the_deletion_of_an_active_run_cancels_the_write_and_reports_what_restarts_it() -> None:
     seen = waiting_once()
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.settle()
     assert seen.table.status.active_run is None
     assert why_not_now(seen).endswith("it waits for an edit")

@@ -1,4 +1,4 @@
-"""What holds of the plan in every history of a table: edits, time, results and crashes in any order."""
+"""Invariants of the plan in every history of a table: edits, time, results and crashes in any order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FAILURES = st.sampled_from([each for each in FailureClass if each is not Failure
 
 
 class TableHistory(RuleBasedStateMachine):
-    """Looks are separate steps, so that events pile up between them; a crash stores a status and does nothing else."""
+    """Reconciles are separate steps, so several events may precede one. A crash stores only the status."""
 
     @initialize()
     def apply(self) -> None:
@@ -46,7 +46,7 @@ class TableHistory(RuleBasedStateMachine):
 
     @property
     def busy(self) -> bool:
-        """A run is at work. None is before the table recorded its UID: `runs` waits for that."""
+        """Whether a run is active. It starts only after the table has recorded its UID."""
         named = self.world.table.status.active_run
         return (
             named is not None
@@ -84,7 +84,7 @@ class TableHistory(RuleBasedStateMachine):
     @precondition(lambda self: self.busy)
     @rule()
     def the_run_is_deleted(self) -> None:
-        self.world.vanish(self.world.active)
+        self.world.remove(self.world.active)
 
     @rule()
     def the_catalog_comes_and_goes(self) -> None:
@@ -98,15 +98,15 @@ class TableHistory(RuleBasedStateMachine):
             self.world.runs.append(builders.run(name, table=self.world.table))
 
     @invariant()
-    def a_second_look_at_the_same_world_changes_nothing(self) -> None:
-        """plan(apply(plan)) is plan: no flapping, no write without a cause."""
+    def a_second_reconcile_changes_nothing(self) -> None:
+        """Nothing flaps, and no write happens without a cause."""
         world = self.world
         copy = TableWorld(table=world.table, catalog=world.catalog, now=world.now, runs=list(world.runs))
         copy.settle()
         settled = (copy.table, copy.runs)
         decision = copy.reconcile()
         assert (copy.table, copy.runs) == settled
-        assert decision.events == (), "nothing changed, so nothing is told"
+        assert decision.events == (), "nothing changed, so there is no event"
 
     @invariant()
     def status_fits_the_crd(self) -> None:
@@ -114,10 +114,10 @@ class TableHistory(RuleBasedStateMachine):
         assert type(status).model_validate(status.to_json()) == status
 
     @invariant()
-    def no_run_was_ever_made_twice(self) -> None:
+    def no_run_is_created_twice(self) -> None:
         names = [run.metadata.name for run in self.world.created]
-        vanished = {name for name in names if names.count(name) > 1}
-        assert not vanished, f"made twice: {vanished}"
+        repeated = {name for name in names if names.count(name) > 1}
+        assert not repeated, f"created twice: {repeated}"
 
     def _carry_out(self, decision: Decision[Any]) -> None:
         world = self.world
@@ -127,14 +127,14 @@ class TableHistory(RuleBasedStateMachine):
         if creates and named is not None and run_named_by(decision).name != named.name:
             ended = [run for run in world.runs if run.metadata.name == named.name and run.status.completion_time]
             gone = all(run.metadata.name != named.name for run in world.runs)
-            assert ended or gone, f"{named.name} is still at work"
+            assert ended or gone, f"{named.name} is still active"
         alive = [run for run in world.runs if run.status.phase in (Phase.LAUNCHING, Phase.RUNNING)]
         assert not (creates and alive), "a run is started while another one has a Pod"
         if creates:
             assert creates[0].body["metadata"]["name"] == run_named_by(decision).name, "intent before act"
             assert world.table.spec.deletion_policy or creates[0].body["spec"]["type"] != "Drop"
         if decision.requeue_after is not None:
-            assert decision.requeue_after > timedelta(0), "a look that asks for itself at once would never end"
+            assert decision.requeue_after > timedelta(0), "a reconcile that requeues itself at once would never end"
         world.carry_out(decision)
 
 

@@ -1,4 +1,4 @@
-"""Making the table: what starts it, what stops it, and what an edit does."""
+"""Provision runs: what starts one, what blocks one, and what an edit does."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -20,7 +20,7 @@ def world(**spec: Any) -> TableWorld:
     return TableWorld(table=builders.table(**spec))
 
 
-def test_a_new_table_is_made_and_then_ready_with_its_facts() -> None:
+def test_a_new_table_is_provisioned_and_then_ready_with_its_facts() -> None:
     seen = world()
     seen.settle()
     assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
@@ -36,18 +36,18 @@ def test_a_new_table_is_made_and_then_ready_with_its_facts() -> None:
     assert seen.table.status.provision.created is True
 
 
-@pytest.mark.parametrize("made", [True, False], ids=["made", "adopted"])
-def test_whether_the_table_was_made_or_adopted_is_settled_by_the_first_run(*, made: bool) -> None:
+@pytest.mark.parametrize("created", [True, False], ids=["created", "adopted"])
+def test_the_first_run_decides_whether_the_table_was_created_or_adopted(*, created: bool) -> None:
     seen = world()
     seen.settle()
-    seen.finish(created=made)
+    seen.finish(created=created)
     seen.settle()
     seen.edit(options={"file.compression": "lz4"})
     seen.settle()
-    seen.finish(created=not made)
+    seen.finish(created=not created)
     seen.settle()
     assert seen.table.status.provision is not None
-    assert seen.table.status.provision.created is made
+    assert seen.table.status.provision.created is created
 
 
 NO_RUN_EDITS: list[tuple[str, dict[str, Any]]] = [
@@ -83,7 +83,7 @@ RUN_EDITS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("sentence", "edit"), RUN_EDITS)
-def test_edits_that_are_realised_by_a_run(sentence: str, edit: dict[str, Any]) -> None:
+def test_edits_that_start_a_run(sentence: str, edit: dict[str, Any]) -> None:
     seen = world().ready()
     seen.edit(**edit)
     seen.settle()
@@ -92,8 +92,8 @@ def test_edits_that_are_realised_by_a_run(sentence: str, edit: dict[str, Any]) -
     assert seen.says("Reconciling")[0] == "True"
 
 
-def test_an_edit_there_and_back_again_is_realised_each_time_under_a_name_of_its_own() -> None:
-    """The first run's name answers for the first edit only: its old result must not stand in for a new one."""
+def test_an_edit_and_its_reversal_each_start_a_run_with_its_own_name() -> None:
+    """The result of the first run answers the first edit only."""
     seen = world().ready()
     for options in ({"file.compression": "lz4"}, None, {"file.compression": "lz4"}):
         seen.edit(options=options)
@@ -107,8 +107,8 @@ def with_compaction(mode: str | None) -> PaimonCatalog:
     return builders.catalog(tableDefaults={"compaction": {"mode": mode}} if mode else None)
 
 
-def test_a_catalogs_default_there_and_back_again_is_realised_each_time() -> None:
-    """It changes no generation of the table, and the run that made the table as it is wanted again is still there."""
+def test_a_changed_and_reverted_catalog_default_starts_a_run_each_time() -> None:
+    """A catalog edit changes no generation of the table, and the first run of the same wanted state still exists."""
     seen = world().ready()
     wanted = seen.table.status.provision.hash if seen.table.status.provision else None
     for mode in ("External", None):
@@ -122,7 +122,7 @@ def test_a_catalogs_default_there_and_back_again_is_realised_each_time() -> None
     assert seen.table.status.provision.hash == wanted
 
 
-def test_an_edit_while_the_table_is_being_made_is_realised_afterwards() -> None:
+def test_an_edit_during_provisioning_starts_a_run_afterwards() -> None:
     seen = world()
     seen.settle()
     seen.edit(options={"file.compression": "lz4"})
@@ -134,7 +134,7 @@ def test_an_edit_while_the_table_is_being_made_is_realised_afterwards() -> None:
     assert seen.says("Ready") == ("Unknown", Reason.PROVISIONING)
 
 
-def test_an_edit_while_work_is_under_way_says_which_run_it_waits_for() -> None:
+def test_an_edit_during_an_active_run_reports_which_run_it_waits_for() -> None:
     seen = world(writes=[builders.write()]).ready()
     seen.edit(options={"file.compression": "lz4"})
     seen.settle()
@@ -144,7 +144,7 @@ def test_an_edit_while_work_is_under_way_says_which_run_it_waits_for() -> None:
 
 
 @pytest.mark.parametrize("reason", [Reason.TABLE_DIFFERS, Reason.TABLE_REFUSED, Reason.INVALID_SPEC])
-def test_an_error_of_the_manifest_waits_for_an_edit(reason: Reason) -> None:
+def test_a_failure_by_the_manifest_waits_for_an_edit(reason: Reason) -> None:
     seen = world()
     seen.settle()
     seen.fail(FailureClass.SPEC, reason, "column amount is DECIMAL(10,2), wanted DECIMAL(12,2)")
@@ -158,8 +158,8 @@ def test_an_error_of_the_manifest_waits_for_an_edit(reason: Reason) -> None:
     assert len(seen.created) == 1
 
 
-def test_any_edit_is_a_new_try_for_a_table_that_never_came_up() -> None:
-    """What was wrong may have been mended outside the manifest."""
+def test_any_edit_retries_a_table_that_was_never_ready() -> None:
+    """The cause may have been fixed outside the manifest."""
     seen = world()
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.TABLE_EXISTS)
@@ -170,7 +170,7 @@ def test_any_edit_is_a_new_try_for_a_table_that_never_came_up() -> None:
     assert seen.created[0].metadata.name != seen.created[1].metadata.name
 
 
-def test_sizes_are_no_new_try_for_a_table_that_was_ready_and_differs_now() -> None:
+def test_an_edit_of_sizes_does_not_retry_a_table_that_was_ready_and_differs_now() -> None:
     seen = world().ready()
     seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
     seen.settle()
@@ -182,7 +182,7 @@ def test_sizes_are_no_new_try_for_a_table_that_was_ready_and_differs_now() -> No
     assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
 
 
-def test_taking_a_refused_edit_back_is_ready_again_without_a_run() -> None:
+def test_a_reverted_edit_is_ready_again_without_a_run() -> None:
     seen = world().ready()
     seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
     seen.settle()
@@ -196,7 +196,7 @@ def test_taking_a_refused_edit_back_is_ready_again_without_a_run() -> None:
     assert seen.says("Healthy")[0] == "True"
 
 
-def test_while_the_table_differs_maintenance_goes_on_and_writes_wait_saying_so() -> None:
+def test_while_the_table_differs_maintenance_continues_and_writes_report_that_they_wait() -> None:
     seen = world(
         writes=[builders.write()], retention={"snapshots": {"schedule": "0 * * * *"}}, compaction={"mode": "Inline"}
     )
@@ -220,9 +220,7 @@ def test_while_the_table_differs_maintenance_goes_on_and_writes_wait_saying_so()
 
 @pytest.mark.parametrize("reason", [Reason.TABLE_EXISTS, Reason.CONFLICT])
 @pytest.mark.parametrize("ready", [False, True], ids=["new", "was Ready"])
-def test_a_table_that_is_someone_elses_is_stalled_and_looked_at_again_because_its_owner_may_go(
-    reason: Reason, *, ready: bool
-) -> None:
+def test_a_table_of_another_owner_is_stalled_and_retried(reason: Reason, *, ready: bool) -> None:
     seen = world().ready() if ready else world()
     seen.edit(options={"file.compression": "lz4"})
     for _ in range(3):
@@ -239,7 +237,7 @@ def test_a_table_that_is_someone_elses_is_stalled_and_looked_at_again_because_it
 
 
 @pytest.mark.parametrize("reason", [Reason.TABLE_NOT_FOUND, Reason.CONFLICT])
-def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_anything_else(reason: Reason) -> None:
+def test_a_run_that_finds_the_table_missing_or_taken_is_followed_by_a_verification(reason: Reason) -> None:
     hourly = {"snapshots": {"schedule": "0 * * * *"}}
     seen = world(writes=[builders.write()], retention=hourly, deletionPolicy="Delete").ready()
     seen.fail(FailureClass.SPEC, reason, "there is no table shop.orders")
@@ -248,7 +246,7 @@ def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_a
     seen.fail(FailureClass.SPEC, Reason.CONFLICT, "the table belongs to other/shop/orders")
     seen.settle()
     assert seen.says("Ready") == ("False", Reason.CONFLICT)
-    assert [type_ for type_, _ in seen.started] == ["Provision", "Write", "Provision"], "no work on a doubtful table"
+    assert [type_ for type_, _ in seen.started] == ["Provision", "Write", "Provision"], "no run on an unverified table"
     assert seen.table.status.retention is not None
     assert seen.table.status.retention.decision is not None
     assert seen.table.status.retention.decision.reason == Reason.TABLE_NOT_READY
@@ -257,7 +255,7 @@ def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_a
     seen.finish("Provision", created=True)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
-    assert seen.active.spec.type != "Provision", "work goes on"
+    assert seen.active.spec.type != "Provision", "scheduled runs continue"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +269,7 @@ def test_a_run_that_finds_the_table_gone_or_taken_has_it_verified_again_before_a
         FailureClass.CANCELLED,
     ],
 )
-def test_everything_else_is_tried_again_after_1_to_15_minutes_and_stalled_meanwhile(class_: FailureClass) -> None:
+def test_all_other_failures_are_retried_after_1_to_15_minutes_and_stalled_until_then(class_: FailureClass) -> None:
     seen = world()
     seen.settle()
     seen.fail(class_, Reason.BUCKET_NOT_FOUND, "bucket lake does not exist")
@@ -281,23 +279,23 @@ def test_everything_else_is_tried_again_after_1_to_15_minutes_and_stalled_meanwh
     assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
     seen.now += delay_of(decision) - timedelta(seconds=1)
     seen.settle()
-    assert len(seen.created) == 1, "not before its time"
+    assert len(seen.created) == 1, "not before the delay has passed"
     seen.wait(seconds=1)
     seen.settle()
     assert len(seen.created) == 2
-    assert seen.says("Stalled")[0] == "True", "no flapping while it is tried again"
+    assert seen.says("Stalled")[0] == "True", "no flapping during the retry"
     assert f"being tried again by run {seen.active.metadata.name}" in seen.condition("Stalled").message
     seen.finish(created=True)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
 
 
-def test_a_job_of_another_release_is_replaced_by_a_new_run_at_once_but_only_once() -> None:
+def test_a_job_of_another_release_is_replaced_by_a_new_run_at_once_and_only_once() -> None:
     seen = world()
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.JOB_UNREADABLE, "the job of an older operator")
     seen.settle()
-    assert len(seen.created) == 2, "the next run has a job of this release, so nothing is to wait for"
+    assert len(seen.created) == 2, "the next run has a job of this release, so there is no delay"
     seen.fail(FailureClass.ENVIRONMENT, Reason.JOB_UNREADABLE, "the image is of another release")
     decision = seen.settle()
     assert len(seen.created) == 2
@@ -319,7 +317,7 @@ def test_retries_double_and_never_share_a_name_with_a_failed_run() -> None:
     assert len({run.metadata.name for run in seen.created}) == 9
 
 
-def test_a_ready_table_whose_edit_meets_a_broken_storage_keeps_trying_and_is_not_stalled() -> None:
+def test_an_edit_of_a_ready_table_is_retried_on_unreachable_storage_and_the_table_is_not_stalled() -> None:
     seen = world().ready()
     seen.edit(options={"file.compression": "lz4"})
     seen.settle()
@@ -342,6 +340,6 @@ def test_finished_runs_beyond_the_history_limits_are_deleted_oldest_first() -> N
     assert failed == [run.metadata.name for run in seen.created[2:4]]
 
 
-def test_dedicated_first_row_tables_say_when_new_rows_are_seen() -> None:
+def test_dedicated_first_row_tables_report_when_new_rows_become_visible() -> None:
     seen = world(mergeEngine={"type": "FirstRow"}, compaction={"mode": "External"}).ready()
     assert "become visible when it is compacted" in seen.condition("Ready").message

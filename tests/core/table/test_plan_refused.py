@@ -1,4 +1,4 @@
-"""A run that is decided and that the API server does not let be made: the table tells, and goes on asking."""
+"""The API server refuses to create the run that was decided: the table reports it and retries."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TAKEN = Refusal(reason=Reason.NAME_TAKEN, message="PaimonRun shop/x exists and i
 
 
 def refused(seen: TableWorld, refusal: Refusal) -> dict[str, Condition]:
-    """The next run is named, and cannot be made; what the conditions say then."""
+    """The conditions after the creation of the next run was refused."""
     seen.reconcile()
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.observed = TableObserved(refusal=refusal)
     decision = seen.decide()
     assert decision.status is not None
-    assert [type(action) for action in decision.actions] == [Create], "it is asked for again"
+    assert [type(action) for action in decision.actions] == [Create], "it is retried"
     return {condition.type.value: condition for condition in decision.status.conditions}
 
 
@@ -32,12 +32,12 @@ def says(conditions: dict[str, Condition], type_: str) -> tuple[str, str]:
 def ready() -> TableWorld:
     """A verified table with a compaction due."""
     seen = TableWorld(table=builders.table(compaction={"mode": "Dedicated"})).ready()
-    seen.work_off()
+    seen.run_due()
     seen.wait(days=1)
     return seen
 
 
-def test_a_table_that_never_was_ready_is_stalled() -> None:
+def test_a_refusal_stalls_a_table_that_was_never_ready() -> None:
     seen = TableWorld()
     conditions = refused(seen, QUOTA)
     assert says(conditions, "Ready") == ("False", Reason.NOT_PERMITTED)
@@ -48,7 +48,7 @@ def test_a_table_that_never_was_ready_is_stalled() -> None:
     assert conditions["Stalled"].message == words
 
 
-def test_it_tells_of_the_refusal_and_no_longer_of_the_failure_before() -> None:
+def test_a_refusal_replaces_the_reported_failure() -> None:
     seen = TableWorld()
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.BUCKET_NOT_FOUND)
@@ -57,21 +57,21 @@ def test_it_tells_of_the_refusal_and_no_longer_of_the_failure_before() -> None:
     assert says(refused(seen, QUOTA), "Stalled") == ("True", Reason.NOT_PERMITTED)
 
 
-def test_a_ready_table_stays_ready_and_is_not_healthy() -> None:
+def test_a_ready_table_stays_ready_and_becomes_unhealthy() -> None:
     conditions = refused(ready(), QUOTA)
     assert says(conditions, "Ready")[0] == "True"
     assert says(conditions, "Healthy") == ("False", Reason.NOT_PERMITTED)
     assert says(conditions, "Stalled")[0] == "False"
 
 
-def test_a_name_that_is_taken_is_for_a_human() -> None:
+def test_a_taken_name_stalls_a_ready_table() -> None:
     conditions = refused(ready(), TAKEN)
     assert says(conditions, "Ready")[0] == "True"
     assert says(conditions, "Stalled") == ("True", Reason.NAME_TAKEN)
     assert "PaimonRun shop/x exists" in conditions["Stalled"].message
 
 
-def test_it_is_forgotten_once_the_run_is_there() -> None:
+def test_a_refusal_is_no_longer_reported_once_the_run_exists() -> None:
     seen = ready()
     refused(seen, QUOTA)
     seen.reconcile()  # and now it was made, before anyone has told so
@@ -79,7 +79,7 @@ def test_it_is_forgotten_once_the_run_is_there() -> None:
     assert seen.says("Healthy")[0] == "True"
 
 
-def test_a_drop_that_cannot_be_made_says_why_and_how_to_let_go() -> None:
+def test_a_refused_drop_reports_the_cause_and_the_override() -> None:
     seen = TableWorld(table=builders.table(deletionPolicy="Delete")).ready()
     seen.delete()
     conditions = refused(seen, QUOTA)

@@ -1,4 +1,4 @@
-"""Scheduled work of a table: when it starts, in which order, and what its failures lead to."""
+"""Scheduled operations of a table: when they start, in which order, and what follows a failure."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -19,9 +19,9 @@ DEDICATED = {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full":
 
 
 def world(engine: str = "paimon-1.4", **spec: Any) -> TableWorld:
-    """A ready table whose missed ticks are done."""
+    """A Ready table whose missed ticks are answered."""
     seen = TableWorld(table=builders.table(**spec), catalog=builders.catalog(engine=engine)).ready()
-    seen.work_off()
+    seen.run_due()
     return seen
 
 
@@ -46,71 +46,71 @@ def last_decision(seen: TableWorld, index: int = 0) -> LastDecision:
         ("the engine has no minor one", "paimon-0.9", {"mode": "Dedicated"}, [("Compact", "Full")]),
     ],
 )  # fmt: skip
-def test_who_compacts_and_what(
+def test_the_compaction_mode_decides_which_compactions_are_scheduled(
     sentence: str, engine: str, compaction: dict[str, Any] | None, expected: list[tuple[str, str]]
 ) -> None:
     seen = world(engine, compaction=compaction)
     seen.wait(days=1)
-    compactions = {work for work in seen.work_off() if work[0] == "Compact"}
+    compactions = {work for work in seen.run_due() if work[0] == "Compact"}
     assert compactions == set(expected), sentence
 
 
-def test_a_dedicated_table_expires_snapshots_because_its_writers_no_longer_do() -> None:
+def test_a_table_with_dedicated_compaction_expires_snapshots_by_runs() -> None:
     seen = world(compaction={"mode": "Dedicated"})
     seen.wait(days=1)
-    assert ("ExpireSnapshots", "") in seen.work_off()
+    assert ("ExpireSnapshots", "") in seen.run_due()
 
 
-def test_a_table_without_schedules_is_left_alone() -> None:
+def test_a_table_without_schedules_starts_no_run() -> None:
     seen = world()
     seen.wait(days=30)
     decision = seen.settle()
     assert decision.requeue_after is None
-    assert seen.work_off() == []
+    assert seen.run_due() == []
 
 
-def test_of_many_missed_ticks_one_run_answers_the_latest() -> None:
+def test_one_run_covers_all_missed_ticks_and_answers_the_latest() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(days=3)
     seen.settle()
     active = seen.table.status.active_run
     assert active is not None
     assert active.due_time == seen.now - timedelta(minutes=10)
-    assert seen.work_off() == []
+    assert seen.run_due() == []
 
 
-def test_ticks_before_the_object_was_made_are_nobodys() -> None:
+def test_ticks_before_the_creation_of_the_object_start_no_run() -> None:
     seen = TableWorld(table=builders.table(writes=[builders.write()]), now=builders.CREATED + timedelta(minutes=5))
     seen.ready()
     assert seen.started == [("Provision", "")]
     assert write_state(seen).next == builders.CREATED + timedelta(minutes=15)
 
 
-def test_schedules_are_read_in_the_tables_time_zone() -> None:
+def test_schedules_apply_in_the_tables_time_zone() -> None:
     seen = world(timeZone="America/New_York", retention={"snapshots": {"schedule": "0 6 * * *"}})
     assert seen.table.status.retention is not None
     assert seen.table.status.retention.next == datetime(2026, 11, 21, 11, 0, tzinfo=UTC)
 
 
-def test_the_tables_zone_goes_before_the_catalogs() -> None:
+def test_the_tables_time_zone_overrides_the_catalogs() -> None:
     seen = TableWorld(
         table=builders.table(retention={"snapshots": {"schedule": "0 6 * * *"}}),
         catalog=builders.catalog(timeZone="Europe/Berlin"),
     ).ready()
-    seen.work_off()
+    seen.run_due()
     assert seen.table.status.retention is not None
     assert seen.table.status.retention.next == datetime(2026, 11, 22, 5, 0, tzinfo=UTC)
 
 
-def test_what_waited_longest_goes_first() -> None:
+def test_the_operation_that_is_due_longest_starts_first() -> None:
     seen = world(
         writes=[builders.write(schedule="0 8 * * *")], retention={"snapshots": {"schedule": "0 4 * * *"}}, compaction=DEDICATED
     )  # fmt: skip
     seen.now = datetime(2026, 11, 22, 8, 29, tzinfo=UTC)
-    assert seen.work_off() == [("Compact", "Full"), ("ExpireSnapshots", ""), ("Write", "import"), ("Compact", "Minor")]
+    assert seen.run_due() == [("Compact", "Full"), ("ExpireSnapshots", ""), ("Write", "import"), ("Compact", "Minor")]
 
 
-def test_ties_are_settled_by_writes_in_their_order_then_full_before_minor_then_expiry() -> None:
+def test_operations_due_at_the_same_time_start_writes_first_then_full_then_minor_then_expiry() -> None:
     at_three = "0 3 * * *"
     seen = world(
         writes=[builders.write("zebra", schedule=at_three), builders.write("ant", schedule=at_three)],
@@ -125,10 +125,10 @@ def test_ties_are_settled_by_writes_in_their_order_then_full_before_minor_then_e
         ("Compact", "Minor"),
         ("ExpireSnapshots", ""),
     ]
-    assert seen.work_off() == expected
+    assert seen.run_due() == expected
 
 
-def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() -> None:
+def test_an_operation_that_is_due_during_an_active_run_reports_that_it_waits_and_starts_next() -> None:
     seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
     seen.wait(minutes=6)
     seen.settle()
@@ -143,14 +143,14 @@ def test_what_is_due_while_a_run_is_active_says_that_it_waits_and_starts_next() 
     assert seen.active.spec.type == "ExpireSnapshots"
 
 
-def test_suspended_ticks_are_made_up_for_once() -> None:
+def test_ticks_missed_during_a_suspension_start_one_run() -> None:
     seen = world(writes=[builders.write()])
     seen.edit(suspend=True)
     seen.wait(days=7)
-    assert seen.work_off() == []
+    assert seen.run_due() == []
     assert last_decision(seen).reason == Reason.SUSPENDED
     seen.edit(suspend=False)
-    assert seen.work_off() == [("Write", "import")]
+    assert seen.run_due() == [("Write", "import")]
 
 
 def why_not_now(seen: TableWorld) -> str:
@@ -158,7 +158,7 @@ def why_not_now(seen: TableWorld) -> str:
     return f"{decision.result}: {decision.message}"
 
 
-def test_a_failed_write_shows_as_unhealthy_and_ready_stays() -> None:
+def test_a_failed_write_makes_the_table_unhealthy_and_keeps_it_ready() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(minutes=15)
     seen.settle()
@@ -170,7 +170,7 @@ def test_a_failed_write_shows_as_unhealthy_and_ready_stays() -> None:
     assert "s3://landing/orders/ does not exist" in seen.condition("Healthy").message
 
 
-def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_answered() -> None:
+def test_an_environment_failure_is_retried_before_the_next_tick_and_answers_the_same_tick() -> None:
     seen = world(writes=[builders.write(schedule="0 * * * *")])
     seen.wait(hours=1)
     seen.settle()
@@ -194,7 +194,7 @@ def test_surroundings_are_tried_again_before_the_next_tick_and_the_same_tick_is_
 @pytest.mark.parametrize(
     "class_", [FailureClass.CONFLICT, FailureClass.INFRASTRUCTURE, FailureClass.SPEC, FailureClass.DEADLINE]
 )
-def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: FailureClass) -> None:
+def test_other_failures_of_scheduled_runs_wait_for_the_next_tick(class_: FailureClass) -> None:
     seen = world(writes=[builders.write(schedule="0 * * * *")])
     seen.wait(hours=1)
     seen.settle()
@@ -203,7 +203,7 @@ def test_other_failures_of_scheduled_work_wait_for_the_next_tick(class_: Failure
     assert decision.requeue_after == timedelta(minutes=50), "the next full hour"
     assert why_not_now(seen).endswith("failed and is not repeated; it waits for its next tick")
     seen.now += delay_of(decision)
-    assert seen.work_off() == [("Write", "import")]
+    assert seen.run_due() == [("Write", "import")]
 
 
 def test_a_newer_tick_does_not_wait_for_the_retry_of_an_older_one() -> None:
@@ -231,16 +231,16 @@ def test_failures_in_a_row_are_counted_until_a_success() -> None:
         assert failure.count == expected
 
 
-def test_one_failing_operation_does_not_keep_the_others_from_working() -> None:
+def test_a_failing_operation_does_not_block_the_others() -> None:
     seen = world(writes=[builders.write("bad"), builders.write("good")])
     seen.wait(minutes=15)
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.INPUT_NOT_FOUND)
-    assert seen.work_off() == [("Write", "good")]
+    assert seen.run_due() == [("Write", "good")]
     assert seen.says("Healthy") == ("False", Reason.INPUT_NOT_FOUND)
 
 
-def test_a_write_that_found_nothing_is_skipped_and_says_so() -> None:
+def test_a_write_without_new_files_is_reported_as_skipped() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(minutes=15)
     seen.settle()
@@ -252,7 +252,7 @@ def test_a_write_that_found_nothing_is_skipped_and_says_so() -> None:
 
 
 def decisions(seen: TableWorld) -> dict[str, str]:
-    """What `kubectl describe` says about each operation: what was decided last."""
+    """The last decision about each operation, as `kubectl describe` shows it."""
     status = seen.table.status
     states = {"compaction": status.compaction, "retention": status.retention}
     states |= {f"write {state.name}": state for state in status.writes}
@@ -260,7 +260,7 @@ def decisions(seen: TableWorld) -> dict[str, str]:
     return {name: f"{told.result}/{told.reason}: {told.message}" for name, told in told.items() if told is not None}
 
 
-def test_after_a_success_the_decision_says_what_happened_and_what_is_next() -> None:
+def test_after_a_success_the_decision_reports_the_result_and_the_next_tick() -> None:
     hourly = "0 * * * *"
     seen = world(
         writes=[builders.write(schedule=hourly)],
@@ -276,7 +276,7 @@ def test_after_a_success_the_decision_says_what_happened_and_what_is_next() -> N
     }
 
 
-def test_a_failed_compaction_says_why_it_is_not_done_now_for_both_strategies_too() -> None:
+def test_a_failed_compaction_reports_for_both_strategies_why_it_waits() -> None:
     seen = world(compaction=DEDICATED)
     seen.wait(minutes=20)
     seen.settle()
@@ -285,7 +285,7 @@ def test_a_failed_compaction_says_why_it_is_not_done_now_for_both_strategies_too
     assert "failed and is not repeated" in decisions(seen)["compaction"]
 
 
-def test_a_write_that_waits_for_the_manifest_says_so_while_another_run_is_active_too() -> None:
+def test_a_write_that_waits_for_an_edit_reports_it_during_another_active_run() -> None:
     seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "15 * * * *"}})
     seen.edit(schema={**builders.ORDERS, "primaryKeys": ["order_id", "note"]})
     seen.settle()
@@ -296,7 +296,7 @@ def test_a_write_that_waits_for_the_manifest_says_so_while_another_run_is_active
     assert decisions(seen)["write import"].startswith("Waiting/TableDiffers")
 
 
-def test_a_failure_is_never_said_to_be_tried_again_at_a_time_that_has_passed() -> None:
+def test_the_reported_time_of_a_retry_is_never_in_the_past() -> None:
     seen = world(writes=[builders.write("good", schedule="0 0 * * *"), builders.write("bad")])
     seen.wait(minutes=15)
     seen.settle()
@@ -308,7 +308,7 @@ def test_a_failure_is_never_said_to_be_tried_again_at_a_time_that_has_passed() -
     assert "tried again at" not in message
 
 
-def test_a_write_remembers_its_commit() -> None:
+def test_a_write_records_its_commit() -> None:
     seen = world(writes=[builders.write()])
     seen.wait(minutes=15)
     seen.settle()
@@ -318,7 +318,7 @@ def test_a_write_remembers_its_commit() -> None:
     assert (write_state(seen).committed_snapshot, write_state(seen).last_run) == (17, name)
 
 
-def test_a_compaction_shows_as_the_latest_of_both_and_as_its_own() -> None:
+def test_a_compaction_is_recorded_for_its_strategy_and_as_the_latest_of_both() -> None:
     seen = world(compaction=DEDICATED)
     seen.wait(minutes=20)
     seen.settle()
@@ -333,7 +333,7 @@ def test_a_compaction_shows_as_the_latest_of_both_and_as_its_own() -> None:
     assert state.next == state.minor.next == datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_succeeds() -> None:
+def test_a_failed_compaction_is_reported_until_one_of_the_same_strategy_succeeds() -> None:
     seen = world(compaction=DEDICATED)
     seen.wait(minutes=20)
     seen.settle()
@@ -350,11 +350,11 @@ def test_a_failed_compaction_shows_as_the_latest_of_both_until_one_of_its_own_su
     assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
     assert decision.requeue_after is not None
     seen.now += delay_of(decision)
-    assert seen.work_off() == [("Compact", "Minor")]
+    assert seen.run_due() == [("Compact", "Minor")]
     assert seen.says("Healthy")[0] == "True"
 
 
-def test_a_table_that_never_came_up_has_no_scheduled_work() -> None:
+def test_a_table_that_was_never_ready_starts_no_scheduled_run() -> None:
     seen = TableWorld(table=builders.table(writes=[builders.write()], compaction=DEDICATED))
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS)
@@ -364,7 +364,7 @@ def test_a_table_that_never_came_up_has_no_scheduled_work() -> None:
     assert last_decision(seen).reason == Reason.TABLE_DIFFERS
 
 
-def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() -> None:
+def test_the_state_and_failure_of_a_removed_operation_are_removed() -> None:
     seen = world(writes=[builders.write()], retention={"snapshots": {"schedule": "*/15 * * * *"}})
     seen.wait(minutes=15)
     for _ in range(2):
@@ -378,12 +378,12 @@ def test_what_the_manifest_no_longer_asks_for_is_forgotten_with_its_failure() ->
     assert seen.table.status.writes == ()
 
 
-def test_ticks_missed_while_the_table_waited_for_its_catalog_run_once() -> None:
-    """The schedule was in the manifest all the time, only nothing could be done about it."""
+def test_ticks_missed_while_the_catalog_was_missing_start_one_run() -> None:
+    """The manifest had the schedule all the time, but no run could start."""
     seen = TableWorld(table=builders.table(retention={"snapshots": {"schedule": "0 * * * *"}}), catalog=None)
     seen.settle()
     seen.wait(hours=5)
     seen.catalog = builders.catalog()
     seen.settle()
     seen.finish("Provision", created=True)
-    assert seen.work_off() == [("ExpireSnapshots", "")]
+    assert seen.run_due() == [("ExpireSnapshots", "")]

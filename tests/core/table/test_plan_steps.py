@@ -1,4 +1,4 @@
-"""The order of a table's plan: the first step that applies decides, and every step that does nothing says why."""
+"""The steps of a table's plan: the first that applies decides, and each that starts nothing reports why."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def world(**spec: Any) -> TableWorld:
     return TableWorld(table=builders.table(**spec))
 
 
-def test_before_anything_else_the_finalizer_is_added_and_the_status_left_alone() -> None:
+def test_the_finalizer_is_added_first_and_the_status_stays() -> None:
     bare = TableWorld(table=builders.table(metadata={"finalizers": []}))
     decision = bare.reconcile()
     assert (decision.finalizer, decision.status, decision.actions) == ("add", None, ())
 
 
 @pytest.mark.parametrize("finalizers", [[], [FINALIZER]])
-def test_in_a_namespace_that_goes_away_nothing_is_started_and_no_finalizer_added(finalizers: list[str]) -> None:
+def test_a_terminating_namespace_starts_no_run_and_adds_no_finalizer(finalizers: list[str]) -> None:
     seen = TableWorld(table=builders.table(metadata={"finalizers": finalizers}))
     seen.observed = TableObserved(namespace_terminating=True)
     decision = seen.decide()
@@ -44,7 +44,7 @@ def test_the_run_is_named_in_the_status_by_the_decision_that_creates_it() -> Non
     assert create.owner_uid == "uid-of-orders"
 
 
-def test_deciding_again_asks_for_the_same_run() -> None:
+def test_a_repeated_decision_creates_the_same_run() -> None:
     assert world().decide() == world().decide()
 
 
@@ -64,7 +64,7 @@ def test_deciding_again_asks_for_the_same_run() -> None:
         ),
     ],
 )
-def test_what_cannot_be_realised_is_stalled_and_starts_nothing(
+def test_an_invalid_manifest_is_stalled_and_starts_nothing(
     sentence: str, spec: dict[str, Any], catalog: dict[str, Any] | None, reason: Reason, words: str
 ) -> None:
     seen = world(**spec)
@@ -77,7 +77,7 @@ def test_what_cannot_be_realised_is_stalled_and_starts_nothing(
     assert seen.created == []
 
 
-def test_the_first_of_several_errors_is_told_with_the_number_of_the_others() -> None:
+def test_the_first_of_several_errors_is_reported_with_the_number_of_the_others() -> None:
     seen = world(timeZone="Mars/Base", options={"nonsense": "1"}, database="finance")
     seen.settle()
     message = seen.condition("Stalled").message
@@ -85,18 +85,18 @@ def test_the_first_of_several_errors_is_told_with_the_number_of_the_others() -> 
     assert message.endswith("(2 more)")
 
 
-def test_an_older_object_for_the_same_table_holds_it() -> None:
+def test_an_older_object_for_the_same_table_holds_the_claim() -> None:
     older = builders.table("first", table="orders")
     seen = world()
     seen.observed = TableObserved(claimant=claim_of(older, builders.catalog()))
     decision = seen.settle()
     assert seen.says("Stalled") == ("True", Reason.TABLE_CLAIMED)
     assert "shop/first" in seen.condition("Stalled").message
-    assert decision.requeue_after == timedelta(minutes=5), "the other object may go away"
+    assert decision.requeue_after == timedelta(minutes=5), "the other object may be deleted"
     assert seen.created == []
 
 
-def test_a_run_that_is_under_way_is_followed_to_its_end_even_when_the_manifest_became_wrong() -> None:
+def test_an_active_run_is_observed_to_its_end_even_after_an_invalid_edit() -> None:
     seen = world()
     seen.settle()
     seen.edit(timeZone="Mars/Base")
@@ -110,7 +110,7 @@ def test_a_run_that_is_under_way_is_followed_to_its_end_even_when_the_manifest_b
     assert seen.says("Stalled") == ("True", Reason.INVALID_SPEC)
 
 
-def test_facts_of_a_ready_table_survive_a_wrong_edit() -> None:
+def test_an_invalid_edit_keeps_the_facts_of_a_ready_table() -> None:
     seen = world().ready()
     before = seen.table.status
     seen.edit(timeZone="Mars/Base")
@@ -122,7 +122,7 @@ def test_facts_of_a_ready_table_survive_a_wrong_edit() -> None:
 OUTSIDE = {"externalWriters": "Active", "bucket": {"type": "Fixed", "fixed": {"count": 2}}}
 
 
-def test_outside_writers_without_a_lock_make_commits_unsafe_and_nothing_starts() -> None:
+def test_external_writers_without_a_lock_make_commits_unsafe_and_nothing_starts() -> None:
     seen = world(**OUTSIDE)
     seen.settle()
     assert seen.says("CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
@@ -130,7 +130,7 @@ def test_outside_writers_without_a_lock_make_commits_unsafe_and_nothing_starts()
     assert seen.created == []
 
 
-def test_allow_unsafe_starts_all_the_same_and_still_says_it() -> None:
+def test_allow_unsafe_starts_runs_and_still_reports_unsafe_commits() -> None:
     seen = world(**OUTSIDE)
     seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
     seen.ready()
@@ -138,13 +138,13 @@ def test_allow_unsafe_starts_all_the_same_and_still_says_it() -> None:
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
 
 
-def test_writers_that_are_paused_are_safe() -> None:
+def test_paused_external_writers_are_safe() -> None:
     seen = world(externalWriters="Paused").ready()
     assert seen.says("CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
 
 
 @pytest.mark.parametrize("by", ["table", "catalog"])
-def test_suspend_starts_nothing_new_and_says_whose_it_is(by: str) -> None:
+def test_suspend_starts_nothing_new_and_reports_which_object_is_suspended(by: str) -> None:
     seen = world(suspend=by == "table")
     seen.catalog = builders.catalog(suspend=by == "catalog")
     seen.settle()
@@ -154,7 +154,7 @@ def test_suspend_starts_nothing_new_and_says_whose_it_is(by: str) -> None:
     assert ("catalog" in seen.condition("Suspended").message) is (by == "catalog")
 
 
-def test_suspend_lets_running_work_end_and_its_end_is_told() -> None:
+def test_an_active_run_of_a_suspended_table_ends_and_its_end_is_reported() -> None:
     seen = world()
     seen.settle()
     seen.edit(suspend=True)
@@ -167,8 +167,8 @@ def test_suspend_lets_running_work_end_and_its_end_is_told() -> None:
     assert seen.says("Suspended") == ("False", Reason.NOT_SUSPENDED)
 
 
-def test_a_run_that_was_named_and_never_made_is_made_under_the_same_name() -> None:
-    """Killed between the status and the create."""
+def test_a_run_that_was_named_and_never_created_is_created_under_the_same_name() -> None:
+    """The operator was killed between the status and the create."""
     seen = world()
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
@@ -176,8 +176,8 @@ def test_a_run_that_was_named_and_never_made_is_made_under_the_same_name() -> No
     assert [run.metadata.name for run in seen.created] == [run_named_by(decision).name]
 
 
-def test_a_run_that_was_made_and_not_recorded_is_found_again() -> None:
-    """Killed between the create and the next status: the 409 and the LIST lead to the same run."""
+def test_a_run_that_was_created_and_not_recorded_is_found_again() -> None:
+    """The operator was killed between the create and the next status. The 409 and the LIST lead to the same run."""
     seen = world()
     seen.reconcile()
     assert seen.table.status.active_run is not None
@@ -187,10 +187,10 @@ def test_a_run_that_was_made_and_not_recorded_is_found_again() -> None:
     assert len(seen.created) == 1
 
 
-def test_a_run_whose_uid_was_recorded_and_that_is_gone_was_cancelled_and_is_not_made_again_at_once() -> None:
+def test_a_run_whose_uid_was_recorded_and_that_is_missing_was_cancelled_and_is_not_recreated_at_once() -> None:
     seen = world()
     seen.settle()
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.settle()
     assert len(seen.created) == 1
     assert seen.says("Stalled") == ("True", Reason.CANCELLED)
@@ -206,7 +206,7 @@ def test_another_object_under_the_active_runs_name_is_not_the_active_run() -> No
 
 
 def named_only(seen: TableWorld) -> str:
-    """The status names a run, and the process was killed before it made it."""
+    """Stores a status that names a run which is not created, as after a crash. Returns its name."""
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
     return str(run_named_by(decision).name)
@@ -227,7 +227,7 @@ TICK = {"type": "Schedule", "dueTime": "2026-11-21T09:00:00Z"}
         ("the same run, controlled by nobody", {"trigger": TICK}, False),
     ],
 )
-def test_a_strangers_run_of_the_right_name_is_never_the_active_run(
+def test_a_foreign_run_of_the_right_name_is_never_the_active_run(
     sentence: str, spec: dict[str, Any], *, ours: bool
 ) -> None:
     seen = world(compaction=DUE_AT_NINE).ready()
@@ -243,12 +243,12 @@ def test_a_strangers_run_of_the_right_name_is_never_the_active_run(
     assert (active.name, active.uid) == (name, None), sentence
     assert (seen.says("Stalled"), decision.actions) == (("True", Reason.NAME_TAKEN), ())
     assert name in seen.condition("Stalled").message
-    seen.vanish(stranger)
+    seen.remove(stranger)
     seen.settle()
     assert seen.active.spec.type == "Compact", "once it is gone the run is made"
 
 
-def test_an_unknown_result_holds_everything_until_the_run_is_deleted() -> None:
+def test_an_unknown_result_blocks_all_runs_until_the_run_is_deleted() -> None:
     seen = world(writes=[builders.write()]).ready()
     assert seen.active.spec.type == "Write"
     seen.lose_result()
@@ -258,30 +258,30 @@ def test_an_unknown_result_holds_everything_until_the_run_is_deleted() -> None:
     seen.wait(days=2)
     seen.settle()
     assert seen.started == [("Provision", ""), ("Write", "import")], "no other run starts meanwhile"
-    seen.vanish(seen.active)
+    seen.remove(seen.active)
     seen.settle()
     assert seen.started[2:] == [("Write", "import")], "the next tick goes on"
 
 
-def test_what_holds_up_the_active_run_of_a_new_table_shows_on_the_table() -> None:
+def test_a_new_table_reports_what_blocks_its_active_run() -> None:
     seen = world()
     seen.settle()
-    seen.hold_up(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
+    seen.block(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
     seen.settle()
     assert seen.says("Stalled") == ("True", Reason.SECRET_NOT_FOUND)
     assert "lake-s3" in seen.condition("Ready").message
 
 
-def test_what_holds_up_a_run_of_a_ready_table_shows_as_unhealthy() -> None:
+def test_a_ready_table_with_a_blocked_run_is_unhealthy() -> None:
     seen = world(writes=[builders.write()]).ready()
-    seen.hold_up(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
+    seen.block(Reason.SECRET_NOT_FOUND, "secret lake-s3 not found")
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert seen.says("Healthy") == ("False", Reason.SECRET_NOT_FOUND)
     assert seen.says("Stalled")[0] == "False"
 
 
-def test_a_settled_table_decides_the_same_status_however_often_it_is_looked_at() -> None:
+def test_a_settled_table_decides_the_same_status_at_every_reconcile() -> None:
     seen = world(compaction={"mode": "Inline"}).ready()
     first = seen.decide()
     seen.wait(hours=5)
@@ -290,23 +290,23 @@ def test_a_settled_table_decides_the_same_status_however_often_it_is_looked_at()
     assert (later.actions, later.events) == ((), ())
 
 
-def test_a_settled_table_wakes_for_its_next_tick() -> None:
+def test_a_settled_table_is_requeued_for_its_next_tick() -> None:
     seen = world(retention={"snapshots": {"timeRetained": "1d", "schedule": "0 9 * * *"}}).ready()
     decision = seen.settle()
     assert decision.requeue_after == timedelta(minutes=50)
 
 
-def test_a_user_asks_for_a_compaction_and_the_table_names_their_run() -> None:
+def test_a_users_compaction_becomes_the_active_run() -> None:
     seen = world().ready()
     asked = builders.run("by-hand", table=seen.table)
     seen.runs.append(asked)
     decision = seen.reconcile()
     assert run_named_by(decision).name == "by-hand"
     assert run_named_by(decision).uid == asked.metadata.uid
-    assert decision.actions == (), "the user has made the run already"
+    assert decision.actions == (), "the user has created the run already"
 
 
-def test_a_user_cannot_ask_for_what_only_the_operator_may() -> None:
+def test_a_users_run_of_a_type_that_only_the_operator_starts_is_ignored() -> None:
     seen = world().ready()
     seen.runs.append(builders.run("by-hand", table=seen.table, type="Drop", compact=None))
     seen.settle()
@@ -325,7 +325,7 @@ def test_a_users_failed_run_leaves_the_table_healthy(asked: dict[str, Any]) -> N
     assert seen.says("Healthy")[0] == "True"
 
 
-def test_a_named_run_that_was_never_made_is_forgotten_when_the_manifest_became_wrong() -> None:
+def test_a_named_run_that_was_never_created_is_removed_from_the_status_after_an_invalid_edit() -> None:
     seen = world()
     decision = seen.decide()
     seen.carry_out(type(decision)(status=decision.status))
@@ -335,7 +335,7 @@ def test_a_named_run_that_was_never_made_is_forgotten_when_the_manifest_became_w
     assert seen.created == []
 
 
-def test_a_tick_whose_run_was_named_and_never_made_is_not_forgotten_when_the_manifest_was_wrong_for_a_while() -> None:
+def test_a_tick_whose_run_was_never_created_is_still_due_after_an_invalid_edit_is_reverted() -> None:
     seen = world(compaction=DUE_AT_NINE).ready()
     seen.finish()
     seen.settle()
@@ -353,7 +353,7 @@ def test_a_tick_whose_run_was_named_and_never_made_is_not_forgotten_when_the_man
     assert seen.active.spec.trigger.due_time == builders.NOW.replace(hour=9, minute=0)
 
 
-def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_knows() -> None:
+def test_a_table_whose_first_run_measured_nothing_is_healthy() -> None:
     seen = world()
     seen.settle()
     seen.finish(created=True, after=None)
@@ -361,7 +361,7 @@ def test_a_table_whose_first_run_brought_no_facts_is_healthy_as_far_as_anyone_kn
     assert seen.says("Healthy") == ("Unknown", Reason.NOT_MEASURED)
 
 
-def test_a_failed_run_is_told_by_one_event_on_the_table() -> None:
+def test_a_failed_run_is_reported_by_one_event_on_the_table() -> None:
     seen = world()
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE, "no answer from s3")
@@ -370,7 +370,7 @@ def test_a_failed_run_is_told_by_one_event_on_the_table() -> None:
     assert "no answer from s3" in event.note
 
 
-def test_start_and_end_of_a_run_are_told_as_events() -> None:
+def test_the_start_and_the_end_of_a_run_are_events() -> None:
     seen = world()
     notes = [event.note for event in seen.reconcile().events]
     assert any("Provision" in note and "orders-provision-" in note for note in notes)

@@ -1,4 +1,4 @@
-"""Which finished runs are deleted, and which never are."""
+"""Which finished runs are deleted by the history limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names(runs: list[PaimonRun], policy: RunPolicy = ONE_EACH, active: str | Non
     return {delete.name for delete in outlived(runs, active, policy)}
 
 
-def test_succeeded_and_failed_runs_are_counted_apart_and_the_newest_stay() -> None:
+def test_succeeded_and_failed_runs_have_separate_limits_and_the_newest_are_kept() -> None:
     runs = [
         ended("old", Phase.SUCCEEDED, 9),
         ended("new", Phase.SUCCEEDED, 1),
@@ -35,17 +35,17 @@ def test_succeeded_and_failed_runs_are_counted_apart_and_the_newest_stay() -> No
     assert names(runs) == {"old", "old-failure"}
 
 
-def test_runs_of_users_are_theirs() -> None:
+def test_runs_of_users_are_not_deleted() -> None:
     runs = [ended(f"by-hand-{n}", Phase.SUCCEEDED, n, type="Compact") for n in range(5)]
     assert names(runs) == set()
 
 
-def test_runs_at_work_and_runs_with_an_unknown_result_stay() -> None:
-    runs = [builders.run("at-work", table=TABLE, phase=Phase.RUNNING, **OURS), ended("unknown", Phase.UNKNOWN, 99)]
+def test_unfinished_runs_and_runs_with_an_unknown_result_are_kept() -> None:
+    runs = [builders.run("active", table=TABLE, phase=Phase.RUNNING, **OURS), ended("unknown", Phase.UNKNOWN, 99)]
     assert names(runs, RunPolicy(successful_runs_history_limit=0, failed_runs_history_limit=0)) == set()
 
 
-def test_a_run_of_ours_that_never_began_and_that_the_table_does_not_name_is_deleted() -> None:
+def test_a_run_of_the_operator_without_an_attempt_that_the_table_does_not_name_is_deleted() -> None:
     late = builders.run("late", table=TABLE, phase=Phase.PENDING, **OURS)
     new = builders.run("new", table=TABLE, **OURS)
     asked = builders.run("by-hand", table=TABLE, phase=Phase.PENDING)
@@ -54,7 +54,7 @@ def test_a_run_of_ours_that_never_began_and_that_the_table_does_not_name_is_dele
     assert names([late, new, asked, retried], RunPolicy(), active="new") == {"late"}
 
 
-def test_the_active_run_stays_until_its_result_is_stored() -> None:
+def test_the_active_run_is_kept_until_its_result_is_stored() -> None:
     runs = [ended("active", Phase.SUCCEEDED, 9), ended("new", Phase.SUCCEEDED, 1)]
     assert names(runs, active="active") == set()
 
