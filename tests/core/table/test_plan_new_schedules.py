@@ -30,13 +30,13 @@ ADDED: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("sentence", "added", "operation"), ADDED, ids=[case[0] for case in ADDED])
 def test_a_schedule_that_is_new_in_the_manifest_waits_for_its_next_tick(
-    sentence: str, added: dict[str, Any], work: str
+    sentence: str, added: dict[str, Any], operation: str
 ) -> None:
     seen = world(writes=[builders.write()])
     seen.edit(**added)
-    assert work not in [" ".join(each) for each in seen.run_due()], "ticks before the edit do not count"
+    assert operation not in [" ".join(each) for each in seen.run_due()], "ticks before the edit do not count"
     seen.wait(hours=1)
-    assert work in [" ".join(each) for each in seen.run_due()], sentence
+    assert operation in [" ".join(each) for each in seen.run_due()], sentence
 
 
 def test_a_write_that_was_removed_and_is_added_again_waits_for_its_next_tick() -> None:
@@ -57,9 +57,9 @@ def test_compaction_that_was_external_for_some_time_waits_for_its_next_tick() ->
     seen.wait(days=2)
     seen.run_due()
     seen.edit(compaction=DEDICATED)
-    assert [work for work in seen.run_due() if work[0] == "Compact"] == []
+    assert [run for run in seen.run_due() if run[0] == "Compact"] == []
     seen.wait(days=1)
-    assert {work for work in seen.run_due() if work[0] == "Compact"} == {("Compact", "Full")}
+    assert {run for run in seen.run_due() if run[0] == "Compact"} == {("Compact", "Full")}
 
 
 def test_an_edited_schedule_continues_from_the_last_tick() -> None:
