@@ -45,7 +45,7 @@ def with_metastore(uri: str, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def live(lake: Lake) -> None:
-    """Creates the table, writes, compacts and expires, and drops it. Each command on HDFS costs a JVM, so it reads once."""
+    """Creates the table, writes, compacts, expires and drops it. Reads it once, because a read of HDFS starts a JVM."""
     assert lake.provision(COLUMNS, keys=["id"], options={"bucket": "1"}).ok()["created"] is True
     for number, rows in enumerate(["1,first\n2,first\n", "2,second\n"]):
         lake.land(f"orders/{number}.csv", f"id,v\n{rows}")
