@@ -1,4 +1,4 @@
-"""What operations and the table controller exchange: work that is due, and how a run has ended."""
+"""Data that operations and the table controller exchange: due work, and the outcome of a run."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from paimon_operator.api.table.status import ActiveRun, DecisionResult, LastDeci
 
 @dataclass(frozen=True, kw_only=True)
 class DueRun:
-    """Something that is due for one table."""
+    """Work that is due for one table."""
 
     type_: str
     subject: str | None = None
     """The write's name, the compaction's strategy, or None."""
     partial: bool = False
-    """A part of the table only, by a user's wish."""
+    """Whether a user requested only a part of the table."""
     trigger: RunTrigger
     due: datetime
-    """Since when; the work that has waited longest goes first, and of several the one that was listed first."""
+    """Since when it is due. The work that has waited longest starts first; of equals, the first of the list."""
     due_time: datetime | None = None
     """The tick that it answers."""
     spec_hash: str | None = None
     identity: str = ""
-    """What tells its run from all others of the same action and subject; see `identity`."""
+    """Distinguishes its run from all others of the same action and subject; see `identity`."""
     after: str | None = None
-    """The run of this work that ended last: the same asked for once more, after another run, is another run."""
+    """The run of this work that ended last. The same work after another run is another run."""
     run: PaimonRun | None = None
-    """The run, when a user has made it already."""
+    """The run, if a user has created it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +52,11 @@ class RunOutcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the run did what it was asked to."""
+        """Whether the run did what its spec requested."""
         return self.failure_class is None
 
     def as_failure(self, before: LastFailure | None, next_try: datetime | None) -> LastFailure:
-        """The failure as status remembers it, one more than `before`."""
+        """The failure as the status records it; its count is one more than that of `before`."""
         return LastFailure(
             run=self.active.name,
             failure_class=self.failure_class or FailureClass.INFRASTRUCTURE,
@@ -71,7 +71,7 @@ class RunOutcome:
 
 
 def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> RunOutcome | None:
-    """How `run` ended; None while it goes on, and while its result is unknown."""
+    """The outcome of `run`; None while it is active, and while its result is unknown."""
     status = run.status
     if status.phase not in (Phase.SUCCEEDED, Phase.FAILED):
         return None
@@ -89,7 +89,7 @@ def ended_by(active: ActiveRun, run: PaimonRun, now: datetime) -> RunOutcome | N
 
 
 def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> RunOutcome:
-    """The active run was deleted before it ended; or because its result was `unknown`, so that work goes on."""
+    """The outcome of an active run that was deleted: before it ended, or because its result was `unknown`."""
     if unknown:
         class_, reason = FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN
         message = "its result is unknown, and it was deleted so that it is tried again"

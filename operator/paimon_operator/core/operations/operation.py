@@ -18,7 +18,7 @@ from paimon_operator.core.spec.context import TableContext
 
 
 class Role(Enum):
-    """What the controllers need an operation for, beside running it. Each special role has one operation."""
+    """Special role of an operation for the controllers. Each special role has exactly one operation."""
 
     ORDINARY = "ordinary"
     ESTABLISHES_TABLE = "establishes table"
@@ -29,7 +29,7 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class RunTarget:
-    """What of its table a run works on."""
+    """The part of its table that a run works on."""
 
     subject: str | None = None
     """One of several (a write, a strategy); None: the operation has no such parts."""
@@ -59,7 +59,7 @@ class InputSize:
 
 @dataclass(frozen=True)
 class Memory:
-    """What status remembers of one subject."""
+    """State of one subject in the status."""
 
     subject: str | None
     failure: LastFailure | None
@@ -67,7 +67,7 @@ class Memory:
     """The next tick."""
 
     def wakeups(self) -> Iterator[datetime]:
-        """When something becomes due: the next tick, the next try."""
+        """The times when work becomes due: the next tick and the next try."""
         next_try = None if self.failure is None else self.failure.next_try
         yield from (each for each in (self.next, next_try) if each is not None)
 
@@ -79,20 +79,20 @@ class Scheduled(Protocol):
         """What is due now."""
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
-        """The status with the next ticks filled in, and without what the manifest no longer asks for."""
+        """The status with the next ticks, and without what the manifest does not request any more."""
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
-        """The status with what was decided about `work`. A decision to start or to skip it answers its tick."""
+        """The status with the decision about `work`. A decision to start or to skip it answers its tick."""
 
     def memories(self, status: TableStatus) -> Iterator[Memory]:
-        """What status remembers, one per subject."""
+        """The states in the status, one per subject."""
 
 
 class OnDemand(Protocol):
     """An operation that users may request by creating a PaimonRun."""
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
-        """The work that the user's run asks for, waiting since it was `created`."""
+        """The work that the user's run requests. It has been due since the run was `created`."""
 
 
 class Removal(Protocol):
@@ -148,7 +148,7 @@ class OperationSpec:
 
     role: Role = Role.ORDINARY
     scheduled: Scheduled | None = None
-    """None: it never becomes due by itself."""
+    """None: it has no schedule."""
     on_demand: OnDemand | None = None
     """None: users may not request it."""
     removal: Removal | None = None
@@ -156,7 +156,7 @@ class OperationSpec:
     member: RunMember | None = None
     """None: its runs need no parameters of their own."""
     target: Callable[[PaimonRun], RunTarget] = everything
-    """What of its table a run works on."""
+    """The part of its table that a run works on."""
     status_fields: Callable[[Result], Mapping[str, Any]] = nothing_reported
     """Fields of a run's status that only this operation fills in."""
     memory: str | None = None

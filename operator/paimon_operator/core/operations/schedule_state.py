@@ -1,7 +1,7 @@
-"""What is remembered of one schedule, and what follows from it: shared by compaction, expiry and writes.
+"""State of one schedule and its transitions, shared by all operations with schedules.
 
-Only `lastDue` decides what is due, and it is stored together with the run's name before the run is made. Old runs can
-be pruned, the operator can be killed: no tick runs twice and none is forgotten.
+Only `lastDue` decides what is due. It is stored together with the run's name before the run is created. Old runs can be
+pruned and the operator can be killed: no tick runs twice and none is lost.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def with_next(state: StateT, schedule: Schedule, context: TableContext) -> State
 
 
 def without_schedule(state: StateT) -> StateT:
-    """The manifest asks for it no longer: what happened stays, what was to come goes."""
+    """The state without a schedule: the last run stays, the next tick, the decision and the failure are removed."""
     return changed(state, next=None, decision=None, failure=None)
 
 
 def record_decision(state: StateT, tick: datetime | None, decision: LastDecision) -> StateT:
-    """The decision about a tick; one that was started, or is not needed, is answered."""
+    """The state with a decision about a tick. A tick that was started or skipped counts as answered."""
     answered = decision.result is not DecisionResult.WAITING and tick is not None
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
 
@@ -75,7 +75,7 @@ def record_decision(state: StateT, tick: datetime | None, decision: LastDecision
 def record_success(
     state: StateT, ended: RunOutcome, *, reason: Reason = Reason.RUN_SUCCEEDED, then: str = ""
 ) -> StateT:
-    """The run did its work. `then` is what comes next of work that has no next tick."""
+    """The state after a run that succeeded. `then` states what follows for work without a next tick."""
     ahead = state.next is not None
     waits = ahead and reason is Reason.RUN_SUCCEEDED
     result = DecisionResult.WAITING if waits else DecisionResult.SKIPPED
@@ -86,14 +86,14 @@ def record_success(
 
 
 def record_failure(state: StateT, ended: RunOutcome, key: str, retried: frozenset[FailureClass]) -> StateT:
-    """The run failed; classes in `retried` come back after 1 to 15 minutes, doubling."""
+    """The state after a run that failed. Classes in `retried` are retried after 1 to 15 minutes, doubling."""
     next_try = retry_time(ended, state.failure.count + 1 if state.failure else 1, key, retried)
     failure = ended.as_failure(state.failure, next_try)
     return changed(state, last_run=ended.active.name, failure=failure, decision=_after(failure, state.next))
 
 
 def _after(failure: LastFailure, tick: datetime | None) -> LastDecision:
-    """Why it is not being done now: what was decided while it was under way is no longer true."""
+    """The decision after a failure, which replaces the decision from before the run."""
     if failure.next_try is not None:
         message = f"run {failure.run} failed; the next try is at {rfc3339(failure.next_try)}"
         return LastDecision(result=DecisionResult.WAITING, reason=Reason.RUN_FAILING, message=message)

@@ -1,4 +1,4 @@
-"""What status remembers of establishing the table: whether it is the verified one, and when that is in doubt."""
+"""State of establishing the table: whether it is verified, and what puts that in doubt."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from paimon_operator.api.table.status import ProvisionState, TableStatus
 from paimon_operator.core.spec.context import TableContext
 
 DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
-"""Any run that ends by these has found that the table is no longer the one that was verified."""
+"""A run that ends with one of these found that the table is not the verified one any more."""
 
 
 def state_of(status: TableStatus) -> ProvisionState:
-    """What is remembered of establishing the table."""
+    """The recorded state of establishing the table."""
     return status.provision or ProvisionState()
 
 
 def is_verified(context: TableContext, status: TableStatus) -> bool:
-    """Whether the last verified table is the one that the manifest asks for."""
+    """Whether the table was verified against the current manifest."""
     return state_of(status).hash == context.wanted_hash
 
 
 def is_established(status: TableStatus) -> bool:
-    """Whether the table was verified for some manifest, and nothing has put that in doubt since."""
+    """Whether the table was verified against any manifest, and nothing has put that in doubt since."""
     return state_of(status).hash is not None
 
 
@@ -33,5 +33,5 @@ def require_verification(status: TableStatus) -> TableStatus:
 
 
 def with_state(status: TableStatus, state: ProvisionState) -> TableStatus:
-    """The status with another memory of establishing the table."""
+    """The status with another state of establishing the table."""
     return status.model_copy(update={"provision": state})

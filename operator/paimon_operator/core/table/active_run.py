@@ -31,21 +31,21 @@ from paimon_operator.core.spec.identity import table_name
 
 @dataclass(frozen=True, kw_only=True)
 class ActiveRunState:
-    """Where the active run stands."""
+    """The state of the active run."""
 
     status: TableStatus
     """With the run's UID, or with its result and without the run."""
     run: PaimonRun | None = None
-    """The active run, as long as it goes on and exists."""
+    """The active run, until it has ended; None if it does not exist."""
     missing: bool = False
-    """It is named and does not exist yet: create it."""
+    """The status names it and it does not exist yet: create it."""
     taken: bool = False
-    """It is named and cannot be made: a run that is not ours has its name."""
+    """The status names it and it cannot be created: another run has its name."""
     events: tuple[EventNote, ...] = ()
 
 
 def observe_active_run(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> ActiveRunState:
-    """Looks the active run up among `runs`, which come from a live LIST."""
+    """Finds the active run among `runs`, which come from a live LIST."""
     status, active = table.status, table.status.active_run
     if active is None:
         return ActiveRunState(status=status)
@@ -74,9 +74,9 @@ def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
 
 
 def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) -> TableStatus:
-    """The status without its active run, which was named and never made, so it never had a Pod.
+    """The status without its active run, which was never created, so it never had a Pod.
 
-    A tick was answered by the name alone: it is asked for again, as after a failure of the surroundings.
+    Its tick counts as answered and is due again, as after a failure of the environment.
     """
     active = table.status.active_run
     if active is None or active.due_time is None:
@@ -93,7 +93,7 @@ def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) ->
 
 
 def new_active_run(table: PaimonTable, work: DueRun) -> ActiveRun:
-    """What the status says about `work` before its run exists."""
+    """The status.activeRun of `work` before its run exists."""
     if work.run is not None:
         return ActiveRun(
             name=work.run.metadata.name,
@@ -119,13 +119,13 @@ def _name(table: PaimonTable, work: DueRun) -> str:
         table_uid=table.metadata.uid,
         action=work.type_,
         subject=work.subject or "",
-        # All that it starts from: there and back again, or removed and put back, must not find the old run's result.
+        # Everything that the run depends on: after an edit and its reversal, the name must be another one.
         trigger=f"{work.identity}@{table.metadata.generation}>{work.after or ''}",
     )
 
 
 def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> Create:
-    """The PaimonRun that `active` names: the same body for the same name, however often it is asked for."""
+    """Creates the PaimonRun that `active` names: always the same body for the same name."""
     trigger: dict[str, Any] = {"type": active.trigger.value, "message": why(active)}
     if active.due_time is not None:
         trigger["dueTime"] = rfc3339(active.due_time)
@@ -165,8 +165,8 @@ def _action(active: ActiveRun) -> str:
 def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
     """Whether `run` is the one that `active` names.
 
-    Names can be worked out by anyone. Before the UID is known a run is therefore taken for ours only when this table
-    controls it and it asks for exactly what the status says; a stranger's run would be launched in our name otherwise.
+    Every user can compute the name. Before the UID is known, a run therefore counts as the table's own only if the
+    table controls it and its spec equals the status. Otherwise the operator could launch a run that a user created.
     """
     if run.metadata.name != active.name:
         return False

@@ -1,12 +1,12 @@
-"""What happens when a table's object is deleted: the Pod ends first, then the data goes or stays, then the object.
+"""Deletion of a PaimonTable: its active run ends first, then the data is dropped or kept, then the object is released.
 
 | deletionPolicy | was ever Ready | skip-drop | namespace terminating | then |
 |---|---|---|---|---|
-| any    | any | any | yes | as Retain: nothing can be created any more; the log says that the data stays |
+| any    | any | any | yes | as Retain: nothing can be created any more; the log states that the data stays |
 | Retain | any | any | no  | active run cancelled and gone, then released; storage is never touched |
-| Delete | no  | any | no  | as Retain: a table that was never this object's is never dropped |
-| Delete | yes | yes | no  | as Retain: the annotation is the way out |
-| Delete | yes | no  | no  | active run cancelled and gone, then dropped, tried without limit, then released |
+| Delete | no  | any | no  | as Retain: a table that this object never owned is never dropped |
+| Delete | yes | yes | no  | as Retain: the annotation is the override |
+| Delete | yes | no  | no  | active run cancelled and gone, then dropped (retried without limit), then released |
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ from paimon_operator.core.table.table_conditions import Blocker, blocker_of, ref
 from paimon_operator.core.validation.catalog import catalog_problems, summarise
 
 SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
-"""Annotation that lets the object go without dropping its table, when set to `true`."""
+"""Annotation that releases the object without dropping its table, when set to `true`."""
 REQUEUE_WHILE_DELETING: Final = timedelta(minutes=1)
 """The end of the run that is waited for arrives as a watch event; this covers a missed one."""
-_WAYS_OUT: Final = f"To let the object go and keep the data, set deletionPolicy to Retain or annotate {SKIP_DROP}=true."
+_OVERRIDES: Final = (
+    f"To let the object go and keep the data, set deletionPolicy to Retain or annotate {SKIP_DROP}=true."
+)
 
 
 def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
-    """The next step of a deletion; the finalizer goes in the last one."""
+    """The next step of a deletion. The last step removes the finalizer."""
     table = wanted.table
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None)
@@ -61,7 +63,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
 
 
 def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
-    """Whether the data goes with the object."""
+    """Whether the table is dropped together with the object."""
     mine = ever_ready(table.status) and observed.claimant is None
     skipped = table.metadata.annotations.get(SKIP_DROP) == "true"
     return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
@@ -70,7 +72,7 @@ def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
 def _cancelling(
     table: PaimonTable, status: TableStatus, run: PaimonRun, refusal: Refusal | None, now: datetime
 ) -> Decision[TableStatus]:
-    """The run's own finalizer holds it until its Pod is gone; then the LIST no longer has it."""
+    """Deletes the active run. Its own finalizer keeps it until its Pod is gone."""
     name, asked = run.metadata.name, run.metadata.deletion_timestamp is not None
     actions = () if asked else (Delete(kind=Kind.RUN, name=name, uid=run.metadata.uid),)
     findings = reconciling(Reason.WAITING_FOR_POD, f"run {name} is being stopped")
@@ -118,10 +120,10 @@ def _start_drop(
 def _wait_for_drop(
     wanted: Wanted, observed: TableObserved, followed: ActiveRunState, named: ActiveRun, now: datetime
 ) -> Decision[TableStatus]:
-    """The run that the status names goes on, or is created now."""
+    """Waits for the run that the status names, or creates it."""
     table, status = wanted.table, followed.status
     if followed.taken:
-        taken = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_WAYS_OUT}")
+        taken = stalled(Reason.NAME_TAKEN, f"{taken_name(named)} {_OVERRIDES}")
         return _decided(table, status, taken, now, events=followed.events)
     held = blocker_of(followed.run)
     if followed.missing and observed.refusal is not None:
@@ -150,9 +152,9 @@ def _removal() -> Removal:
 def _drop_under_way(status: TableStatus, held: Blocker | None) -> tuple[Finding, ...]:
     failure = _removal().failure(status)
     if held is not None:
-        return stalled(held.reason, f"{held.message} {_WAYS_OUT}")
+        return stalled(held.reason, f"{held.message} {_OVERRIDES}")
     if failure is not None:
-        return stalled(Reason.DROP_FAILING, f"{failure.message} {_WAYS_OUT}")
+        return stalled(Reason.DROP_FAILING, f"{failure.message} {_OVERRIDES}")
     return reconciling(Reason.DROPPING, Reason.DROPPING.means)
 
 
@@ -165,12 +167,12 @@ def _failing(
         why = f"{failure.message} (tried again at {rfc3339(failure.next_try)})."
         later = max(failure.next_try - now, timedelta(0))
     status = status.model_copy(update={"active_run": None})
-    findings = stalled(Reason.DROP_FAILING, f"{why} {_WAYS_OUT}")
+    findings = stalled(Reason.DROP_FAILING, f"{why} {_OVERRIDES}")
     return _decided(table, status, findings, now, events=events, requeue_after=later)
 
 
 def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
-    """Why nothing can reach the storage: without a catalog nobody knows where it is."""
+    """Why the table cannot be reached: without a valid catalog, its storage is unknown. None with one."""
     name = wanted.table.spec.catalog_ref.name
     if observed.catalog is None:
         return f"there is no PaimonCatalog {name!r}, so the table cannot be reached."

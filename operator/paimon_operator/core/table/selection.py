@@ -1,4 +1,4 @@
-"""What of the scheduled work, and of what users asked for, comes next; and what stands in the way of the rest."""
+"""Selects the next scheduled or requested run of a table, and records what blocks the others."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table.observed import TableObserved
 
 BELIEVED_EMPTY: Final = timedelta(days=1)
-"""How long a table that was found without a snapshot is taken to be without one."""
+"""How long a table that was found without a snapshot is considered empty."""
 
 
 def next_work(context: TableContext, observed: TableObserved, status: TableStatus) -> DueRun | None:
-    """The work that has waited longest. Ties go by the order of the list: scheduled work, users' runs.
+    """The work that has waited longest. Of equal times the first one counts: scheduled work, then users' runs.
 
-    Maintenance goes on while the table differs from the manifest, because it is this object's table all the same;
-    writes wait, because they go by the manifest. While nobody knows whether it still is, all of them wait.
+    Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
+    because they follow the manifest. While the ownership is in doubt, all work waits.
     """
     if not is_established(status):
         return None
@@ -39,7 +39,7 @@ def next_work(context: TableContext, observed: TableObserved, status: TableStatu
 
 
 def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status with the ticks of maintenance answered without a run, while nothing was written to the table.
+    """The status with the due ticks of maintenance skipped, while nothing was written to the table.
 
     Maintenance that has failed is not skipped: only a successful run clears the failure.
     """
@@ -59,7 +59,7 @@ def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:
 def _is_empty(context: TableContext, status: TableStatus, seen: datetime) -> bool:
     """Whether the table, measured at `seen`, still has no snapshot.
 
-    A measurement older than BELIEVED_EMPTY counts for nothing: an unannounced writer is found by a run only.
+    A measurement older than BELIEVED_EMPTY does not count: only a run finds an undeclared writer.
     """
     had_no_snapshot = status.table is not None and status.table.snapshot_id is None
     is_recent = context.now - seen < BELIEVED_EMPTY
@@ -69,7 +69,7 @@ def _is_empty(context: TableContext, status: TableStatus, seen: datetime) -> boo
 
 
 def _only_operator_writes(context: TableContext, since: datetime) -> bool:
-    """Whether nobody else may have written since: others may have until the moment CommitSafe turned True."""
+    """Whether no foreign writer can have written since: CommitSafe has been True for all that time."""
     safe = find(context.table.status.conditions, ConditionType.COMMIT_SAFE)
     if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > since:
         return False
@@ -89,7 +89,7 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
 
 
 def waiting(context: TableContext, status: TableStatus, reason: Reason) -> TableStatus:
-    """All that is due waits for the same reason; what the active run does is not waiting for itself."""
+    """The status in which all due work waits for one reason, except the work of the active run."""
     message = reason.means
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
@@ -97,7 +97,7 @@ def waiting(context: TableContext, status: TableStatus, reason: Reason) -> Table
 
 
 def _others(context: TableContext, status: TableStatus) -> list[DueRun]:
-    """What is due, but for the work of the active run."""
+    """The due work, without that of the active run."""
     active = status.active_run
     at_work = None if active is None else (active.type, active.subject)
     return [work for work in _scheduled(context, status) if (work.type_, work.subject) != at_work]

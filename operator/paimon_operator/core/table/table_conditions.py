@@ -56,7 +56,7 @@ def unsafe(context: TableContext, status: TableStatus) -> Findings:
 
 
 def unknown_result(context: TableContext, status: TableStatus, run: PaimonRun) -> Findings:
-    """The active run ended, and nobody knows whether it committed."""
+    """The findings after the active run ended without a known result."""
     condition = find(run.status.conditions, ConditionType.STALLED)
     message = f"run {run.metadata.name}: {condition.message if condition else Reason.RESULT_UNKNOWN.means}"
     return _stuck(context, status, Blocker(Reason.RESULT_UNKNOWN, message))

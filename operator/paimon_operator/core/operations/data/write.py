@@ -84,7 +84,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
-    """Any edit brings a write of type Once back that failed and waits: what it loaded it does not load again."""
+    """After any edit, a failed write of type Once is tried again. It does not load again what it has loaded."""
     if table.metadata.generation == status.observed_generation:
         return status
     return status.model_copy(update={"writes": tuple(_tried_again(state, now) for state in status.writes)})
@@ -188,7 +188,7 @@ def _with(status: TableStatus, state: WriteState) -> TableStatus:
 
 
 def target(run: PaimonRun) -> RunTarget:
-    """The write's name."""
+    """The name of the write."""
     asked = member_of(run.spec, MEMBER.field, WriteRun)
     return RunTarget() if asked is None else RunTarget(asked.name)
 
@@ -201,7 +201,7 @@ def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
 
 
 def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:
-    """Whether the write is as it was when the run was decided; one that is gone is reported by the job."""
+    """Whether the write is unchanged since the run was decided. The job reports a write that was removed."""
     name = target(run).subject
     return all(write_hash(each) == decided for each in context.spec.writes if each.name == name)
 

@@ -1,4 +1,4 @@
-"""Compaction by the operator: full and minor, each on a schedule of its own, on tables whose writers skip it."""
+"""Compaction by the operator: full and minor, each with its own schedule, on tables whose writers do not compact."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class CompactTable:
         return status
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
-        """What was decided about one strategy."""
+        """The status with the decision about one strategy."""
         if work.partial:
             return status
         strategy = CompactStrategy(work.subject or "")
@@ -79,7 +79,7 @@ class CompactTable:
             yield Memory(strategy.value, state.failure, state.next)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
-        """The strategy that the run asks for."""
+        """The strategy that the run requests."""
         asked = target(run)
         return DueRun(
             type_=OPERATION.type,
@@ -92,7 +92,7 @@ class CompactTable:
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-    """The status after a run: the result counts for its strategy, and shows as the latest of both.
+    """The status after a run. The result counts for its strategy and is also the latest of both.
 
     The failure of a user's run is not recorded. A compaction of some partitions answers no tick.
     """
@@ -171,7 +171,7 @@ def _asked(run: PaimonRun) -> CompactRun | None:
 
 
 def target(run: PaimonRun) -> RunTarget:
-    """The strategy, and whether some partitions only."""
+    """The strategy, and whether it covers only some partitions."""
     asked = _asked(run)
     return RunTarget() if asked is None else RunTarget(asked.strategy.value, asked.partitions is not None)
 

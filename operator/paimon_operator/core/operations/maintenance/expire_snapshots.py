@@ -36,7 +36,7 @@ class Expiry:
         return status if status.retention is None else _with(status, schedule_state.without_schedule(state))
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
-        """What was decided."""
+        """The status with the decision."""
         return _with(status, schedule_state.record_decision(_slot(status), work.due_time, decision))
 
     def memories(self, status: TableStatus) -> Iterator[Memory]:
@@ -59,7 +59,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 
 
 def job(context: TableContext, run: PaimonRun) -> ExpireSnapshotsParameters:  # noqa: ARG001
-    """What is kept, as it holds for the table. Absent values are the table's own options, or Paimon's defaults."""
+    """The effective retention. Absent values are the table's own options, or Paimon's defaults."""
     block = context.effective.retention.snapshots if context.effective.retention else None
     if block is None:
         return ExpireSnapshotsParameters()

@@ -44,7 +44,7 @@ class DropTable:
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-    """The status after a run: done, or one failure more."""
+    """The status after a run: done, or with one more failure."""
     state, run = _state(status), ended.active.name
     if ended.succeeded:
         done = DropState(last_run=run, attempts=state.attempts, done=True)
@@ -60,12 +60,12 @@ def _state(status: TableStatus) -> DropState:
 
 
 def job(context: TableContext, run: PaimonRun) -> DropParameters:  # noqa: ARG001
-    """No parameters: everything that it needs stands in the job's head."""
+    """No parameters: the head of the job contains everything."""
     return DropParameters()
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
-    """Whether there was a table."""
+    """Whether the table existed."""
     return {"dropped": result.dropped}
 
 

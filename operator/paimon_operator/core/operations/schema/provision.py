@@ -1,4 +1,4 @@
-"""Creates the table that the manifest asks for, or verifies it: whenever that part of the manifest changes."""
+"""Creates the table, or verifies it, whenever that part of the manifest changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 
 
 class EstablishTable:
-    """Due when the manifest asks for another table than the verified one."""
+    """Due when the manifest describes another table than the verified one."""
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """One run, unless the last one failed and waits for an edit or for its time."""
@@ -104,7 +104,7 @@ def _column(column: DesiredColumn) -> JobColumn:
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
-    """An edit of any field is a new try for a table that never came up: what was wrong may lie outside the manifest."""
+    """After any edit, a table that was never Ready is tried again: the cause may be outside the manifest."""
     state = state_of(status)
     unseen = table.metadata.generation != status.observed_generation
     if not unseen or ever_ready(status) or state.failure is None or state.failure.failure_class in retries.ESTABLISHING:
