@@ -1,4 +1,4 @@
-"""The life of one run in memory: a test says what became of the Pod, the run controller's core says what to do."""
+"""One run in memory. A test gives the status of the Pod; the core of the run controller decides."""
 
 from __future__ import annotations
 
@@ -28,13 +28,20 @@ from tests.support.pods import Json
 RUN_NAME = "orders-compact-8f3a91c2"
 POD_UID = f"uid-of-{RUN_NAME}-1"
 MINUTES = timedelta(minutes=1)
+FIRST_POD = [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-1"]
+SECOND_POD = [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+"""What an attempt creates."""
 
-NOT_THERE = None
-"""What a live GET of the Pod says before it is made and after it is gone."""
+FORCE_DELETED: Json = {"deleting": pods.STARTED}
+"""Keyword arguments of a Pod that was deleted without a grace period."""
+ABANDONED_AT = pods.MADE + timedelta(seconds=pods.DEADLINE_S) + 2 * MINUTES
+"""When a Pod on an unreachable node is abandoned: two minutes after its kubelet's deadline."""
+NO_POD = None
+"""Answer of a live GET of the Pod before it is created and after it is deleted."""
 
 
 class Story:
-    """One run, its table, and what the operator has stored so far. Each `look` is one reconciliation, carried out."""
+    """One run, its table, and what the operator has stored so far."""
 
     def __init__(self, *, named: bool = True, **spec: Any) -> None:
         run = builders.run(RUN_NAME, table=builders.table(), **({"trigger": {"type": "Schedule"}} | spec))
@@ -48,71 +55,72 @@ class Story:
         self.executors: tuple[PodObserved, ...] = ()
         self.execution: RunSpark | None = None
         self.plan: dict[str, Any] = {}
-        """What the run would launch differently from usual."""
+        """Fields of `Launch` that differ from the usual ones."""
         self.launch_error: Exception | None = None
         self.engine = "paimon-1.4"
         self.released: set[str] = set()
         if named:
-            self.name(RUN_NAME, run.metadata.uid)
+            self.set_active_run(RUN_NAME, run.metadata.uid)
 
-    def name(self, run: str | None, uid: str | None = None) -> None:
-        """Set the table's status.activeRun."""
+    def set_active_run(self, run: str | None, uid: str | None = None, type_: str | None = None) -> None:
+        """Sets the table's status.activeRun (None: no active run). `type_` is the run's type by default."""
         active = None
         if run is not None:
-            active = ActiveRun(name=run, uid=uid, type=self.run.spec.type, trigger="Schedule")
+            active = ActiveRun(name=run, uid=uid, type=type_ or self.run.spec.type, trigger="Schedule")
         self.table = builders.table(status=TableStatus(active_run=active))
 
     def reconcile(
         self, pod_status: Json | None = None, *, later: timedelta = timedelta(), **how: Any
     ) -> Decision[RunStatus]:
-        """Reconcile `later`, with the current attempt's Pod in this status (None: 404), and store what was decided."""
+        """Reconciles once after `later` and stores the decision. `pod_status` is of the current attempt (None: 404)."""
         self.now += later
         pod = None
         if pod_status is not None and current_pod(self.run) is not None:
             guarded = f"uid-of-{current_pod(self.run)}" not in self.released
             stored = pods.pod(self.run, len(self.run.status.attempts), **{"guarded": guarded} | pod_status | how)
             pod = read_pod(stored)
-        decision = step(
-            RunObserved(
-                run=self.run,
-                table=self.table,
-                pod=pod,
-                limits=self.limits,
-                launch=self.launch,
-                refusal=self.refusal,
-                claimant=self.claimant,
-                others=self.others,
-                executors=self.executors,
-            ),
-            self.now,
-        )
+        decision = step(self.observe(pod), self.now)
         self.carry_out(decision)
         return decision
 
+    def observe(self, pod: PodObserved | None) -> RunObserved:
+        """Everything that the run controller observes, with `pod` as the Pod of the current attempt."""
+        return RunObserved(
+            run=self.run,
+            table=self.table,
+            pod=pod,
+            limits=self.limits,
+            launch=self.launch,
+            refusal=self.refusal,
+            claimant=self.claimant,
+            others=self.others,
+            executors=self.executors,
+        )
+
     def cancel(self) -> None:
-        """The user deletes the run."""
+        """Deletes the run, as a user does."""
         metadata = self.run.metadata.model_copy(update={"deletion_timestamp": self.now})
         self.run = self.run.model_copy(update={"metadata": metadata})
 
     @property
     def attempt(self) -> Attempt:
-        """The newest attempt."""
+        """The last attempt."""
         return self.run.status.attempts[-1]
 
     def condition(self, type_: ConditionType) -> str:
-        """`True RunSucceeded`."""
+        """Status and reason of a condition, for example `True RunSucceeded`."""
         found = find(self.run.status.conditions, type_)
         assert found is not None
         return f"{found.status} {found.reason}"
 
     def message(self) -> str:
-        """What `kubectl describe` says of the outcome."""
+        """The message of the condition Succeeded."""
         found = find(self.run.status.conditions, ConditionType.SUCCEEDED)
         assert found is not None
         return found.message
 
     def launch(self) -> Launch:
-        """What the run would launch."""
+        """The launch of the run's next attempt. Raises `launch_error`."""
         if self.launch_error is not None:
             raise self.launch_error
         usual = Launch(
@@ -126,7 +134,7 @@ class Story:
         return replace(usual, **self.plan)
 
     def carry_out(self, decision: Decision[RunStatus]) -> None:
-        """Store finalizers and status; actions are for the test to look at, but Pods are let go."""
+        """Stores finalizers and status, and releases Pods. Other actions are left to the test."""
         self.released.update(released(decision))
         finalizers = {"keep": self.run.metadata.finalizers, "add": (FINALIZER,), "remove": ()}[decision.finalizer]
         metadata = self.run.metadata.model_copy(update={"finalizers": finalizers})
@@ -149,28 +157,41 @@ def _job(run: PaimonRun, engine: str) -> Job:
     )
 
 
-def a_write(**spec: Any) -> Story:
+def write_story(**spec: Any) -> Story:
     return Story(type="Write", compact=None, write={"name": "import"}, **spec)
 
 
-def launched(story: Story | None = None) -> Story:
-    """A run whose first attempt is written down and whose Pod is being made."""
+def launched_story(story: Story | None = None) -> Story:
+    """A run whose first attempt is stored and whose Pod is being created."""
     story = story or Story()
     story.reconcile()
     return story
 
 
-def at_work(story: Story | None = None) -> Story:
-    """A run whose first Pod has been seen running."""
-    story = launched(story)
+def running_story(story: Story | None = None) -> Story:
+    """A run whose first Pod was observed running."""
+    story = launched_story(story)
     story.reconcile(pods.running(), later=timedelta(seconds=10))
     return story
 
 
-def over(story: Story, phase: Phase = Phase.FAILED) -> Story:
-    """The run has ended, and its Pod is not let go: the operator was killed in between."""
+def finished_story(story: Story, phase: Phase = Phase.FAILED) -> Story:
+    """The run has ended. Its Pod is not released yet, because the operator was killed in between."""
     status = story.run.status.model_copy(update={"phase": phase})
     story.run = story.run.model_copy(update={"status": status})
+    return story
+
+
+def failed_once() -> Story:
+    """A run whose first attempt has failed and whose second one is due after a delay."""
+    story = running_story()
+    story.reconcile(pods.ended(1))
+    return story
+
+
+def cancelled_story(story: Story) -> Story:
+    """The same run after its user has deleted it."""
+    story.cancel()
     return story
 
 
@@ -186,5 +207,5 @@ def released(decision: Decision[RunStatus]) -> list[str]:
     return [each.uid for each in decision.actions if isinstance(each, Release)]
 
 
-def told(decision: Decision[RunStatus]) -> list[str]:
+def event_reasons(decision: Decision[RunStatus]) -> list[str]:
     return [f"{event.type_} {event.reason}" for event in decision.events]

@@ -1,8 +1,7 @@
-"""A small world for one run: an API server that remembers, a kubelet that does anything, an operator that is killed.
+"""An API server, a kubelet and an operator around one run, for tests that kill the operator at any request.
 
-The rules of Kubernetes that count here are played by the book: one object per name, graceful deletion, UIDs,
-finalizers, and that what runs on a node is not what the API server says of it. At every write it is checked that what
-must always hold does.
+It keeps the rules of Kubernetes that matter here: one object per name, graceful deletion, UIDs, finalizers, and that
+the status of a Pod may differ from what runs on its node. Every write is checked against the invariants of a run.
 """
 
 from __future__ import annotations
@@ -25,33 +24,33 @@ from tests.support.pods import Json
 from tests.support.run_story import Story
 
 LIMIT = 1
-"""Attempts after the first: few, so that runs get to their end."""
+"""Retries of a run. The number is small, so that runs end."""
 
 
 @dataclass
-class World:
-    """What the API server holds of one run, and what a kubelet makes of its Pods."""
+class RunWorld:
+    """The objects of one run on the API server, and the processes in its Pods."""
 
     story: Story
     pods: dict[str, Json] = field(default_factory=dict)
-    at_work: dict[str, datetime] = field(default_factory=dict)
-    """The truth: Pods in which something runs or may yet run, and when their kubelet stops them in any case."""
+    running: dict[str, datetime] = field(default_factory=dict)
+    """Pods in which a process runs or may still start -> the time at which their kubelet stops them."""
     executors: dict[str, Json] = field(default_factory=dict)
-    """Their Pods stay until they are deleted; what runs in them ends at their own deadline at the latest."""
-    cut_off: bool = False
-    """The node works on, and nobody hears of it."""
+    """Executor Pods by name. They stay until they are deleted; their processes end at their own deadline."""
+    unreachable: bool = False
+    """The node keeps running Pods and reports nothing."""
     config_maps: set[str] = field(default_factory=set)
     gone: bool = False
-    """The run object is deleted and finalised."""
-    said_ok: bool = False
-    """A driver of this run has written a result that says ok."""
+    """The run was deleted, and its finalizer removed."""
+    reported_success: bool = False
+    """A driver of this run has written a successful result."""
     launches: list[str] = field(default_factory=list)
-    """UIDs of Pods in the order in which they were made."""
+    """UIDs of driver Pods in the order of their creation."""
 
     # The operator
 
     def reconcile(self, killed_after: int | None = None) -> Decision[RunStatus] | None:
-        """One reconciliation; the process dies after `killed_after` requests (None: it lives)."""
+        """Reconciles once. The operator is killed after `killed_after` requests (None: it is not killed)."""
         if self.gone:
             return None
         story, run = self.story, self.story.run
@@ -79,12 +78,10 @@ class World:
         self.story.carry_out(Decision(status=None, finalizer=decision.finalizer))
         metadata = self.story.run.metadata
         if metadata.deletion_timestamp is not None and not metadata.finalizers:
-            assert not self.alive() or not self._guards_pod(), "a cancelled run went while its driver was alive"
-            assert self.executors_at_work() == [], "a cancelled run went while executors were alive"
+            has_ended = self.story.run.status.phase in ENDED
+            assert has_ended or not self.running_drivers(), "a cancelled run was removed before its driver ended"
+            assert self.running_executors() == [], "a cancelled run was removed while executors were running"
             self.gone = True
-
-    def _guards_pod(self) -> bool:
-        return self.story.run.status.phase not in ENDED
 
     def _store_status(self, decision: Decision[RunStatus]) -> None:
         if decision.status is None or self.gone:
@@ -104,9 +101,9 @@ class World:
         assert all(attempt.state is AttemptState.ENDED for attempt in new.attempts[:-1])
         assert len(new.attempts) <= LIMIT + 1, "more attempts than allowed"
         if new.phase in ENDED:
-            assert self.alive() == [], "the run ended before its driver did"
+            assert self.running_drivers() == [], "the run ended before its driver did"
         if new.phase is Phase.SUCCEEDED:
-            assert self.said_ok, "success without a result"
+            assert self.reported_success, "success without a result"
 
     def _act(self, action: Action) -> None:
         if isinstance(action, Create) and action.kind is Kind.CONFIG_MAP:
@@ -117,31 +114,31 @@ class World:
             assert isinstance(action, Delete)
             self.executors[action.name]["metadata"]["deletionTimestamp"] = self.story.now.isoformat()
         elif self.pods.get(action.name, {}).get("metadata", {}).get("uid") != action.uid:
-            pass  # gone, or another Pod's name by now
+            pass  # deleted, or the name of another Pod
         elif isinstance(action, Delete):
             self.delete_pod(action.name)
         else:
-            self._let_go(action.name)
+            self._release_pod(action.name)
 
-    def _let_go(self, name: str) -> None:
+    def _release_pod(self, name: str) -> None:
         attempt = self.story.run.status.attempts[-1]
         cancelled = self.story.run.metadata.deletion_timestamp is not None
-        assert cancelled or attempt.state is AttemptState.ENDED, "a Pod was let go before its end was stored"
-        self.take_finalizer(name)
+        assert cancelled or attempt.state is AttemptState.ENDED, "a Pod was released before its end was stored"
+        self.remove_finalizer(name)
 
     def _create_pod(self, action: Create) -> None:
         name, run = action.body["metadata"]["name"], self.story.run
         if name in self.pods:
             assert controller_uid(self.pods[name]) == action.owner_uid
-            return  # 409: ours already
+            return  # 409: it is ours
         assert not self.gone
-        assert run.status.phase not in ENDED, "an ended run made a Pod"
-        assert run.metadata.deletion_timestamp is None, "a cancelled run made a Pod"
-        assert self.alive() == [], "two drivers of one run"
-        assert self.executors_at_work() == [], "an attempt beside executors of an earlier one"
+        assert run.status.phase not in ENDED, "an ended run created a Pod"
+        assert run.metadata.deletion_timestamp is None, "a cancelled run created a Pod"
+        assert self.running_drivers() == [], "two drivers of one run"
+        assert self.running_executors() == [], "an attempt beside executors of an earlier one"
         attempt = run.status.attempts[-1]
-        assert (attempt.pod, attempt.state) == (name, AttemptState.LAUNCHING), "the intent was not written down first"
-        assert attempt.pod_uid is None, "a Pod that was seen and lost was made again"
+        assert (attempt.pod, attempt.state) == (name, AttemptState.LAUNCHING), "the intent was not stored first"
+        assert attempt.pod_uid is None, "a Pod that was observed and lost was created again"
         assert run.metadata.name in self.config_maps, "a Pod before its ConfigMap"
         body = pods.pod(run, attempt.number)
         body["metadata"]["uid"] = f"uid-{len(self.launches)}"
@@ -150,76 +147,76 @@ class World:
         body["metadata"]["finalizers"] = list(action.body["metadata"].get("finalizers", ()))
         seconds = body["spec"]["activeDeadlineSeconds"] = action.body["spec"]["activeDeadlineSeconds"]
         self.pods[name] = body
-        self.at_work[name] = self.story.now + timedelta(seconds=seconds)
+        self.running[name] = self.story.now + timedelta(seconds=seconds)
 
-    # The kubelet, and people
+    # The kubelet and users
 
-    def alive(self) -> list[str]:
-        """Names of the Pods in which something runs or may yet run."""
-        return list(self.at_work)
+    def running_drivers(self) -> list[str]:
+        """Names of the driver Pods in which a process runs or may still start."""
+        return list(self.running)
 
-    def make_executor(self) -> None:
-        """The driver at work makes one, which outlives it when it is killed."""
-        (driver,) = self.alive()
+    def create_executor(self) -> None:
+        """Creates a Pod as the running driver does. The Pod outlives a killed driver."""
+        (driver,) = self.running_drivers()
         body = pods.executor(len(self.executors) + 1, of=driver)
         body["metadata"]["creationTimestamp"] = self.story.now.isoformat()
         self.executors[body["metadata"]["name"]] = body
 
-    def executors_at_work(self) -> list[str]:
-        """Names of executors that nothing has ended yet."""
+    def running_executors(self) -> list[str]:
+        """Names of the executors that have not ended."""
         return [name for name, body in self.executors.items() if self.story.now < _deadline(body)]
 
-    def open(self) -> list[str]:
-        """Names of the Pods of which the API server knows no end."""
+    def unfinished_pods(self) -> list[str]:
+        """Names of the Pods whose end is not reported."""
         return [name for name, body in self.pods.items() if body["status"]["phase"] not in ("Succeeded", "Failed")]
 
     def set_pod(self, name: str, status: Json) -> None:
-        """The kubelet reports `status` of an own Pod."""
+        """Stores a status of a driver Pod, as the kubelet reports it."""
         self.pods[name]["status"] = status
         self.pods[name]["spec"]["nodeName"] = "node-1"
         if status["phase"] in ("Succeeded", "Failed"):
-            self.at_work.pop(name, None)
+            self.running.pop(name, None)
         for each in status.get("containerStatuses", ()):
             message = each["state"].get("terminated", {}).get("message", "")
-            self.said_ok = self.said_ok or message == pods.result(self.story.run)
+            self.reported_success = self.reported_success or message == pods.result(self.story.run)
 
     def delete_pod(self, name: str, *, force: bool = False) -> None:
-        """A Pod that may be at work stays until its kubelet is done with it, unless the deletion is forced."""
+        """Deletes a Pod. A bound Pod stays until its kubelet has stopped it, unless the deletion is forced."""
         meta = self.pods[name]["metadata"]
         bound = "nodeName" in self.pods[name]["spec"]
-        at_once = force or not bound or name not in self.open()
+        at_once = force or not bound or name not in self.unfinished_pods()
         meta["grace"] = 0 if at_once else meta.get("grace", 30)
         meta["deletionTimestamp"] = (self.story.now + timedelta(seconds=meta["grace"])).isoformat()
         if not bound:
-            self.at_work.pop(name, None)  # no node can get it any more
+            self.running.pop(name, None)  # no node can get it any more
         self._remove_if_free(name)
 
-    def take_finalizer(self, name: str) -> None:
+    def remove_finalizer(self, name: str) -> None:
         self.pods[name]["metadata"]["finalizers"] = []
         self._remove_if_free(name)
 
     def collect(self, name: str) -> None:
-        """The Pod's node is taken off the list: the garbage collector fails the Pod and forces its deletion."""
+        """Fails the Pod and forces its deletion, as the Pod garbage collector does after its node was removed."""
         self.pods[name]["status"] = pods.collected(self.pods[name]["status"])
         self.delete_pod(name, force=True)
 
     def finish_deletions(self) -> None:
-        """The kubelet is done with every Pod that was asked to go, and says so."""
+        """Stops every terminating Pod and reports its end, as the kubelet does."""
         going = [name for name, body in self.executors.items() if "deletionTimestamp" in body["metadata"]]
         for name in going:
             del self.executors[name]
         for name, body in list(self.pods.items()):
             if "deletionTimestamp" in body["metadata"]:
-                if name in self.at_work:
+                if name in self.running:
                     self.set_pod(name, pods.ended(143, finished=self.story.now))
                 body["metadata"]["grace"] = 0
                 self._remove_if_free(name)
 
     def pass_time(self, delta: timedelta) -> datetime:
-        """Time goes by, and a kubelet keeps deadlines even when it is cut off; returns the new time."""
+        """Advances the time and returns it. A kubelet enforces deadlines even when its node is unreachable."""
         self.story.now += delta
-        for name in [name for name, end in self.at_work.items() if end <= self.story.now]:
-            self.at_work.pop(name)
+        for name in [name for name, end in self.running.items() if end <= self.story.now]:
+            self.running.pop(name)
         return self.story.now
 
     def _remove_if_free(self, name: str) -> None:

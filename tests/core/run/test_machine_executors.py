@@ -18,14 +18,14 @@ from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, V
 from tests.support import pods
 from tests.support.run_story import (
     MINUTES,
-    NOT_THERE,
+    NO_POD,
     RUN_NAME,
     Story,
-    at_work,
     created,
     deleted,
-    launched,
-    told,
+    event_reasons,
+    launched_story,
+    running_story,
 )
 
 DRIVER = f"{RUN_NAME}-1"
@@ -41,7 +41,7 @@ def executors(*, of: str = DRIVER, **status: Any) -> tuple[PodObserved, ...]:
 def with_executors() -> Story:
     story = Story()
     story.execution = RunSpark(mode=SparkMode.CLUSTER, message="asked for")
-    return at_work(launched(story))
+    return running_story(launched_story(story))
 
 
 def killed(story: Story) -> Story:
@@ -75,7 +75,7 @@ def failed_once(*, known: bool = True) -> Story:
     """With executors; `known`: whether the operator that began it has written down what they were given."""
     story = Story()
     story.plan, story.execution = PLAN, RunSpark(mode=SparkMode.CLUSTER, message="asked for")
-    at_work(launched(story))
+    running_story(launched_story(story))
     assert story.run.status.spark is not None
     assert story.run.status.spark.access_hash is not None
     if not known:
@@ -122,7 +122,7 @@ def test_an_edit_means_nothing_to_a_run_without_executors() -> None:
     story = Story()
     story.plan = {"variables": a_variable("lake-s3")}
     story.execution = RunSpark(mode=SparkMode.LOCAL, message="small")
-    killed(at_work(launched(story)))
+    killed(running_story(launched_story(story)))
     story.plan = {"variables": a_variable("other")}
     assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137), later=MINUTES))
     assert story.run.status.spark == story.execution
@@ -168,11 +168,11 @@ def test_a_cancelled_run_goes_only_without_executors() -> None:
     story.cancel()
     story.reconcile(pods.running())
     story.executors = executors()
-    assert deleted(story.reconcile(NOT_THERE)) == LEFT
+    assert deleted(story.reconcile(NO_POD)) == LEFT
     story.executors = executors(deleting=True)
-    assert story.reconcile(NOT_THERE).finalizer == "keep"
+    assert story.reconcile(NO_POD).finalizer == "keep"
     story.executors = GONE
-    assert story.reconcile(NOT_THERE).finalizer == "remove"
+    assert story.reconcile(NO_POD).finalizer == "remove"
 
 
 def test_an_executor_on_a_node_that_is_given_up_is_waited_for_until_its_own_deadline() -> None:
@@ -199,13 +199,16 @@ def test_the_next_attempt_waits_for_executors_on_an_unreachable_node_and_reports
     story = on_a_dead_node(killed(with_executors()))
     waiting = story.reconcile(pods.ended(137))
     assert (waiting.actions, waiting.requeue_after) == ((), timedelta(seconds=30))
-    assert (story.condition(ConditionType.STALLED), told(waiting)) == ("True NodeSilent", ["Warning NodeSilent"])
+    assert (story.condition(ConditionType.STALLED), event_reasons(waiting)) == (
+        "True NodeSilent",
+        ["Warning NodeSilent"],
+    )
     assert story.message().startswith(
         f"the node of pod {DRIVER}-exec-1, {DRIVER}-exec-2 is silent; an executor may still be running there. "
         "The run waits until 2026-11-21T09:27:00Z, when its kubelet's own deadline has passed. "
     )
     assert story.message().endswith(FORCED), "executors have no finalizer to be taken off"
-    assert told(story.reconcile(pods.ended(137), later=MINUTES)) == []
+    assert event_reasons(story.reconcile(pods.ended(137), later=MINUTES)) == []
     story.executors = GONE
     assert f"Pod {RUN_NAME}-2" in created(story.reconcile(pods.ended(137)))
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
@@ -223,13 +226,13 @@ def test_a_cancelled_run_reports_its_executors_and_that_their_node_is_unreachabl
     story.cancel()
     story.reconcile(pods.running())
     story.executors = executors(deleting=True)
-    story.reconcile(NOT_THERE)
+    story.reconcile(NO_POD)
     assert story.condition(ConditionType.RECONCILING) == "True WaitingForPod"
     assert story.message() == (
         f"the run was cancelled and waits until its executors are gone: {DRIVER}-exec-1, {DRIVER}-exec-2"
     )
-    waiting = on_a_dead_node(story).reconcile(NOT_THERE)
-    assert (told(waiting), waiting.finalizer) == (["Warning NodeSilent"], "keep")
+    waiting = on_a_dead_node(story).reconcile(NO_POD)
+    assert (event_reasons(waiting), waiting.finalizer) == (["Warning NodeSilent"], "keep")
     assert story.message().endswith(FORCED)
 
 
@@ -256,9 +259,9 @@ def test_a_finished_run_reports_the_unreachable_node_of_its_executors_by_one_eve
 def test_another_run_waits_for_an_executor_on_an_unreachable_node_and_does_not_call_it_a_driver() -> None:
     story = Story()
     story.others = executors(of="orders-compact-0c0ffee0-1", deleting=True)
-    launched(story)
+    launched_story(story)
     story.now = SILENT_FROM
-    story.reconcile(NOT_THERE)
+    story.reconcile(NO_POD)
     assert story.condition(ConditionType.STALLED) == "True NodeSilent"
     assert "orders-compact-0c0ffee0-1-exec-1 is silent; an executor may" in story.message()
 
@@ -267,4 +270,4 @@ def test_another_run_waits_for_an_executor_on_an_unreachable_node_and_does_not_c
 def test_a_run_does_not_begin_beside_executors_of_another_one(status: dict[str, Any], made: bool) -> None:
     story = Story()
     story.others = executors(of="orders-compact-0c0ffee0-1", **status)
-    assert bool(created(launched(story).reconcile(NOT_THERE))) is made
+    assert bool(created(launched_story(story).reconcile(NO_POD))) is made

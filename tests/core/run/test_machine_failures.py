@@ -12,7 +12,18 @@ from paimon_operator.core.config import RunLimits
 from paimon_operator.errors import RunEnvironmentError, SpecError
 from tests.support import pods
 from tests.support.pods import Json
-from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, a_write, at_work, created, deleted, launched
+from tests.support.run_story import (
+    MINUTES,
+    NO_POD,
+    RUN_NAME,
+    SECOND_POD,
+    Story,
+    created,
+    deleted,
+    launched_story,
+    running_story,
+    write_story,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +36,7 @@ from tests.support.run_story import MINUTES, NOT_THERE, RUN_NAME, Story, a_write
     ids=["the manifest must be edited", "the surroundings must be mended", "nobody knows whether it was committed"],
 )
 def test_some_failures_end_the_run_at_once(status: Json, phase: Phase, failure_class: FailureClass) -> None:
-    story = at_work()
+    story = running_story()
     decision = story.reconcile(status)
     assert (story.run.status.phase, story.run.status.failure_class) == (phase, failure_class)
     assert story.condition(ConditionType.STALLED).startswith("True")
@@ -34,17 +45,17 @@ def test_some_failures_end_the_run_at_once(status: Json, phase: Phase, failure_c
 
 @pytest.mark.parametrize(
     "status",
-    [pods.ended(10), pods.ended(30), pods.ended(1), pods.ended(137), pods.evicted(), pods.ended(0), NOT_THERE],
+    [pods.ended(10), pods.ended(30), pods.ended(1), pods.ended(137), pods.evicted(), pods.ended(0), NO_POD],
     ids=["conflict", "infrastructure", "crash", "out of memory", "evicted", "no result", "lost"],
 )
 def test_other_failures_are_tried_again_after_a_while_until_the_limit(status: Json | None) -> None:
-    story = at_work(Story(backoffLimit=1))
+    story = running_story(Story(backoffLimit=1))
     first = story.reconcile(status)
     assert (story.run.status.phase, created(first)) == (Phase.PENDING, [])
     assert first.requeue_after is not None
     assert story.condition(ConditionType.RECONCILING) == "True BackingOff"
     assert story.reconcile(status, later=first.requeue_after / 2).actions == (), "too early"
-    assert created(story.reconcile(status, later=first.requeue_after)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+    assert created(story.reconcile(status, later=first.requeue_after)) == SECOND_POD
     story.reconcile(pods.running())
     story.reconcile(status)
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.FAILED, 2)
@@ -52,42 +63,42 @@ def test_other_failures_are_tried_again_after_a_while_until_the_limit(status: Js
 
 
 def test_a_run_that_may_not_be_tried_again_fails_at_its_first_failure() -> None:
-    story = at_work(Story(backoffLimit=0))
+    story = running_story(Story(backoffLimit=0))
     story.reconcile(pods.ended(1, "boom"))
     assert story.run.status.phase is Phase.FAILED
     assert story.message() == "1 attempt failed, the last one: the driver ended with exit code 1; its log ends: boom"
 
 
 def test_the_tables_limit_applies_to_a_run_without_one() -> None:
-    story = at_work()
+    story = running_story()
     story.limits = RunLimits(backoff_limit=0)
     story.reconcile(pods.ended(1))
     assert story.run.status.phase is Phase.FAILED
 
 
 def test_an_attempt_after_out_of_memory_gets_half_as_much_again_up_to_four_times() -> None:
-    story = at_work(Story(backoffLimit=9, activeDeadline="1d"))
+    story = running_story(Story(backoffLimit=9, activeDeadline="1d"))
     for _ in range(9):
         story.reconcile(pods.ended(137, reason="OOMKilled"))
-        story.reconcile(NOT_THERE, later=10 * MINUTES)
+        story.reconcile(NO_POD, later=10 * MINUTES)
         story.reconcile(pods.running())
     sizes = [attempt.memory for attempt in story.run.status.attempts]
     assert sizes == ["2048Mi", "3072Mi", "4608Mi", "6912Mi"] + ["8192Mi"] * 6
 
 
 def test_more_memory_is_kept_when_a_later_attempt_fails_otherwise() -> None:
-    story = at_work()
+    story = running_story()
     for status in (pods.ended(137), pods.ended(1)):
         story.reconcile(status)
-        story.reconcile(NOT_THERE, later=10 * MINUTES)
+        story.reconcile(NO_POD, later=10 * MINUTES)
         story.reconcile(pods.running())
     assert [attempt.memory for attempt in story.run.status.attempts] == ["2048Mi", "3072Mi", "3072Mi"]
 
 
 def test_a_write_that_ended_well_without_a_result_is_unknown_when_no_attempt_is_left() -> None:
-    story = at_work(a_write(backoffLimit=1))
+    story = running_story(write_story(backoffLimit=1))
     story.reconcile(pods.ended(0))
-    story.reconcile(NOT_THERE, later=MINUTES)
+    story.reconcile(NO_POD, later=MINUTES)
     story.reconcile(pods.ended(30))
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.UNKNOWN, FailureClass.RESULT_UNKNOWN)
     assert story.condition(ConditionType.SUCCEEDED) == "Unknown ResultUnknown"
@@ -96,21 +107,21 @@ def test_a_write_that_ended_well_without_a_result_is_unknown_when_no_attempt_is_
 
 
 def test_a_write_whose_next_attempt_found_the_lost_commit_has_succeeded() -> None:
-    story = at_work(a_write())
+    story = running_story(write_story())
     story.reconcile(pods.ended(0))
-    story.reconcile(NOT_THERE, later=MINUTES)
+    story.reconcile(NO_POD, later=MINUTES)
     story.reconcile(pods.ended(0, pods.result(story.run, write={"files": 2, "rows": 7, "alreadyCommitted": True})))
     assert story.run.status.phase is Phase.SUCCEEDED
     assert story.message() == "7 rows of 2 files were loaded by an earlier attempt"
 
 
 def test_the_next_attempt_waits_for_a_pod_that_came_back_from_the_dead() -> None:
-    story = at_work()
-    story.reconcile(NOT_THERE)
+    story = running_story()
+    story.reconcile(NO_POD)
     ghost = story.reconcile(pods.running(), later=60 * MINUTES)
     assert (deleted(ghost), created(ghost)) == ([f"uid-of-{RUN_NAME}-1"], [])
     assert story.reconcile(pods.running(), deleting=True).actions == ()
-    assert created(story.reconcile(NOT_THERE)) == [f"ConfigMap {RUN_NAME}", f"Pod {RUN_NAME}-2"]
+    assert created(story.reconcile(NO_POD)) == SECOND_POD
 
 
 @pytest.mark.parametrize(
@@ -151,7 +162,7 @@ def test_a_run_that_cannot_be_put_into_a_job_fails_without_a_pod(
 
 def test_a_run_whose_catalog_changed_its_engine_between_attempts_ends_as_spec_changed() -> None:
     """Its ConfigMap is the first attempt's for good: the other engine's image would refuse that job."""
-    story = at_work()
+    story = running_story()
     story.reconcile(pods.ended(30))
     story.engine = "paimon-0.9"
     assert story.reconcile(later=MINUTES).actions == ()
@@ -162,7 +173,7 @@ def test_a_run_whose_catalog_changed_its_engine_between_attempts_ends_as_spec_ch
 
 
 def test_a_failed_run_reports_the_drivers_error() -> None:
-    story = launched(Story(type="Provision", compact=None))
+    story = launched_story(Story(type="Provision", compact=None))
     message = pods.error(
         story.run, "Spec", "TableDiffers", "column amount has another type", field="spec.schema.columns[1].type"
     )
@@ -174,9 +185,9 @@ def test_a_failed_run_reports_the_drivers_error() -> None:
 
 
 def test_a_node_whose_clock_is_ahead_makes_no_negative_cost() -> None:
-    story = launched(Story(backoffLimit=0))
+    story = launched_story(Story(backoffLimit=0))
     story.reconcile(pods.running(started=story.now + MINUTES))
-    story.reconcile(NOT_THERE, later=timedelta(seconds=30))
+    story.reconcile(NO_POD, later=timedelta(seconds=30))
     cost = story.run.status.cost
     assert cost is not None
     assert (story.run.status.phase, cost.pod_seconds) == (Phase.FAILED, 0)

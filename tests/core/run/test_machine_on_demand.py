@@ -11,7 +11,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, Phase, RunTrigger
 from paimon_operator.core.decision import Decision
 from tests.support import builders, pods
-from tests.support.run_story import NOT_THERE, Story, at_work, deleted
+from tests.support.run_story import NO_POD, Story, deleted, running_story
 from tests.support.table_world import TableWorld, status_of
 
 BY_HAND: dict[str, Any] = {"trigger": None}
@@ -74,15 +74,15 @@ def test_deleted_before_its_turn_it_never_starts() -> None:
 
 @pytest.mark.parametrize("asked", [{}, EXPIRY], ids=["compaction", "expiry"])
 def test_the_trigger_in_the_status_is_the_user(asked: dict[str, Any]) -> None:
-    story = at_work(Story(**BY_HAND, **asked))
+    story = running_story(Story(**BY_HAND, **asked))
     assert story.run.status.reason is not None
     assert story.run.status.reason.trigger is RunTrigger.USER
 
 
 def test_its_own_deadline_and_attempts_count() -> None:
-    story = at_work(Story(**BY_HAND, activeDeadline="90s", backoffLimit=0))
+    story = running_story(Story(**BY_HAND, activeDeadline="90s", backoffLimit=0))
     assert deleted(story.reconcile(pods.running(), later=timedelta(seconds=90))) != []
-    story = at_work(Story(**BY_HAND, backoffLimit=0))
+    story = running_story(Story(**BY_HAND, backoffLimit=0))
     story.reconcile(pods.ended(137))
     assert story.run.status.phase is Phase.FAILED
 
@@ -130,28 +130,28 @@ def test_a_compaction_of_the_whole_table_clears_the_failure() -> None:
 
 def ended(story: Story, status: pods.Json) -> Story:
     """Over, let go, and the table has taken the result."""
-    at_work(story).reconcile(status)
-    story.reconcile(NOT_THERE)
-    story.name(None)
+    running_story(story).reconcile(status)
+    story.reconcile(NO_POD)
+    story.set_active_run(None)
     return story
 
 
 def test_a_finished_run_is_deleted_when_its_time_has_passed() -> None:
     story = Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0)
-    at_work(story).reconcile(pods.ended(0, pods.result(story.run)))
-    letting_go = story.reconcile(NOT_THERE)
+    running_story(story).reconcile(pods.ended(0, pods.result(story.run)))
+    letting_go = story.reconcile(NO_POD)
     assert (letting_go.finalizer, letting_go.requeue_after) == ("remove", timedelta(0))
-    assert not deleted(story.reconcile(NOT_THERE, later=timedelta(hours=2))), "the table has not taken the result yet"
-    story.name(None)
-    assert deleted(story.reconcile(NOT_THERE)) == [story.run.metadata.uid]
+    assert not deleted(story.reconcile(NO_POD, later=timedelta(hours=2))), "the table has not taken the result yet"
+    story.set_active_run(None)
+    assert deleted(story.reconcile(NO_POD)) == [story.run.metadata.uid]
 
 
 def test_until_then_it_stays_and_is_requeued_in_time() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1h", backoffLimit=0), pods.ended(137))
     assert story.run.status.phase is Phase.FAILED
-    decision = story.reconcile(NOT_THERE, later=timedelta(minutes=20))
+    decision = story.reconcile(NO_POD, later=timedelta(minutes=20))
     assert (decision.actions, decision.requeue_after) == ((), timedelta(minutes=40))
-    assert _goes(story.reconcile(NOT_THERE, later=timedelta(minutes=40)), story)
+    assert _goes(story.reconcile(NO_POD, later=timedelta(minutes=40)), story)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_until_then_it_stays_and_is_requeued_in_time() -> None:
 )
 def test_these_stay(spec: dict[str, Any], status: pods.Json) -> None:
     story = ended(Story(**BY_HAND, backoffLimit=0, **spec), status)
-    decision = story.reconcile(NOT_THERE, later=timedelta(days=99))
+    decision = story.reconcile(NO_POD, later=timedelta(days=99))
     assert (decision.actions, decision.requeue_after) == ((), None)
 
 
 def test_a_run_whose_table_is_gone_goes_too() -> None:
     story = ended(Story(**BY_HAND, ttlAfterFinished="1s", backoffLimit=0), pods.ended(137))
     story.table = None
-    assert _goes(story.reconcile(NOT_THERE, later=timedelta(seconds=1)), story)
+    assert _goes(story.reconcile(NO_POD, later=timedelta(seconds=1)), story)
 
 
 def _goes(decision: Decision[Any], story: Story) -> bool:

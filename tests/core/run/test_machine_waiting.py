@@ -11,14 +11,24 @@ from paimon_operator.api.run.status import AttemptState, FailureClass, Phase
 from paimon_operator.core.decision import Create
 from tests.support import pods
 from tests.support.pods import Json
-from tests.support.run_story import MINUTES, NOT_THERE, POD_UID, RUN_NAME, Story, at_work, deleted, launched, told
+from tests.support.run_story import (
+    MINUTES,
+    NO_POD,
+    POD_UID,
+    RUN_NAME,
+    Story,
+    deleted,
+    event_reasons,
+    launched_story,
+    running_story,
+)
 
 # A Pod that waits
 
 
 def test_a_pod_that_waits_names_what_it_mounts() -> None:
     """A missing ConfigMap shows in no field of a Pod, so all are named; the run's own is always there."""
-    story = launched()
+    story = launched_story()
     volumes = [
         {"name": "job", "configMap": {"name": "the-runs-own"}},
         {"name": "tmp", "emptyDir": {}},
@@ -55,7 +65,7 @@ def test_a_pod_that_waits_names_what_it_mounts() -> None:
     ],
 )
 def test_a_pending_pod_reports_what_it_waits_for_and_costs_no_attempt(status: Json, condition: str, words: str) -> None:
-    story = launched()
+    story = launched_story()
     assert story.reconcile(status, later=MINUTES).actions == ()
     type_, reason = condition.split()
     assert story.condition(ConditionType(type_)) == f"True {reason}"
@@ -64,7 +74,7 @@ def test_a_pending_pod_reports_what_it_waits_for_and_costs_no_attempt(status: Js
 
 
 def test_a_kubelet_that_backs_off_from_an_image_does_not_hide_the_cause() -> None:
-    story = launched()
+    story = launched_story()
     story.reconcile(pods.waiting("ErrImagePull", "401 Unauthorized"))
     before = story.run.status
     story.reconcile(pods.waiting("ImagePullBackOff", "Back-off pulling image"))
@@ -72,12 +82,12 @@ def test_a_kubelet_that_backs_off_from_an_image_does_not_hide_the_cause() -> Non
 
 
 def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
-    story = launched()
+    story = launched_story()
     story.reconcile(pods.waiting("CreateContainerConfigError", 'secret "lake-s3" not found'))
     decision = story.reconcile(pods.running(), later=MINUTES)
     assert (story.run.status.phase, len(story.run.status.attempts)) == (Phase.RUNNING, 1)
     assert story.condition(ConditionType.STALLED) == "False NoActionNeeded"
-    assert told(decision) == ["Normal Running"]
+    assert event_reasons(decision) == ["Normal Running"]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +98,13 @@ def test_once_the_secret_is_there_the_same_attempt_goes_on() -> None:
     ],
 )
 def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundings(status: Json, reason: str) -> None:
-    story = launched()
+    story = launched_story()
     stop = story.reconcile(status, later=10 * MINUTES)
     assert deleted(stop) == [f"uid-of-{RUN_NAME}-1"]
     assert story.attempt.state is AttemptState.STOPPING
     story.reconcile(status, deleting=True)
     assert story.run.status.phase not in (Phase.FAILED, Phase.PENDING)
-    story.reconcile(NOT_THERE)
+    story.reconcile(NO_POD)
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.ENVIRONMENT)
     assert story.condition(ConditionType.SUCCEEDED) == f"False {reason}"
     assert "did not start within 10 min" in story.message()
@@ -102,7 +112,7 @@ def test_a_pod_that_waits_too_long_is_stopped_and_the_run_fails_by_its_surroundi
 
 
 def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
-    story = launched()
+    story = launched_story()
     assert deleted(story.reconcile(pods.unschedulable(), later=10 * MINUTES)) == [POD_UID]
     story.reconcile(pods.unschedulable(), deleting=True)
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.ENVIRONMENT)
@@ -113,7 +123,7 @@ def test_a_pod_that_no_node_took_in_time_is_deleted_and_that_ends_it() -> None:
 
 
 def test_the_deadline_counts_from_the_start_of_the_container() -> None:
-    story = launched(Story(activeDeadline="90s"))
+    story = launched_story(Story(activeDeadline="90s"))
     story.reconcile(pods.waiting(), later=5 * MINUTES)
     late = pods.running(started=story.now)
     running = story.reconcile(late, later=timedelta(seconds=60))
@@ -122,13 +132,13 @@ def test_the_deadline_counts_from_the_start_of_the_container() -> None:
 
 
 def test_a_run_over_its_deadline_fails_once_its_pod_is_gone_and_is_not_tried_again() -> None:
-    story = at_work()
+    story = running_story()
     story.reconcile(pods.running(), later=60 * MINUTES)
     assert (story.attempt.state, story.run.status.phase) == (AttemptState.STOPPING, Phase.RUNNING)
     again = story.reconcile(pods.running())
     assert deleted(again) == [f"uid-of-{RUN_NAME}-1"], "killed between intent and deletion"
     assert story.reconcile(pods.running(), deleting=True).actions == ()
-    story.reconcile(NOT_THERE)
+    story.reconcile(NO_POD)
     assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.DEADLINE)
     assert "activeDeadline, 60 min" in story.message()
 
@@ -143,14 +153,14 @@ def test_a_run_over_its_deadline_fails_once_its_pod_is_gone_and_is_not_tried_aga
 def test_how_a_stopped_pod_ended_matters_only_if_it_forbids_a_repetition(
     status: Json, phase: Phase, reason: str
 ) -> None:
-    story = at_work()
+    story = running_story()
     story.reconcile(pods.running(), later=60 * MINUTES)
     story.reconcile(status, deleting=True)
     assert (story.run.status.phase, story.attempt.reason) == (phase, reason)
 
 
 def test_a_driver_that_finished_just_before_it_was_stopped_has_succeeded() -> None:
-    story = at_work()
+    story = running_story()
     story.reconcile(pods.running(), later=60 * MINUTES)
     story.reconcile(pods.ended(0, pods.result(story.run)), deleting=True)
     assert (story.run.status.phase, story.attempt.failure_class) == (Phase.SUCCEEDED, None)
