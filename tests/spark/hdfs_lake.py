@@ -59,9 +59,6 @@ class HdfsLake(Lake):
     def rows(self) -> list[dict[str, Any]]:
         return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, "orders")
 
-    def snapshots(self) -> list[dict[str, Any]]:
-        return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, "orders$snapshots")
-
     def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
         ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
         return super().write_job(run=run, **{"location": self.landing, "ledger": ledger, **more})

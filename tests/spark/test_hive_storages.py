@@ -12,7 +12,6 @@ from typing import Any
 from tests.cluster.hive.metastore import Metastore
 from tests.spark.hdfs_lake import HdfsLake
 from tests.spark.lake import Lake
-from tests.spark.metastore_lake import check_maintenance
 
 METASTORE = "Hive"
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
@@ -46,9 +45,14 @@ def with_metastore(uri: str, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def live(lake: Lake) -> None:
-    """Creates the table, writes, compacts and expires, and drops it."""
+    """Creates the table, writes, compacts, expires and drops it. Reads it once, because a read of HDFS starts a JVM."""
     assert lake.provision(COLUMNS, keys=["id"], options={"bucket": "1"}).ok()["created"] is True
-    check_maintenance(lake)
+    for number, rows in enumerate(["1,first\n2,first\n", "2,second\n"]):
+        lake.land(f"orders/{number}.csv", f"id,v\n{rows}")
+        assert lake.write().ok()["write"]["files"] == 1
+    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 2
+    assert lake.rows() == [{"id": 1, "v": "first"}, {"id": 2, "v": "second"}]
     assert lake.drop().ok()["dropped"] is True
 
 
