@@ -26,7 +26,7 @@ def test_the_same_status_keeps_its_transition_time() -> None:
     assert (after.message, after.last_transition_time) == ("schema 4", before.last_transition_time)
 
 
-def test_another_status_has_a_new_transition_time() -> None:
+def test_a_changed_status_has_a_new_transition_time() -> None:
     before = ready(ConditionStatus.UNKNOWN, "", now=NOW)
     assert ready(ConditionStatus.TRUE, "", now=LATER, before=(before,)).last_transition_time == LATER.replace(
         microsecond=0
@@ -39,7 +39,7 @@ def test_a_condition_survives_the_api_server_unchanged() -> None:
     assert Condition.model_validate(condition.to_json()) == condition
 
 
-def test_a_message_is_cut_to_what_the_schema_takes() -> None:
+def test_a_message_is_truncated_to_the_schemas_maximum() -> None:
     assert len(ready(ConditionStatus.TRUE, "x" * 5000, now=NOW).message) == MAX_MESSAGE
 
 
@@ -60,5 +60,5 @@ def test_every_explanation_belongs_to_one_reason() -> None:
     assert sorted(word for group in GROUPS for word in group.EXPLANATIONS) == sorted(Reason)
 
 
-def test_the_page_of_reasons_is_the_generated_one() -> None:
+def test_the_committed_page_of_reasons_equals_the_generated_one() -> None:
     assert (Path(__file__).parents[2] / "docs" / "reasons.md").read_text() == page(), "run `make generate`"

@@ -20,13 +20,13 @@ def test_a_stored_reason_is_read_under_its_new_name(stored: str, reason: Reason)
     assert Reason(stored) is reason
 
 
-def test_a_word_that_never_was_a_reason_is_refused() -> None:
+def test_an_unknown_reason_is_refused() -> None:
     with pytest.raises(ValueError, match="Whatever"):
         Reason("Whatever")
     assert known_reason("Whatever", Reason.DRIVER_FAILED) is Reason.DRIVER_FAILED
 
 
-def test_a_stored_run_that_failed_by_its_surroundings_is_read_as_a_failure_of_its_environment() -> None:
+def test_the_stored_failure_class_surroundings_is_read_as_environment() -> None:
     status = RunStatus.model_validate({"phase": "Failed", "failureClass": "Surroundings"})
     assert status.failure_class is FailureClass.ENVIRONMENT
     assert status.model_dump(mode="json", by_alias=True, exclude_none=True)["failureClass"] == "Environment"

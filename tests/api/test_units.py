@@ -20,26 +20,26 @@ from paimon_operator.errors import SpecError
         ("99999d", 8_639_913_600, "99999 d"),
     ],
 )
-def test_durations(text: str, expected: int, for_paimon: str) -> None:
+def test_a_duration_is_read_and_written_for_paimon(text: str, expected: int, for_paimon: str) -> None:
     assert seconds(text) == expected
     assert delta(text) == timedelta(seconds=expected)
     assert paimon_duration(text) == for_paimon
 
 
 @pytest.mark.parametrize("text", ["", "0s", "7", "d", "1h30m", "-1d", "7 d", "7d\n", "100000s", "1w"])
-def test_what_is_no_duration_is_blamed_on_its_field(text: str) -> None:
+def test_an_invalid_duration_is_refused_with_its_field(text: str) -> None:
     with pytest.raises(SpecError) as error:
         seconds(text, field="spec.runPolicy.activeDeadline")
     assert error.value.field == "spec.runPolicy.activeDeadline"
 
 
 @pytest.mark.parametrize(("text", "expected"), [("1Gi", 1024), ("1536Mi", 1536), ("512Gi", 524_288)])
-def test_sizes(text: str, expected: int) -> None:
+def test_a_size_is_read_in_mebibytes(text: str, expected: int) -> None:
     assert mebibytes(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "1", "1G", "0Gi", "1.5Gi", "1Ti", "lots"])
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(SpecError):
         mebibytes(text)
 
@@ -56,5 +56,5 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         (2**60, "1048576Ti"),
     ],
 )
-def test_bytes_for_people(size_bytes: int, text: str) -> None:
+def test_a_number_of_bytes_is_shown_with_its_largest_unit(size_bytes: int, text: str) -> None:
     assert readable_size(size_bytes) == text

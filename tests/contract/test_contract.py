@@ -76,13 +76,13 @@ def changed(change: dict[str, Any], without: str = "") -> str:
 
 
 @pytest.mark.parametrize("file", JOBS, ids=lambda file: file.stem)
-def test_a_job_text_of_the_first_release_reads_and_is_written_the_same_today(file: Path) -> None:
+def test_a_job_of_the_first_release_is_read_and_written_unchanged(file: Path) -> None:
     text = file.read_text(encoding="utf-8").rstrip("\n")
     assert job_text(read_job(text)) == text
 
 
 @pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.stem)
-def test_a_result_text_of_the_first_release_reads_with_every_value(file: Path) -> None:
+def test_a_result_of_the_first_release_is_read_with_every_value(file: Path) -> None:
     document = json.loads(file.read_text(encoding="utf-8"))
     assert {key: value for key, value in to_json(read_result(json.dumps(document))).items() if value != []} == document
 
@@ -92,7 +92,7 @@ def test_every_operation_has_a_job_of_the_first_release_among_the_samples() -> N
 
 
 @pytest.mark.parametrize("file", JOBS, ids=lambda file: file.stem)
-def test_pydantic_takes_the_same_jobs_as_the_reader_of_the_spark_side(file: Path) -> None:
+def test_pydantic_accepts_the_same_jobs_as_the_reader_of_the_spark_side(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     job, document = read_job(text), json.loads(text)
     assert TypeAdapter(JobHead).validate_python(document) == JobHead(
@@ -128,12 +128,12 @@ def test_every_operation_of_the_operator_has_a_module_on_the_spark_side(operatio
         ("{", "not JSON"),
     ],
 )
-def test_what_is_no_job_of_this_version_is_refused_with_the_path(text: str, message: str) -> None:
+def test_an_invalid_job_is_refused_with_the_path_of_the_error(text: str, message: str) -> None:
     with pytest.raises(JobError, match=message):
         read_job(text)
 
 
-def test_a_job_has_the_parameters_of_no_other_operation() -> None:
+def test_a_job_refuses_the_parameters_of_another_operation() -> None:
     with pytest.raises(TypeError, match="a job of Write has no JobRun"):
         JOB.parameters_as(JobRun)
 
@@ -157,7 +157,7 @@ def test_the_operator_reads_every_value_that_the_spark_side_reports() -> None:
     )
 
 
-def test_the_status_takes_the_table_and_over_it_what_was_measured_after_the_run() -> None:
+def test_the_measure_after_the_run_overrides_the_table_in_the_status() -> None:
     result = Result(
         run="r",
         operation="Compact",
@@ -172,19 +172,19 @@ def test_the_status_takes_the_table_and_over_it_what_was_measured_after_the_run(
     assert outside_commit(result) is None
 
 
-def test_a_failed_result_says_what_where_and_what_to_do() -> None:
+def test_a_failed_result_is_read_with_its_class_and_reason() -> None:
     result = read_result(json.dumps(FAILED))
     assert result.error is not None
     assert (result.error.class_, result.error.reason) == (ErrorClass.ENVIRONMENT, "InputNotFound")
 
 
-def test_the_error_class_that_images_of_the_first_release_report_is_environment() -> None:
+def test_the_error_class_surroundings_of_the_first_release_is_read_as_environment() -> None:
     result = read_result(json.dumps(FAILED | {"error": FAILED["error"] | {"class": "Surroundings"}}))
     assert result.error is not None
     assert result.error.class_ is ErrorClass.ENVIRONMENT
 
 
-def test_a_newer_image_may_say_more_than_this_operator_knows() -> None:
+def test_unknown_keys_in_the_result_of_a_newer_image_are_ignored() -> None:
     assert read_result(json.dumps(FAILED | {"mood": "sad"})) == read_result(json.dumps(FAILED))
 
 
@@ -219,7 +219,7 @@ def test_a_result_with_a_value_that_no_status_can_hold_is_a_contract_error(chang
 
 
 @pytest.mark.parametrize("text", ["", "Exception in thread main", json.dumps(FAILED)[:-20], "[]", "null"])
-def test_what_is_no_result_is_a_contract_error(text: str) -> None:
+def test_a_text_that_is_no_result_is_a_contract_error(text: str) -> None:
     with pytest.raises(ContractError, match="not a result of version 1"):
         read_result(text)
 

@@ -61,7 +61,7 @@ def environments(node: object) -> Iterator[str]:
             yield from environments(value)
 
 
-def test_constants_have_the_values_of_their_names() -> None:
+def test_the_value_of_a_constant_equals_its_name() -> None:
     differing = {name: value for name, value in NAMES.items() if value != name}
     assert differing == {"SPARK_JAVA_OPT": "SPARK_JAVA_OPT_", "SPARK_AUTH_SECRET": "_SPARK_AUTH_SECRET"}
 
@@ -71,23 +71,23 @@ def test_entrypoint_uses_the_names_of_the_contract_only() -> None:
     assert named_in_shell(text) - {SHELL} <= set(NAMES.values())
 
 
-def test_a_name_that_entrypoint_would_use_besides_is_found() -> None:
+def test_the_scan_of_entrypoint_finds_every_variable() -> None:
     script = 'A=1\n# ${B}\nexport C="${D:-$E}"\nunset F G\n[ "$H" = 1 ]'
     assert named_in_shell(script) == {"A", "C", "D", "E", "F", "G", "H"}
 
 
 @pytest.mark.parametrize("file", [*SPARK_SIDE, *OPERATOR_SIDE], ids=lambda file: str(file.relative_to(CHECKOUT)))
-def test_no_module_writes_a_variables_name_by_hand(file: Path) -> None:
+def test_no_module_contains_the_name_of_a_variable_as_a_literal(file: Path) -> None:
     assert set(literals(file)) & set(NAMES.values()) == set()
 
 
 @pytest.mark.parametrize("file", SPARK_SIDE, ids=lambda file: str(file.relative_to(CHECKOUT)))
-def test_the_spark_side_asks_its_environment_for_no_other_name(file: Path) -> None:
+def test_the_spark_side_reads_only_variables_of_the_contract(file: Path) -> None:
     aliases = {"place", "DIRECTORY_VARIABLE"}  # a name out of SHARED_SECRETS, and a constant of the contract
     asked = {ast.unparse(key) for key in keys_of_environ(file)}
     assert asked - aliases <= {f"environment.{name}" for name in NAMES}
 
 
 @pytest.mark.parametrize("file", PODS, ids=lambda file: file.stem)
-def test_rendered_pods_have_no_other_variable(file: Path) -> None:
+def test_rendered_pods_have_only_variables_of_the_contract(file: Path) -> None:
     assert set(environments(yaml.safe_load(file.read_text(encoding="utf-8")))) <= set(NAMES.values())

@@ -8,7 +8,7 @@ from paimon_engines.engine import ValueKind, parse_engines
 from tests.support import builders
 
 
-def test_every_engine_of_the_release_is_read_in_its_order_newest_last() -> None:
+def test_the_engines_of_the_release_are_read_with_the_newest_last() -> None:
     assert list(builders.engines()) == ["paimon-0.9", "paimon-1.4"]
 
 
@@ -17,18 +17,18 @@ def test_an_engine_without_generated_data_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(("engine", "expected"), [("paimon-0.9", False), ("paimon-1.4", True)])
-def test_minor_compaction_is_there_when_the_procedure_has_its_argument(engine: str, expected: bool) -> None:
+def test_minor_compaction_is_supported_when_the_procedure_has_its_argument(engine: str, expected: bool) -> None:
     assert builders.engines()[engine].has_minor_compaction is expected
 
 
-def test_procedures_and_arguments_that_are_not_there_are_not_there() -> None:
+def test_an_argument_is_found_only_in_its_own_procedure() -> None:
     engine = builders.engines()["paimon-1.4"]
     assert engine.has_argument("compact", "table")
     assert not engine.has_argument("compact", "no_such_argument")
     assert not engine.has_argument("no_such_procedure", "table")
 
 
-def test_an_option_is_found_by_its_older_names_too() -> None:
+def test_an_option_is_found_by_its_fallback_keys() -> None:
     options = builders.engines()["paimon-1.4"].options
     assert options["write.compaction-skip"].key == "write-only"
 
@@ -45,7 +45,7 @@ def test_an_option_is_found_by_its_older_names_too() -> None:
     ],
 )
 @pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
-def test_kinds_of_values(engine: str, key: str, kind: ValueKind) -> None:
+def test_an_option_has_the_kind_of_its_value(engine: str, key: str, kind: ValueKind) -> None:
     assert builders.engines()[engine].options[key].kind is kind
 
 
@@ -57,5 +57,5 @@ def test_kinds_of_values(engine: str, key: str, kind: ValueKind) -> None:
         ("qqqq", None),
     ],
 )
-def test_the_nearest_known_option(misspelt: str, nearest: str | None) -> None:
+def test_a_misspelt_option_has_the_nearest_known_option(misspelt: str, nearest: str | None) -> None:
     assert builders.engines()["paimon-1.4"].nearest_option(misspelt) == nearest

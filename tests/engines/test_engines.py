@@ -18,7 +18,7 @@ def data() -> list[dict[str, dict[str, object]]]:
     return [json.loads(path.read_text()) for path in directory.iterdir() if path.name.endswith(".json")]
 
 
-def test_the_aggregate_functions_are_those_of_the_engines() -> None:
+def test_the_api_has_the_aggregate_functions_of_the_engines() -> None:
     known = set().union(*(engine["aggregateFunctions"] for engine in data()))
     assert {function.value for function in AggregateFunction} == known - NEEDS_A_FIELD_OF_ITS_OWN
 

@@ -55,11 +55,11 @@ def accepted_by_model(manifest: dict[str, Any]) -> bool:
 
 
 @every_resource
-def test_the_committed_definition_is_the_generated_one(resource: ResourceDefinition) -> None:
+def test_the_committed_definition_equals_the_generated_one(resource: ResourceDefinition) -> None:
     assert (ROOT / "crds" / resource.file_name).read_text() == text(resource), "run `make generate`"
 
 
-def test_nothing_else_is_committed_beside_the_definitions(tmp_path: Path) -> None:
+def test_only_generated_definitions_are_committed(tmp_path: Path) -> None:
     write(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in (ROOT / "crds").iterdir())
 
@@ -86,7 +86,7 @@ def test_the_check_of_definitions_finds_a_fault(node: dict[str, Any], fault: str
 
 
 @every_resource
-def test_printer_columns_point_at_fields_of_their_type(resource: ResourceDefinition) -> None:
+def test_a_printer_column_has_the_type_of_its_field(resource: ResourceDefinition) -> None:
     kinds = dict(nodes(schema_of(resource.kind)))
     for column in resource.columns:
         if column.path == ".metadata.creationTimestamp":
@@ -97,14 +97,14 @@ def test_printer_columns_point_at_fields_of_their_type(resource: ResourceDefinit
 
 
 @every_resource
-def test_a_status_never_observed_says_so(resource: ResourceDefinition) -> None:
+def test_the_default_status_has_the_observed_generation_minus_one(resource: ResourceDefinition) -> None:
     status = schema_of(resource.kind)["properties"]["status"]
     assert status["default"] == {"observedGeneration": -1}
     assert "status" not in schema_of(resource.kind)["required"]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_every_example_is_right_for_model_and_schema(path: Path) -> None:
+def test_model_and_schema_accept_every_example(path: Path) -> None:
     documents = list(yaml.safe_load_all(path.read_text()))
     ours = [d for d in documents if d["apiVersion"].startswith("paimon-operator.dev/")]
     assert ours or all(d["apiVersion"].startswith("rbac.") for d in documents)
@@ -119,7 +119,7 @@ RIGHT = [keyed_table(), append_table(), catalog(), run(), widest.aggregating(), 
 @pytest.mark.parametrize(
     "manifest", RIGHT, ids=lambda manifest: f"{manifest['kind']} {manifest['metadata']['name'][:9]}"
 )
-def test_right_manifests_are_right_for_model_and_schema(manifest: dict[str, Any]) -> None:
+def test_model_and_schema_accept_valid_manifests(manifest: dict[str, Any]) -> None:
     assert accepted_by_model(manifest)
     assert accepted_by_schema(manifest)
 

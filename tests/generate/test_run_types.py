@@ -12,11 +12,11 @@ from paimon_operator.generate.run_types import chart_values
 FILE = Path(__file__).parents[2] / "charts" / "paimon-operator" / "files" / "run-types.yaml"
 
 
-def test_the_committed_list_is_the_generated_one() -> None:
+def test_the_committed_list_equals_the_generated_one() -> None:
     assert FILE.read_text() == chart_values(OPERATIONS), "run `make generate`"
 
 
-def test_it_holds_every_type_in_the_order_of_the_operations() -> None:
+def test_the_list_has_every_type_in_the_order_of_the_operations() -> None:
     assert yaml.safe_load(FILE.read_text()) == {
         "types": ["Provision", "Write", "Compact", "ExpireSnapshots", "Drop"],
         "onDemand": ["Compact", "ExpireSnapshots"],

@@ -51,7 +51,7 @@ class Anything(BaseModel):
     value: dict[str, Any]
 
 
-def test_references_are_inlined_and_nulls_are_absences() -> None:
+def test_references_are_inlined_and_null_is_not_a_type() -> None:
     leaf = {"type": "object", "description": "A leaf.", "properties": {"value": {"type": "integer"}}}
     assert structural(Tree, by_users=True) == {
         "type": "object",
@@ -64,7 +64,7 @@ def test_references_are_inlined_and_nulls_are_absences() -> None:
     }
 
 
-def test_defaults_and_rules_stay_out_of_a_status() -> None:
+def test_the_schema_of_a_status_has_no_defaults_and_no_rules() -> None:
     assert "default" not in structural(Tree, by_users=False)["properties"]["colour"]
     assert "x-kubernetes-validations" in structural(Ruled, by_users=True)
     assert "x-kubernetes-validations" not in structural(Ruled, by_users=False)
@@ -78,6 +78,6 @@ def test_defaults_and_rules_stay_out_of_a_status() -> None:
         (Anything, r"Anything.value: an object without properties"),
     ],
 )
-def test_what_has_no_structural_form_is_an_error(model: type[BaseModel], complaint: str) -> None:
+def test_a_model_without_a_structural_form_is_an_error(model: type[BaseModel], complaint: str) -> None:
     with pytest.raises(NotStructuralError, match=complaint):
         structural(model, by_users=True)

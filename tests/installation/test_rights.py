@@ -19,7 +19,7 @@ def answers(*watched: str, home: str = HOME) -> dict[tuple[str, str], set[bool]]
 
 @pytest.mark.parametrize("watched", [(), ("shop",), ("shop", "bank"), (HOME,), ("default", "kube-system")])
 @pytest.mark.parametrize("home", [HOME, "default"])
-def test_no_right_is_due_and_forbidden_at_once(watched: tuple[str, ...], home: str) -> None:
+def test_no_right_is_both_required_and_forbidden(watched: tuple[str, ...], home: str) -> None:
     assert [key for key, due in answers(*watched, home=home).items() if len(due) > 1] == []
 
 
@@ -28,7 +28,7 @@ def test_an_operator_for_all_namespaces_needs_its_rights_in_all_of_them() -> Non
     assert all(asked[str(right), EVERYWHERE] == {True} for right in where_watched(LEASE))
 
 
-def test_an_operator_for_one_namespace_has_them_there_and_nowhere_else() -> None:
+def test_an_operator_for_one_namespace_has_rights_in_that_namespace_only() -> None:
     asked = answers("shop")
     assert asked["create pods", "shop"] == {True}
     for elsewhere in (EVERYWHERE, HOME, "default", "kube-system"):
@@ -42,7 +42,7 @@ def test_secrets_are_forbidden_everywhere() -> None:
         assert asked["get secrets", namespace] == asked["list secrets", namespace] == {False}
 
 
-def test_the_lease_is_the_only_right_at_home() -> None:
+def test_the_lease_is_the_only_right_in_the_operators_own_namespace() -> None:
     asked = answers("shop")
     granted = {right for (right, namespace), due in asked.items() if namespace == HOME and due == {True}}
     assert granted == {
@@ -52,7 +52,7 @@ def test_the_lease_is_the_only_right_at_home() -> None:
     }
 
 
-def test_a_right_reads_like_a_sentence_of_kubectl() -> None:
+def test_a_right_is_shown_as_kubectl_writes_it() -> None:
     assert str(Right("patch", "paimon-operator.dev", "paimontables/status")) == (
         "patch paimontables.paimon-operator.dev/status"
     )

@@ -47,7 +47,7 @@ ANSWERS: list[tuple[int, str, type[KubernetesError]]] = [
 
 
 @pytest.mark.parametrize(("code", "text", "kind"), ANSWERS, ids=[f"{code} {text[:40]}" for code, text, _ in ANSWERS])
-def test_each_answer_has_its_error(code: int, text: str, kind: type[KubernetesError]) -> None:
+def test_each_response_becomes_its_error(code: int, text: str, kind: type[KubernetesError]) -> None:
     error = error_for(code, {}, text, doing="create /x")
     assert type(error) is kind
     assert error.status == code
@@ -64,7 +64,9 @@ PAUSES: list[tuple[dict[str, str], str, float | None]] = [
 
 
 @pytest.mark.parametrize(("headers", "text", "seconds"), PAUSES)
-def test_the_pause_that_the_server_asks_for_is_kept(headers: dict[str, str], text: str, seconds: float | None) -> None:
+def test_the_error_carries_the_retry_after_of_the_response(
+    headers: dict[str, str], text: str, seconds: float | None
+) -> None:
     error = error_for(429, headers, text, doing="list /x")
     assert isinstance(error, RetryableError)
     assert error.retry_after == seconds

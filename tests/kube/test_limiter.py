@@ -25,13 +25,13 @@ class Pace:
         self.waits.append(seconds)
 
 
-async def test_a_burst_goes_out_at_once_and_the_rest_at_the_rate() -> None:
+async def test_a_burst_is_sent_at_once_and_further_requests_at_the_rate() -> None:
     pace = Pace(rate=20, burst=40)
     assert [await pace.take() for _ in range(40)] == [0.0] * 40
     assert [await pace.take() for _ in range(3)] == pytest.approx([0.05, 0.1, 0.15])
 
 
-async def test_tokens_come_back_with_time_but_never_more_than_a_burst() -> None:
+async def test_the_bucket_refills_over_time_up_to_one_burst() -> None:
     pace = Pace(rate=20, burst=2)
     for _ in range(4):
         await pace.take()
@@ -41,7 +41,7 @@ async def test_tokens_come_back_with_time_but_never_more_than_a_burst() -> None:
     assert [await pace.take() for _ in range(3)] == pytest.approx([0.0, 0.0, 0.05])
 
 
-async def test_over_an_hour_the_rate_holds_whatever_the_demand() -> None:
+async def test_unlimited_demand_does_not_exceed_the_rate_over_an_hour() -> None:
     pace = Pace(rate=20, burst=40)
     sent = 0
     while pace.time.seconds() < 3600:
@@ -50,7 +50,7 @@ async def test_over_an_hour_the_rate_holds_whatever_the_demand() -> None:
     assert sent == pytest.approx(3600 * 20 + 40, abs=2)
 
 
-async def test_a_pause_that_the_server_asked_for_holds_everything() -> None:
+async def test_a_retry_after_delays_every_request() -> None:
     pace = Pace(rate=20, burst=40)
     pace.bucket.hold(7)
     assert await pace.take() == 7
@@ -60,7 +60,7 @@ async def test_a_pause_that_the_server_asked_for_holds_everything() -> None:
     assert await pace.take() == 0
 
 
-async def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
+async def test_a_shorter_retry_after_does_not_shorten_a_longer_one() -> None:
     pace = Pace(rate=20, burst=40)
     pace.bucket.hold(7)
     pace.bucket.hold(1)

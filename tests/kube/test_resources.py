@@ -24,5 +24,5 @@ def test_each_object_has_its_path(kind: Kind, where: tuple[str | None, str | Non
     assert RESOURCES[kind].path(namespace, name, sub=sub) == path
 
 
-def test_there_is_no_way_to_a_secret() -> None:
+def test_no_resource_is_a_secret() -> None:
     assert not any("secret" in resource.plural for resource in RESOURCES.values())

@@ -144,7 +144,7 @@ def test_a_function_may_have_25_lines_and_a_docstring_and_one_of_a_test_more(tmp
 
 
 @pytest.mark.parametrize(("text", "code"), [("short\n", 0), (f"{LONG}\n", 1)])
-def test_the_program_prints_the_offences_and_exits_by_them(tmp_path: Path, text: str, code: int) -> None:
+def test_the_program_prints_the_offences_and_its_exit_code_reports_them(tmp_path: Path, text: str, code: int) -> None:
     plant(tmp_path, "README.md", text)
     done = subprocess.run(
         [sys.executable, "-m", "tools.lint", str(tmp_path)], cwd=CHECKOUT, capture_output=True, text=True, check=False

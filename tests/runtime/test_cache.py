@@ -25,7 +25,7 @@ def version_of(cache: Cache, name: str = "orders") -> str | None:
     return None if body is None else str(body["metadata"]["resourceVersion"])
 
 
-def test_it_keeps_neither_managed_fields_nor_kubectls_copy() -> None:
+def test_the_cache_keeps_neither_managed_fields_nor_the_last_applied_configuration() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{...}", "team": "shop"}
     body = table(metadata={"managedFields": [{"manager": "x"}], "annotations": annotations})
     kept = trimmed(body)
@@ -34,7 +34,7 @@ def test_it_keeps_neither_managed_fields_nor_kubectls_copy() -> None:
 
 
 @pytest.mark.parametrize(("first", "second", "kept"), [(5, 6, "6"), (6, 5, "6"), (5, 5, "5"), (99, 100, "100")])
-def test_a_watch_that_trails_behind_our_own_write_does_not_turn_it_back(first: int, second: int, kept: str) -> None:
+def test_a_late_watch_event_does_not_revert_our_own_write(first: int, second: int, kept: str) -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(version=first))
     cache.put(Kind.TABLE, table(version=second))
@@ -42,7 +42,7 @@ def test_a_watch_that_trails_behind_our_own_write_does_not_turn_it_back(first: i
 
 
 @pytest.mark.parametrize(("first", "second", "kept"), [("old", "new", "new"), ("new", "old", "new")])
-def test_of_two_objects_of_one_name_the_successor_is_kept_whoever_is_heard_of_first(
+def test_of_two_objects_with_one_name_the_cache_keeps_the_successor_in_either_order(
     first: str, second: str, kept: str
 ) -> None:
     cache, versions = Cache(), {"old": 3, "new": 9}
@@ -62,14 +62,14 @@ DROPS = [
 
 
 @pytest.mark.parametrize(("uid", "version", "stays"), [case[1:] for case in DROPS], ids=[case[0] for case in DROPS])
-def test_only_an_object_that_is_gone_is_forgotten(uid: str, version: int, stays: bool) -> None:
+def test_a_deletion_removes_only_the_object_that_it_deleted(uid: str, version: int, stays: bool) -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(version=4, metadata={"uid": "old"}))
     cache.drop(Kind.TABLE, table(version=version, metadata={"uid": uid}))
     assert (cache.get(*key()) is not None) == stays
 
 
-def test_a_list_removes_ghosts_and_tells_which() -> None:
+def test_a_list_removes_deleted_objects_and_returns_their_keys() -> None:
     cache = Cache()
     for name in ("gone", "stays"):
         cache.put(Kind.TABLE, table(name))
@@ -79,7 +79,7 @@ def test_a_list_removes_ghosts_and_tells_which() -> None:
     assert cache.keys(Kind.TABLE) == [key("new"), key("stays")]
 
 
-def test_what_a_watch_brings_while_the_list_is_under_way_is_neither_ghost_nor_turned_back() -> None:
+def test_a_watch_event_during_a_list_is_neither_removed_nor_reverted() -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table("edited", version=5))
     before = cache.versions(Kind.TABLE)
@@ -90,7 +90,7 @@ def test_what_a_watch_brings_while_the_list_is_under_way_is_neither_ghost_nor_tu
     assert (version_of(cache, "edited"), version_of(cache, "born")) == ("8", "7")
 
 
-def test_a_list_from_a_restored_etcd_wins_though_its_versions_are_older() -> None:
+def test_a_list_from_a_restored_etcd_replaces_newer_versions() -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(version=900))
     cache.replace(Kind.TABLE, [table(version=100)], cache.versions(Kind.TABLE))
@@ -112,7 +112,7 @@ def test_tables_are_found_by_their_catalog_and_runs_by_their_table() -> None:
 
 
 @pytest.mark.parametrize("spec", [None, {}, {"catalogRef": None}, {"catalogRef": {}}])
-def test_an_object_without_its_reference_is_kept_all_the_same(spec: object) -> None:
+def test_an_object_without_its_reference_is_kept(spec: object) -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(spec=spec))
     cache.drop(Kind.TABLE, table())

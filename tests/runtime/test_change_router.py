@@ -71,33 +71,33 @@ def pod(owner: Manifest) -> Manifest:
     return {"metadata": {"namespace": "shop", "name": "p", "ownerReferences": [owner]}}
 
 
-async def test_a_new_table_wakes_itself_and_its_catalog_which_counts_it(cluster: RoutedCluster) -> None:
+async def test_a_new_table_enqueues_itself_and_its_catalog(cluster: RoutedCluster) -> None:
     assert await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3)) == {
         Key(Kind.TABLE, "shop", "clicks"),
         LAKE,
     }
 
 
-async def test_an_edit_wakes_the_table_only(cluster: RoutedCluster) -> None:
+async def test_an_edit_enqueues_the_table_only(cluster: RoutedCluster) -> None:
     assert await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(spec__suspend=True), 3)) == {ORDERS}
 
 
 @pytest.mark.parametrize("event", [None, "ADDED", "MODIFIED"])
-async def test_a_version_that_is_known_wakes_nobody(cluster: RoutedCluster, event: str | None) -> None:
+async def test_a_known_version_enqueues_nothing(cluster: RoutedCluster, event: str | None) -> None:
     assert await cluster.on_event(Kind.TABLE, event, stored(orders(), 2)) == set()
 
 
-async def test_a_deleted_table_wakes_itself_and_its_catalog(cluster: RoutedCluster) -> None:
+async def test_a_deleted_table_enqueues_itself_and_its_catalog(cluster: RoutedCluster) -> None:
     assert await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS, LAKE}
     assert cluster.cache.get(*ORDERS) is None
 
 
-async def test_a_table_whose_first_run_ended_wakes_its_catalog_which_has_been_reached(cluster: RoutedCluster) -> None:
+async def test_a_table_whose_first_run_ended_enqueues_its_catalog(cluster: RoutedCluster) -> None:
     status = {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}
     assert LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
 
 
-async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_soon_once_for_each_reason(
+async def test_a_failure_at_the_storage_enqueues_the_catalog_soon_and_once_for_each_reason(
     cluster: RoutedCluster,
 ) -> None:
     def failing(version: int, reason: str, minute: int) -> Manifest:
@@ -114,7 +114,7 @@ async def test_a_table_whose_run_failed_at_the_storage_wakes_its_catalog_soon_on
     assert woken == [{LAKE}, set(), {LAKE}, {LAKE}]
 
 
-async def test_of_many_tables_that_fail_together_the_catalog_is_looked_at_once(cluster: RoutedCluster) -> None:
+async def test_many_tables_that_fail_together_enqueue_their_catalog_once(cluster: RoutedCluster) -> None:
     failure = {"reason": "StorageUnreachable", "time": "2026-11-21T08:01:00Z"}
     for number in range(20):
         await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=f"t-{number}"), 10 + number))
@@ -128,7 +128,7 @@ async def test_of_many_tables_that_fail_together_the_catalog_is_looked_at_once(c
     assert (looks, await cluster.woken()) == (0, {LAKE})
 
 
-async def test_a_table_that_names_another_run_wakes_both_runs(cluster: RoutedCluster) -> None:
+async def test_a_table_whose_active_run_changes_enqueues_both_runs(cluster: RoutedCluster) -> None:
     first = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
     assert await cluster.on_event(Kind.TABLE, "MODIFIED", first) == {ORDERS, Key(Kind.RUN, "shop", "a")}
     known = stored(orders(), 4, status={"activeRun": {"name": "a", "uid": "u", "type": "Provision", "trigger": "Spec"}})
@@ -137,18 +137,18 @@ async def test_a_table_that_names_another_run_wakes_both_runs(cluster: RoutedClu
     assert Key(Kind.RUN, "shop", "a") in await cluster.on_event(Kind.TABLE, "MODIFIED", gone)
 
 
-async def test_a_catalog_wakes_itself_and_all_its_tables(cluster: RoutedCluster) -> None:
+async def test_a_catalog_enqueues_itself_and_all_its_tables(cluster: RoutedCluster) -> None:
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
     woken = await cluster.on_event(Kind.CATALOG, "MODIFIED", stored(lake(spec__suspend=True), 4))
     assert woken == {LAKE, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
 
 
-async def test_when_the_holder_of_a_claim_goes_the_next_one_is_woken(cluster: RoutedCluster) -> None:
+async def test_a_released_table_claim_enqueues_the_next_claimant(cluster: RoutedCluster) -> None:
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 3))
     assert AGAIN in await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 4))
 
 
-async def test_a_late_deletion_of_a_predecessor_takes_nothing_from_its_successor(cluster: RoutedCluster) -> None:
+async def test_a_late_deletion_of_a_predecessor_keeps_the_successors_table_claim(cluster: RoutedCluster) -> None:
     successor = stored(orders(), 9, metadata={"uid": "another"})
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 10))
     cluster.router.on_stored(Kind.TABLE, successor)
@@ -161,7 +161,7 @@ async def test_a_late_deletion_of_a_predecessor_takes_nothing_from_its_successor
     assert known["metadata"]["uid"] == "another"
 
 
-async def test_a_successor_that_belongs_elsewhere_wakes_those_of_its_predecessor_too(cluster: RoutedCluster) -> None:
+async def test_a_successor_with_other_references_enqueues_those_of_its_predecessor_too(cluster: RoutedCluster) -> None:
     moved = orders(spec__catalogRef={"name": "pond"})
     woken = await cluster.on_event(Kind.TABLE, "ADDED", stored(moved, 3, metadata={"uid": "another"}))
     assert woken == {ORDERS, LAKE, Key(Kind.CATALOG, "shop", "pond")}
@@ -170,7 +170,7 @@ async def test_a_successor_that_belongs_elsewhere_wakes_those_of_its_predecessor
     assert await cluster.on_event(Kind.RUN, "ADDED", other) == {RUN, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
 
 
-async def test_a_run_wakes_itself_and_its_table(cluster: RoutedCluster) -> None:
+async def test_a_run_enqueues_itself_and_its_table(cluster: RoutedCluster) -> None:
     assert await cluster.on_event(Kind.RUN, "ADDED", stored(run(), 3)) == {RUN, ORDERS}
 
 
@@ -185,7 +185,7 @@ OVER = [
 
 
 @pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
-async def test_a_run_that_is_over_is_not_looked_at_again_but_its_table_is(
+async def test_a_finished_run_enqueues_its_table_and_not_itself(
     cluster: RoutedCluster, status: Manifest, finalizers: list[str], looked_at: bool
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
@@ -194,7 +194,7 @@ async def test_a_run_that_is_over_is_not_looked_at_again_but_its_table_is(
     assert (RUN in woken) == looked_at
 
 
-async def test_a_run_that_is_over_and_deleted_after_a_while_is_looked_at_after_a_restart_too(
+async def test_a_finished_run_with_a_ttl_is_enqueued_by_every_list(
     cluster: RoutedCluster,
 ) -> None:
     over = {"status": {"phase": "Succeeded"}, "metadata": {"finalizers": []}}
@@ -206,7 +206,7 @@ async def test_a_run_that_is_over_and_deleted_after_a_while_is_looked_at_after_a
     assert RUN in await cluster.woken(), "and by every resync"
 
 
-async def test_a_run_that_is_gone_or_replaced_wakes_its_pods_which_nobody_else_would_let_go(
+async def test_a_deleted_or_replaced_run_enqueues_its_pods_for_their_release(
     cluster: RoutedCluster,
 ) -> None:
     attempts = [{"number": number, "state": "Ended", "pod": f"p-{number}"} for number in (1, 2)]
@@ -234,11 +234,13 @@ OWNERS = [
 
 
 @pytest.mark.parametrize(("owner", "woken"), [case[1:] for case in OWNERS], ids=[case[0] for case in OWNERS])
-async def test_a_pod_wakes_the_run_that_controls_it(cluster: RoutedCluster, owner: Manifest, woken: set[Key]) -> None:
+async def test_a_pod_enqueues_the_run_that_controls_it(
+    cluster: RoutedCluster, owner: Manifest, woken: set[Key]
+) -> None:
     assert await cluster.on_event(Kind.POD, "MODIFIED", pod(owner)) == woken
 
 
-async def test_a_pod_without_an_owner_wakes_nobody(cluster: RoutedCluster) -> None:
+async def test_a_pod_without_an_owner_enqueues_nothing(cluster: RoutedCluster) -> None:
     assert await cluster.on_event(Kind.POD, "ADDED", {"metadata": {"namespace": "shop", "name": "p"}}) == set()
 
 
@@ -250,28 +252,28 @@ EXECUTORS: list[tuple[str, Manifest, set[Key]]] = [
 
 
 @pytest.mark.parametrize(("labels", "woken"), [case[1:] for case in EXECUTORS], ids=[case[0] for case in EXECUTORS])
-async def test_an_executor_s_end_wakes_the_run_that_it_is_labelled_with(
+async def test_the_end_of_an_executor_enqueues_the_run_in_its_label(
     cluster: RoutedCluster, labels: Manifest, woken: set[Key]
 ) -> None:
     body = {"metadata": {"namespace": "shop", "name": "p", "labels": labels}, "status": {"phase": "Failed"}}
     assert await cluster.on_event(Kind.POD, "MODIFIED", body) == woken
 
 
-async def test_our_own_write_wakes_the_others_but_not_the_object_itself(cluster: RoutedCluster) -> None:
+async def test_our_own_write_enqueues_the_other_objects_and_not_the_written_one(cluster: RoutedCluster) -> None:
     body = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
     cluster.router.on_stored(Kind.TABLE, body)
     assert await cluster.woken() == {Key(Kind.RUN, "shop", "a")}
     assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == set(), "its echo"
 
 
-async def test_what_we_made_wakes_itself_too_because_its_event_will_be_an_echo(cluster: RoutedCluster) -> None:
+async def test_a_created_object_enqueues_itself_because_its_event_is_ignored(cluster: RoutedCluster) -> None:
     body = stored(run(), 3)
     cluster.router.on_created(Kind.RUN, body)
     assert await cluster.woken() == {RUN, ORDERS}
     assert await cluster.on_event(Kind.RUN, "ADDED", body) == set()
 
 
-async def test_a_list_wakes_what_is_new_or_changed_and_whom_a_ghost_concerned_and_names_the_rest(
+async def test_a_list_enqueues_new_changed_and_deleted_objects_and_returns_the_others(
     cluster: RoutedCluster,
 ) -> None:
     for number, name in enumerate(["gone", "edited"], start=3):
@@ -283,7 +285,7 @@ async def test_a_list_wakes_what_is_new_or_changed_and_whom_a_ghost_concerned_an
 
 
 @pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
-async def test_a_list_wakes_unchanged_runs_that_go_on_since_it_says_nothing_of_their_pods(
+async def test_a_list_enqueues_unchanged_unfinished_runs_because_it_has_no_pods(
     cluster: RoutedCluster, status: Manifest, finalizers: list[str], looked_at: bool
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
@@ -303,7 +305,7 @@ CATALOGS: list[tuple[str, Manifest, bool]] = [
 
 
 @pytest.mark.parametrize(("body", "woken"), [case[1:] for case in CATALOGS], ids=[case[0] for case in CATALOGS])
-async def test_a_catalog_wakes_its_tables_only_by_what_they_need(
+async def test_a_catalog_enqueues_its_tables_only_for_changes_that_they_read(
     cluster: RoutedCluster, body: Manifest, woken: bool
 ) -> None:
     cluster.router.on_stored(Kind.CATALOG, body)
@@ -311,14 +313,14 @@ async def test_a_catalog_wakes_its_tables_only_by_what_they_need(
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
-async def test_a_look_that_finds_nothing_new_wakes_nobody(cluster: RoutedCluster, kind: Kind) -> None:
+async def test_a_reconcile_without_a_change_enqueues_nothing(cluster: RoutedCluster, kind: Kind) -> None:
     body = {Kind.CATALOG: stored(lake(), 1), Kind.TABLE: stored(orders(), 2), Kind.RUN: stored(run(), 3)}[kind]
     await cluster.on_event(kind, "ADDED", body)
     cluster.router.on_stored(kind, body)
     assert await cluster.woken() == set()
 
 
-async def test_an_object_that_cannot_be_read_is_woken_like_any_other(cluster: RoutedCluster) -> None:
+async def test_an_invalid_object_is_enqueued(cluster: RoutedCluster) -> None:
     broken = stored(orders(spec__bucket={"type": "Round"}), 3)
     assert ORDERS in await cluster.on_event(Kind.TABLE, "MODIFIED", broken)
     assert Key(Kind.TABLE, "shop", "odd") in await cluster.on_event(
@@ -326,6 +328,6 @@ async def test_an_object_that_cannot_be_read_is_woken_like_any_other(cluster: Ro
     )
 
 
-async def test_a_canary_is_passed_on(cluster: RoutedCluster) -> None:
+async def test_a_heartbeat_is_passed_on(cluster: RoutedCluster) -> None:
     cluster.router.on_heartbeat("shop")
     assert cluster.heartbeats == ["shop"]

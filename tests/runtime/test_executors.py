@@ -35,7 +35,9 @@ def found(operator: OperatorInMemory, kind: Kind, name: str) -> Json:
     return operator.store.peek(kind, SHOP, name) or {}
 
 
-async def test_the_operator_makes_a_driver_with_executors_and_says_so(operator: OperatorInMemory) -> None:
+async def test_a_run_in_mode_cluster_has_a_driver_with_executors_and_reports_the_mode(
+    operator: OperatorInMemory,
+) -> None:
     name, pod = await compacting(operator)
     where = found(operator, Kind.RUN, name)["status"]["spark"]
     assert (where["mode"], where["message"]) == ("Cluster", "mode Cluster (Catalog)")
@@ -44,7 +46,7 @@ async def test_the_operator_makes_a_driver_with_executors_and_says_so(operator: 
     assert set(data) == {"job.json", "executor.json", "executors-may-use"}
 
 
-async def test_a_catalog_with_the_pods_identity_keeps_its_account_where_cluster_is_asked_for(
+async def test_a_catalog_with_the_identity_of_its_pods_keeps_its_account_and_mode_local(
     operator: OperatorInMemory,
 ) -> None:
     """The account of drivers that make executors would be refused by the storage, or be let in as its node."""
@@ -55,7 +57,7 @@ async def test_a_catalog_with_the_pods_identity_keeps_its_account_where_cluster_
     assert set(found(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
 
 
-async def test_a_catalog_with_the_pods_identity_has_executors_by_an_account_of_its_own_drivers(
+async def test_a_catalog_with_the_identity_of_its_pods_has_executors_with_a_driver_account(
     operator: OperatorInMemory,
 ) -> None:
     spark = CLUSTER | {"serviceAccountName": "lake-spark", "driverServiceAccountName": "paimon-driver-lake"}
@@ -66,7 +68,7 @@ async def test_a_catalog_with_the_pods_identity_has_executors_by_an_account_of_i
     assert executor["spec"]["serviceAccountName"] == "lake-spark"
 
 
-async def test_no_attempt_follows_when_the_catalog_names_another_secret_than_the_executors_pod(
+async def test_no_attempt_follows_after_the_catalog_changed_the_secret_of_the_executors(
     operator: OperatorInMemory,
 ) -> None:
     name, pod = await compacting(operator)
@@ -78,7 +80,7 @@ async def test_no_attempt_follows_when_the_catalog_names_another_secret_than_the
     assert (status["phase"], len(status["attempts"])) == ("Failed", 1)
 
 
-async def test_executors_of_a_lost_driver_go_before_the_next_attempt(operator: OperatorInMemory) -> None:
+async def test_executors_of_a_lost_driver_are_deleted_before_the_next_attempt(operator: OperatorInMemory) -> None:
     name, pod = await compacting(operator)
     executor = left_behind(operator, pod)
     await operator.end_pod(pod, exit_code=137)
@@ -88,7 +90,7 @@ async def test_executors_of_a_lost_driver_go_before_the_next_attempt(operator: O
     assert len(found(operator, Kind.RUN, name)["status"]["attempts"]) == 2
 
 
-async def test_executors_of_a_run_that_is_over_are_removed(operator: OperatorInMemory) -> None:
+async def test_executors_of_a_finished_run_are_deleted(operator: OperatorInMemory) -> None:
     name, pod = await compacting(operator)
     executor = left_behind(operator, pod)
     await operator.end_pod(pod)

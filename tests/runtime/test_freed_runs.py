@@ -44,7 +44,7 @@ def waiting_run(operator: OperatorInMemory) -> dict[str, Any]:
     return {each["type"]: each for each in status["conditions"]}
 
 
-async def test_no_other_run_makes_a_pod_while_the_driver_of_a_freed_run_may_be_at_work(
+async def test_no_other_run_creates_a_pod_while_the_driver_of_a_released_run_may_be_running(
     operator: OperatorInMemory,
 ) -> None:
     pod = await freed_with_a_driver_on_a_silent_node(operator)
@@ -66,7 +66,7 @@ async def test_no_other_run_makes_a_pod_while_the_driver_of_a_freed_run_may_be_a
     assert operator.condition("Ready")[0] == "True"
 
 
-async def test_the_pod_of_a_freed_run_is_let_go_at_its_kubelet_s_deadline_and_the_next_run_starts(
+async def test_the_pod_of_a_released_run_is_released_at_its_active_deadline_and_the_next_run_starts(
     operator: OperatorInMemory,
 ) -> None:
     """No event of the Pod comes any more: its deletion was asked for before the run was freed."""
@@ -79,7 +79,7 @@ async def test_the_pod_of_a_freed_run_is_let_go_at_its_kubelet_s_deadline_and_th
     assert operator.condition("Ready")[0] == "True"
 
 
-async def test_a_pod_of_a_cancelled_run_that_arrives_late_ends_before_the_next_run_makes_one(
+async def test_a_late_pod_of_a_cancelled_run_ends_before_the_next_run_creates_its_pod(
     operator: OperatorInMemory,
 ) -> None:
     await operator.apply(lake(), orders())
@@ -106,7 +106,7 @@ async def test_a_pod_of_a_cancelled_run_that_arrives_late_ends_before_the_next_r
     assert next_pod != pod
 
 
-async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_made(operator: OperatorInMemory) -> None:
+async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_created(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.resync.list_all()
     await operator.pass_time(minutes=10)
@@ -115,6 +115,6 @@ async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_made(ope
     assert asked.index(LIST_PODS) < asked.index(("create", Kind.POD))
 
 
-async def test_another_table_s_driver_is_none_of_its_business(operator: OperatorInMemory) -> None:
+async def test_the_driver_of_another_table_does_not_block_a_run(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders(), orders(metadata__name="clicks"))
     assert len(operator.store.names(Kind.POD)) == 2

@@ -24,7 +24,7 @@ def patient() -> Patient:
     return Patient()
 
 
-def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> None:
+def test_a_process_that_waits_for_the_lease_is_live_without_a_time_limit() -> None:
     time = VirtualTime()
     health = ProcessHealth(clock=time.seconds)
     health.standby()
@@ -32,7 +32,7 @@ def test_a_process_that_waits_for_the_lease_is_live_however_long_it_takes() -> N
     assert health.problems() == []
 
 
-def test_a_heartbeat_that_comes_back_is_health_and_one_that_stays_away_is_not(patient: Patient) -> None:
+def test_a_heartbeat_that_is_not_received_makes_the_process_unhealthy(patient: Patient) -> None:
     for _ in range(100):
         for namespace in ("shop", "bank"):
             patient.health.on_renewal(namespace, True)
@@ -51,7 +51,7 @@ def test_a_heartbeat_that_comes_back_is_health_and_one_that_stays_away_is_not(pa
     assert patient.health.heartbeat_age == DEAF_AFTER + 1
 
 
-def test_a_heartbeat_that_cannot_be_written_is_not_waited_for(patient: Patient) -> None:
+def test_a_heartbeat_that_cannot_be_written_is_not_awaited(patient: Patient) -> None:
     """A watched namespace may not exist yet."""
     patient.health.on_renewal("not-yet", True)
     patient.health.on_renewal("not-yet", False)
@@ -59,7 +59,7 @@ def test_a_heartbeat_that_cannot_be_written_is_not_waited_for(patient: Patient) 
     assert patient.health.problems() == []
 
 
-def test_a_heartbeat_of_a_namespace_that_is_not_ours_is_no_news(patient: Patient) -> None:
+def test_a_heartbeat_of_an_unwatched_namespace_is_ignored(patient: Patient) -> None:
     patient.health.on_renewal("shop", True)
     patient.time.advance(DEAF_AFTER + 1)
     patient.health.on_heartbeat("elsewhere")
@@ -74,12 +74,14 @@ BACKLOGS = [
 
 
 @pytest.mark.parametrize(("backlog", "sick"), [case[1:] for case in BACKLOGS], ids=[case[0] for case in BACKLOGS])
-def test_only_a_queue_without_progress_is_a_reason(patient: Patient, backlog: tuple[int, float], sick: bool) -> None:
+def test_only_a_queue_without_progress_makes_the_process_unhealthy(
+    patient: Patient, backlog: tuple[int, float], sick: bool
+) -> None:
     patient.backlog = backlog
     assert bool(patient.health.problems()) == sick
 
 
-def test_the_metrics_can_be_read_by_prometheus_and_name_no_table() -> None:
+def test_the_metrics_are_prometheus_text_without_table_names() -> None:
     metrics = Metrics(version="1.2.3")
     metrics.queue(depth=lambda: 7, oldest_age=lambda: 1.5)
     metrics.watches(heartbeat_age=lambda: 3)

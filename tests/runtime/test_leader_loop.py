@@ -61,7 +61,7 @@ async def until(condition: Callable[[], object]) -> None:
     raise AssertionError("it never came to that")
 
 
-async def test_it_lists_before_it_works_and_works_before_it_watches() -> None:
+async def test_the_leader_lists_then_starts_its_workers_then_watches() -> None:
     life = Life()
     life.operator.store.put(lake())
     life.operator.store.put(orders())
@@ -74,7 +74,7 @@ async def test_it_lists_before_it_works_and_works_before_it_watches() -> None:
     assert life.told == ["heartbeat runs", "watching", "watch closed, 0 busy"]
 
 
-async def test_a_first_look_that_fails_is_repeated_and_nothing_is_worked_on_before(
+async def test_a_failed_first_list_is_repeated_before_any_reconcile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("paimon_operator.runtime.leader_loop._PAUSE", 0)
@@ -91,14 +91,14 @@ async def test_a_first_look_that_fails_is_repeated_and_nothing_is_worked_on_befo
     await working
 
 
-async def test_missing_rights_at_the_first_look_end_it() -> None:
+async def test_missing_rights_at_the_first_list_end_the_leader_loop() -> None:
     life = Life()
     life.operator.store.faults.append(Fault("list", Kind.RUN, ForbiddenError("cannot list", status=403)))
     with pytest.raises(ForbiddenError):
         await life.work().run(life.stop)
 
 
-async def test_a_watch_that_dies_ends_it_with_the_watchs_error_after_busy_keys_have_ended() -> None:
+async def test_a_failed_watch_ends_the_leader_loop_with_its_error_after_busy_keys_have_ended() -> None:
     life = Life()
     life.watch_error = ForbiddenError("cannot watch", status=403)
     working = asyncio.create_task(life.work().run(life.stop))
@@ -109,7 +109,7 @@ async def test_a_watch_that_dies_ends_it_with_the_watchs_error_after_busy_keys_h
     assert life.operator.queue.busy == 0
 
 
-async def test_cancelled_because_the_lease_is_lost_it_drops_everything_at_once() -> None:
+async def test_a_lost_lease_cancels_the_leader_loop_at_once() -> None:
     life = Life()
     working = asyncio.create_task(life.work().run(life.stop))
     await until(lambda: "watching" in life.told)

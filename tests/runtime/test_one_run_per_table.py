@@ -61,7 +61,7 @@ def active(operator: OperatorInMemory, namespace: str) -> dict[str, Any] | None:
     return found
 
 
-async def test_a_start_on_its_way_is_not_forgotten_when_its_catalog_is_edited() -> None:
+async def test_an_edit_of_the_catalog_keeps_a_start_that_is_being_stored() -> None:
     """The notice of the catalog brings the table as the cache has it: without the run that is being stored."""
     operator = await older_without_a_catalog()
     store = operator.store
@@ -76,7 +76,7 @@ async def test_a_start_on_its_way_is_not_forgotten_when_its_catalog_is_edited() 
     await ended(operator)
 
 
-async def test_a_run_at_work_keeps_its_place_when_its_catalog_cannot_be_read_any_more() -> None:
+async def test_an_active_run_keeps_the_table_claim_when_its_catalog_becomes_invalid() -> None:
     operator = await older_without_a_catalog()
     await operator.apply(lake(), orders())
     assert pods(operator) == [SHOP]
@@ -87,7 +87,7 @@ async def test_a_run_at_work_keeps_its_place_when_its_catalog_cannot_be_read_any
     await ended(operator)
 
 
-async def test_a_start_that_could_not_be_stored_is_forgotten_at_the_next_look() -> None:
+async def test_a_start_that_could_not_be_stored_is_dropped_at_the_next_reconcile() -> None:
     operator = await older_without_a_catalog()
     store = operator.store
     assert isinstance(store, SlowStore)
@@ -100,7 +100,7 @@ async def test_a_start_that_could_not_be_stored_is_forgotten_at_the_next_look() 
     await ended(operator)
 
 
-async def test_a_start_that_arrives_after_a_restart_gives_way_to_the_run_that_may_have_a_pod() -> None:
+async def test_a_start_stored_after_a_restart_yields_to_the_run_that_may_have_a_pod() -> None:
     """Both objects then say that they have a run; the one whose run is not written down by its UID never had a Pod."""
     operator = await older_without_a_catalog()
     await operator.apply(lake(), orders())
@@ -117,7 +117,7 @@ async def test_a_start_that_arrives_after_a_restart_gives_way_to_the_run_that_ma
     await ended(again)
 
 
-async def test_of_two_runs_that_two_processes_decided_at_once_the_older_objects_is_launched_first() -> None:
+async def test_of_two_runs_that_two_processes_started_at_once_the_run_of_the_older_object_launches_first() -> None:
     operator = await older_without_a_catalog()
     refused = ForbiddenError("exceeded quota", status=403)
     operator.store.faults += [Fault("create", Kind.POD, refused), Fault("create", Kind.POD, refused)]

@@ -31,19 +31,19 @@ def line() -> Line:
     return Line()
 
 
-async def test_many_notices_about_one_key_are_one_turn(line: Line) -> None:
+async def test_a_key_that_is_added_many_times_is_queued_once(line: Line) -> None:
     for _ in range(40):
         line.queue.add("a")
     assert await line.taken() == ["a"]
 
 
-async def test_keys_come_out_in_the_order_they_came_in(line: Line) -> None:
+async def test_keys_leave_the_queue_in_the_order_of_their_arrival(line: Line) -> None:
     for key in ("c", "a", "b", "a", "c"):
         line.queue.add(key)
     assert await line.taken() == ["c", "a", "b"]
 
 
-async def test_a_key_that_is_added_while_busy_waits_for_its_worker_and_is_not_lost(line: Line) -> None:
+async def test_a_key_that_is_added_while_busy_is_queued_when_its_worker_is_done(line: Line) -> None:
     line.queue.add("a")
     assert await line.queue.get() == "a"
     line.queue.add("a")
@@ -53,7 +53,7 @@ async def test_a_key_that_is_added_while_busy_waits_for_its_worker_and_is_not_lo
     assert await line.taken() == ["a"]
 
 
-async def test_a_key_is_free_again_after_done(line: Line) -> None:
+async def test_a_key_can_be_added_again_after_done(line: Line) -> None:
     line.queue.add("a")
     assert await line.taken() == ["a"]
     line.queue.add("a")
@@ -75,7 +75,7 @@ async def test_several_waiting_workers_get_one_key_each(line: Line) -> None:
     assert sorted(await asyncio.gather(*waiting)) == ["a", "b", "c"]
 
 
-async def test_a_date_in_the_future_is_kept(line: Line) -> None:
+async def test_a_delayed_key_is_queued_after_its_delay(line: Line) -> None:
     line.queue.add_after("a", 10)
     line.time.advance(9.9)
     assert line.queue.depth == 0
@@ -91,7 +91,7 @@ DATES = [
 
 
 @pytest.mark.parametrize(("delays", "due"), [case[1:] for case in DATES], ids=[case[0] for case in DATES])
-async def test_of_several_dates_for_one_key_the_earliest_wins(line: Line, delays: tuple[int, ...], due: int) -> None:
+async def test_of_several_delays_for_one_key_the_shortest_counts(line: Line, delays: tuple[int, ...], due: int) -> None:
     for delay in delays:
         line.queue.add_after("a", delay)
     line.time.advance(due - 0.5)
@@ -103,12 +103,12 @@ async def test_of_several_dates_for_one_key_the_earliest_wins(line: Line, delays
 
 
 @pytest.mark.parametrize("delay", [0, -1])
-async def test_a_date_that_has_passed_is_now(line: Line, delay: int) -> None:
+async def test_a_delay_that_is_not_positive_queues_the_key_at_once(line: Line, delay: int) -> None:
     line.queue.add_after("a", delay)
     assert await line.taken() == ["a"]
 
 
-async def test_a_notice_drops_the_date_because_the_look_sets_a_new_one(line: Line) -> None:
+async def test_an_added_key_loses_its_delay_because_its_reconcile_sets_a_new_one(line: Line) -> None:
     line.queue.add_after("a", 10)
     line.queue.add("a")
     assert await line.taken() == ["a"]
@@ -116,7 +116,7 @@ async def test_a_notice_drops_the_date_because_the_look_sets_a_new_one(line: Lin
     assert await line.taken() == []
 
 
-async def test_a_date_for_a_key_in_line_is_not_needed(line: Line) -> None:
+async def test_a_delay_for_a_queued_key_is_ignored(line: Line) -> None:
     line.queue.add("a")
     line.queue.add_after("a", 10)
     assert await line.taken() == ["a"]
@@ -124,7 +124,7 @@ async def test_a_date_for_a_key_in_line_is_not_needed(line: Line) -> None:
     assert await line.taken() == []
 
 
-async def test_a_worker_that_sets_a_date_for_its_own_key_is_called_at_that_date(line: Line) -> None:
+async def test_a_busy_key_with_a_delay_is_queued_after_the_delay(line: Line) -> None:
     line.queue.add("a")
     key = await line.queue.get()
     line.queue.add_after(key, 10)
@@ -134,7 +134,7 @@ async def test_a_worker_that_sets_a_date_for_its_own_key_is_called_at_that_date(
     assert await line.taken() == ["a"]
 
 
-async def test_a_notice_during_the_work_wins_over_the_date_that_the_worker_sets(line: Line) -> None:
+async def test_a_key_that_is_added_while_busy_ignores_the_delay_of_its_worker(line: Line) -> None:
     line.queue.add("a")
     key = await line.queue.get()
     line.queue.add(key)
@@ -145,7 +145,7 @@ async def test_a_notice_during_the_work_wins_over_the_date_that_the_worker_sets(
     assert await line.taken() == []
 
 
-async def test_a_date_that_falls_due_while_the_key_is_busy_is_not_lost(line: Line) -> None:
+async def test_a_delay_that_ends_while_the_key_is_busy_queues_the_key_when_its_worker_is_done(line: Line) -> None:
     line.queue.add("a")
     key = await line.queue.get()
     line.queue.add_after(key, 10)
@@ -155,7 +155,7 @@ async def test_a_date_that_falls_due_while_the_key_is_busy_is_not_lost(line: Lin
     assert await line.taken() == ["a"]
 
 
-async def test_it_tells_how_many_wait_and_for_how_long(line: Line) -> None:
+async def test_the_queue_measures_its_depth_and_the_age_of_its_oldest_key(line: Line) -> None:
     assert (line.queue.depth, line.queue.oldest_age) == (0, 0)
     line.queue.add("a")
     line.time.advance(5)
@@ -167,7 +167,7 @@ async def test_it_tells_how_many_wait_and_for_how_long(line: Line) -> None:
     assert (line.queue.depth, line.queue.busy, line.queue.oldest_age) == (1, 1, 2)
 
 
-async def test_the_age_of_a_key_that_waited_for_its_worker_counts_from_the_notice(line: Line) -> None:
+async def test_the_age_of_a_key_that_was_added_while_busy_counts_from_the_add(line: Line) -> None:
     line.queue.add("a")
     await line.queue.get()
     line.queue.add("a")
@@ -176,14 +176,14 @@ async def test_the_age_of_a_key_that_waited_for_its_worker_counts_from_the_notic
     assert line.queue.oldest_age == 4
 
 
-async def test_closed_it_gives_nothing_out_even_if_keys_wait(line: Line) -> None:
+async def test_a_closed_queue_returns_no_key(line: Line) -> None:
     line.queue.add("a")
     line.queue.close()
     with pytest.raises(QueueClosedError):
         await line.queue.get()
 
 
-async def test_closing_wakes_every_waiting_worker(line: Line) -> None:
+async def test_closing_the_queue_ends_the_wait_of_every_worker(line: Line) -> None:
     waiting = [asyncio.create_task(line.queue.get()) for _ in range(3)]
     await asyncio.sleep(0)
     line.queue.close()
@@ -191,7 +191,7 @@ async def test_closing_wakes_every_waiting_worker(line: Line) -> None:
     assert [type(end) for end in ends] == [QueueClosedError] * 3
 
 
-async def test_closed_it_forgets_its_dates(line: Line) -> None:
+async def test_a_closed_queue_drops_its_delayed_keys(line: Line) -> None:
     line.queue.add_after("a", 10)
     line.queue.close()
     line.time.advance(10)

@@ -21,7 +21,7 @@ async def test_a_table_becomes_ready_by_one_run_with_one_pod(operator: OperatorI
     assert {result for _, result in operator.looks} == {"ok"}
 
 
-async def test_a_settled_table_is_looked_at_without_a_write(operator: OperatorInMemory) -> None:
+async def test_a_settled_table_is_reconciled_without_a_write(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     operator.store.requests.clear()
     operator.looks.clear()
@@ -41,7 +41,7 @@ async def test_a_new_process_on_settled_tables_writes_nothing(operator: Operator
     await successor.kill()
 
 
-async def test_a_name_that_a_stranger_took_is_never_used(operator: OperatorInMemory) -> None:
+async def test_a_pod_name_that_a_foreign_pod_has_is_never_used(operator: OperatorInMemory) -> None:
     rehearsal = await OperatorInMemory().start()
     await rehearsal.apply(lake(), orders())
     (run,) = rehearsal.store.names(Kind.RUN)
@@ -55,7 +55,7 @@ async def test_a_name_that_a_stranger_took_is_never_used(operator: OperatorInMem
     assert operator.store.peek(Kind.POD, SHOP, f"{run}-1") is not None, "a stranger's Pod was deleted"
 
 
-async def test_in_a_namespace_that_goes_away_a_table_is_let_go_and_nothing_is_tried_again(
+async def test_a_terminating_namespace_releases_its_table_and_nothing_is_retried(
     operator: OperatorInMemory,
 ) -> None:
     await provisioned(operator)
@@ -68,7 +68,7 @@ async def test_in_a_namespace_that_goes_away_a_table_is_let_go_and_nothing_is_tr
     assert operator.store.faults == [], "the create was never tried"
 
 
-async def test_of_two_objects_for_one_table_the_younger_is_told_and_follows_when_the_older_goes(
+async def test_the_younger_object_for_a_table_is_stalled_and_starts_when_the_older_is_deleted(
     operator: OperatorInMemory,
 ) -> None:
     await provisioned(operator)
@@ -84,14 +84,14 @@ async def test_of_two_objects_for_one_table_the_younger_is_told_and_follows_when
     assert len([name for name in operator.store.names(Kind.POD) if name.startswith("orders-again")]) == 1
 
 
-async def test_two_objects_for_one_table_that_come_together_never_run_both(operator: OperatorInMemory) -> None:
+async def test_two_objects_for_one_table_that_arrive_together_start_one_run(operator: OperatorInMemory) -> None:
     operator.store.put(orders())
     operator.store.put(orders(metadata__name="orders-again", spec__table="orders"))
     await operator.apply(lake())
     assert len(operator.store.names(Kind.POD)) == 1
 
 
-async def test_an_object_that_does_not_fit_the_model_is_stalled_with_the_field_and_rests(
+async def test_an_invalid_object_is_stalled_with_the_field_and_not_written_again(
     operator: OperatorInMemory,
 ) -> None:
     broken = orders(spec__bucket={"type": "Round"})
@@ -112,7 +112,7 @@ LEAVING = [("Retain", {}, True), ("Delete", {}, False), ("Retain", {"activeRun":
 
 
 @pytest.mark.parametrize(("policy", "status", "goes"), LEAVING)
-async def test_a_deleted_object_that_cannot_be_read_goes_only_if_nothing_is_lost_by_it(
+async def test_a_deleted_invalid_object_is_released_only_without_a_drop_and_without_an_active_run(
     operator: OperatorInMemory, policy: str, status: dict[str, object], goes: bool
 ) -> None:
     broken = orders(spec__bucket={"type": "Round"}, spec__deletionPolicy=policy)
@@ -124,7 +124,9 @@ async def test_a_deleted_object_that_cannot_be_read_goes_only_if_nothing_is_lost
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.RUN])
-async def test_a_catalog_or_run_that_cannot_be_read_says_so_itself(operator: OperatorInMemory, kind: Kind) -> None:
+async def test_an_invalid_catalog_or_run_reports_the_field_in_its_own_status(
+    operator: OperatorInMemory, kind: Kind
+) -> None:
     broken = {
         Kind.CATALOG: lake(spec__warehouse=7),
         Kind.RUN: {
@@ -141,7 +143,7 @@ async def test_a_catalog_or_run_that_cannot_be_read_says_so_itself(operator: Ope
     assert ("spec.warehouse" if kind is Kind.CATALOG else "spec.type") in told["Stalled"]["message"]
 
 
-async def test_a_run_that_cannot_be_read_stops_its_table_until_it_can(operator: OperatorInMemory) -> None:
+async def test_an_invalid_active_run_stalls_its_table_and_stays_active(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders())
     (run,) = operator.store.names(Kind.RUN)
     body = operator.store.peek(Kind.RUN, SHOP, run) or {}
@@ -153,7 +155,7 @@ async def test_a_run_that_cannot_be_read_stops_its_table_until_it_can(operator: 
     assert operator.table()["status"]["activeRun"]["name"] == run
 
 
-async def test_a_namespace_that_comes_again_is_not_taken_for_the_one_that_went(operator: OperatorInMemory) -> None:
+async def test_a_recreated_namespace_is_not_treated_as_terminating(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.apply(orders(spec__deletionPolicy="Delete"))
     gone = NamespaceTerminatingError("namespace shop is being terminated", status=403)
@@ -169,7 +171,7 @@ async def test_a_namespace_that_comes_again_is_not_taken_for_the_one_that_went(o
     assert operator.store.peek(Kind.TABLE, SHOP, "orders") is not None
 
 
-async def test_an_object_that_cannot_be_read_any_more_keeps_its_claim(operator: OperatorInMemory) -> None:
+async def test_an_object_that_became_invalid_keeps_its_table_claim(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders())
     await operator.apply(orders(spec__bucket={"type": "Round"}))
     await operator.apply(orders(metadata__name="orders-again", spec__table="orders"))
@@ -177,7 +179,7 @@ async def test_an_object_that_cannot_be_read_any_more_keeps_its_claim(operator: 
     assert len(operator.store.names(Kind.POD)) == 1
 
 
-async def test_a_run_that_a_user_made_without_labels_is_found_by_its_table(operator: OperatorInMemory) -> None:
+async def test_a_users_run_without_labels_is_found_by_its_table(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.apply(shop(run()))
     (pod,) = [name for name in operator.store.names(Kind.POD) if "by-hand" in name]
@@ -194,7 +196,7 @@ async def test_a_run_that_a_user_made_without_labels_is_found_by_its_table(opera
     assert looked_up == [], "a run that is over is not looked up again and again"
 
 
-async def test_an_active_run_without_our_label_goes_on_though_the_cache_has_lost_it(operator: OperatorInMemory) -> None:
+async def test_an_active_run_without_our_label_continues_when_the_cache_lacks_it(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     by_hand = shop(run())
     await operator.apply(by_hand)
@@ -209,7 +211,7 @@ async def test_an_active_run_without_our_label_goes_on_though_the_cache_has_lost
 # Pods that are held
 
 
-async def test_a_run_s_pod_is_let_go_after_its_end_was_stored_and_the_run_after_its_pod(
+async def test_a_pod_is_released_after_its_end_is_stored_and_the_run_after_its_pod(
     operator: OperatorInMemory,
 ) -> None:
     await provisioned(operator)
@@ -221,7 +223,7 @@ async def test_a_run_s_pod_is_let_go_after_its_end_was_stored_and_the_run_after_
     assert (operator.store.peek(Kind.POD, SHOP, pod) or {})["metadata"]["finalizers"] == []
 
 
-async def test_a_run_whose_pod_cannot_be_let_go_yet_is_counted_once_and_tried_again(operator: OperatorInMemory) -> None:
+async def test_a_run_whose_pod_cannot_be_released_yet_is_counted_once_and_retried(operator: OperatorInMemory) -> None:
     operator.store.faults.append(Fault("release", Kind.POD, RetryableError("no answer")))
     await provisioned(operator)
     await operator.pass_time(minutes=1)
@@ -233,7 +235,7 @@ async def test_a_run_whose_pod_cannot_be_let_go_yet_is_counted_once_and_tried_ag
 
 @pytest.mark.parametrize("restarted", [False, True])
 @pytest.mark.parametrize("successor", [False, True])
-async def test_a_pod_whose_run_was_freed_by_hand_is_let_go_once_it_has_ended(
+async def test_a_pod_whose_run_was_released_by_hand_is_released_once_it_has_ended(
     operator: OperatorInMemory, *, restarted: bool, successor: bool
 ) -> None:
     await operator.apply(lake(), orders())

@@ -37,9 +37,7 @@ FAULTS: list[tuple[str, Fault]] = [
 
 
 @pytest.mark.parametrize("fault", [fault for _, fault in FAULTS], ids=[name for name, _ in FAULTS])
-async def test_after_one_fault_the_table_is_ready_all_the_same_by_one_run(
-    operator: OperatorInMemory, fault: Fault
-) -> None:
+async def test_after_one_fault_one_run_makes_the_table_ready(operator: OperatorInMemory, fault: Fault) -> None:
     operator.store.faults.append(fault)
     await operator.apply(lake(), orders())
     await operator.pass_time(minutes=2)
@@ -53,7 +51,7 @@ async def test_after_one_fault_the_table_is_ready_all_the_same_by_one_run(
     assert operator.finished == [("Provision", "Succeeded")]
 
 
-async def test_killed_after_any_request_the_next_process_makes_it_ready_by_one_run() -> None:
+async def test_after_a_kill_at_any_write_the_next_process_makes_the_table_ready_by_one_run() -> None:
     """The process ends at its n-th write: before it is carried out, and after it without hearing the answer."""
     whole = await OperatorInMemory().start()
     await provisioned(whole)
@@ -83,7 +81,7 @@ async def _killed_at(number: int, writes: Sequence[tuple[str, Kind]], *, carried
     await operator.kill()
 
 
-async def test_a_retry_after_is_waited_for(operator: OperatorInMemory) -> None:
+async def test_a_request_is_repeated_after_its_retry_after(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     operator.store.faults.append(Fault("get", Kind.TABLE, RetryableError("slow down", status=429, retry_after=120)))
     operator.queue.add(Key(Kind.TABLE, SHOP, "orders"))
@@ -95,7 +93,9 @@ async def test_a_retry_after_is_waited_for(operator: OperatorInMemory) -> None:
     assert operator.store.requests
 
 
-async def test_a_refused_pod_shows_on_the_run_and_is_tried_again_ever_more_rarely(operator: OperatorInMemory) -> None:
+async def test_a_refused_pod_is_reported_on_the_run_and_retried_at_growing_intervals(
+    operator: OperatorInMemory,
+) -> None:
     quota = ForbiddenError("exceeded quota: pods", status=403)
     operator.store.faults.extend(Fault("create", Kind.POD, quota) for _ in range(1000))
     await operator.apply(lake(), orders())
@@ -112,7 +112,7 @@ async def test_a_refused_pod_shows_on_the_run_and_is_tried_again_ever_more_rarel
     assert operator.condition("Ready")[0] == "True"
 
 
-async def test_a_refusal_that_says_something_else_each_time_is_tried_no_more_often(operator: OperatorInMemory) -> None:
+async def test_a_refusal_with_a_changing_message_is_not_retried_more_often(operator: OperatorInMemory) -> None:
     refusals = [ForbiddenError(f"exceeded quota: used: pods={count}", status=403) for count in range(1000)]
     operator.store.faults.extend(Fault("create", Kind.POD, refusal) for refusal in refusals)
     await operator.apply(lake(), orders())
@@ -123,7 +123,7 @@ async def test_a_refusal_that_says_something_else_each_time_is_tried_no_more_oft
     assert "exceeded quota: used: pods=" in str(operator.condition("Stalled"))
 
 
-async def test_a_run_does_not_poll_for_ever_while_its_table_cannot_be_written(operator: OperatorInMemory) -> None:
+async def test_a_run_polls_less_often_while_its_table_cannot_be_written(operator: OperatorInMemory) -> None:
     broken = RetryableError("broken", status=500)
     watch = operator.store.watch
 
@@ -143,7 +143,9 @@ async def test_a_run_does_not_poll_for_ever_while_its_table_cannot_be_written(op
     assert len(operator.store.names(Kind.POD)) == 1
 
 
-async def test_a_refused_run_is_told_on_the_table_and_tried_again_ever_more_rarely(operator: OperatorInMemory) -> None:
+async def test_a_refused_run_is_reported_on_the_table_and_retried_at_growing_intervals(
+    operator: OperatorInMemory,
+) -> None:
     refusals = [ForbiddenError(f"exceeded quota: used: runs={count}", status=403) for count in range(1000)]
     operator.store.faults.extend(Fault("create", Kind.RUN, refusal) for refusal in refusals)
     await operator.apply(lake(), orders())
@@ -161,7 +163,9 @@ async def test_a_refused_run_is_told_on_the_table_and_tried_again_ever_more_rare
     assert operator.condition("Stalled")[0] == "False"
 
 
-async def test_a_name_taken_by_the_run_of_another_table_is_told_until_it_is_free(operator: OperatorInMemory) -> None:
+async def test_a_name_taken_by_the_run_of_another_table_is_reported_until_it_is_free(
+    operator: OperatorInMemory,
+) -> None:
     away = RetryableError("broken", status=500)
     operator.store.faults.extend(Fault("create", Kind.RUN, away) for _ in range(1000))
     await operator.apply(lake(), orders())
@@ -178,7 +182,7 @@ async def test_a_name_taken_by_the_run_of_another_table_is_told_until_it_is_free
     assert operator.condition("Ready")[0] == "True"
 
 
-async def test_a_successor_of_the_same_name_does_not_wait_for_what_was_refused_before_it(
+async def test_a_recreated_table_does_not_wait_for_refusals_of_its_predecessor(
     operator: OperatorInMemory,
 ) -> None:
     refused = ForbiddenError("no rights", status=403)
@@ -196,7 +200,7 @@ async def test_a_successor_of_the_same_name_does_not_wait_for_what_was_refused_b
 DENIED = ForbiddenError("admission webhook denied the request", status=403)
 
 
-async def test_a_pod_that_may_not_be_let_go_is_told_on_run_and_table_and_tried_again_ever_more_rarely(
+async def test_a_refused_release_of_a_pod_is_reported_on_the_table_and_retried_at_growing_intervals(
     operator: OperatorInMemory,
 ) -> None:
     operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
@@ -218,7 +222,7 @@ async def test_a_pod_that_may_not_be_let_go_is_told_on_run_and_table_and_tried_a
 BROKEN = {"class": "Infrastructure", "reason": "DriverFailed", "message": "s3 is down"}
 
 
-async def test_of_a_run_that_is_over_the_refused_release_is_told_by_events(operator: OperatorInMemory) -> None:
+async def test_a_refused_release_after_the_end_of_the_run_is_reported_by_one_event(operator: OperatorInMemory) -> None:
     operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
     await operator.apply(lake(), orders())
     (run,) = operator.store.names(Kind.RUN)
@@ -230,7 +234,7 @@ async def test_of_a_run_that_is_over_the_refused_release_is_told_by_events(opera
     assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
 
 
-async def test_a_run_that_may_not_be_deleted_is_told_on_its_deleted_table(operator: OperatorInMemory) -> None:
+async def test_a_refused_deletion_of_a_run_is_reported_on_its_deleted_table(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders())
     operator.store.faults.extend(Fault("delete", Kind.RUN, DENIED) for _ in range(1000))
     operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
@@ -239,7 +243,7 @@ async def test_a_run_that_may_not_be_deleted_is_told_on_its_deleted_table(operat
     assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
 
 
-async def test_what_was_refused_to_one_run_neither_delays_the_next_one_nor_is_told_of_it(
+async def test_a_refusal_of_one_run_neither_delays_the_next_run_nor_is_reported_for_it(
     operator: OperatorInMemory,
 ) -> None:
     fixed = {"spec__bucket": {"type": "Fixed", "fixed": {"count": 1}}, "spec__compaction": {"mode": "Dedicated"}}

@@ -60,31 +60,31 @@ def told_of(refusals: Refusals, name: str) -> str | None:
     return None if refusal is None else refusal.message
 
 
-def test_a_refusal_is_told_of_the_run_that_was_refused_only(refusals: Refusals) -> None:
+def test_a_refusal_is_reported_for_the_refused_run_only(refusals: Refusals) -> None:
     kept_from(refusals, create("compact"))
     assert (told_of(refusals, "compact"), told_of(refusals, "drop")) == ("no compact", None)
 
 
-def test_a_refusal_delays_the_run_that_was_refused_only(refusals: Refusals) -> None:
+def test_a_refusal_delays_the_refused_run_only(refusals: Refusals) -> None:
     kept_from(refusals, create("compact"))
     assert record_done(refusals, create("compact")) == ()
     assert record_done(refusals, create("drop")) == (create("drop"),)
     assert told_of(refusals, "compact") is None, "nobody asks for it any more"
 
 
-def test_a_deletion_that_was_refused_holds_nothing_else_back(refusals: Refusals) -> None:
+def test_a_refused_deletion_delays_no_other_action(refusals: Refusals) -> None:
     kept_from(refusals, delete("old"))
     assert record_done(refusals, delete("old"), delete("older"), create("old")) == (delete("older"), create("old"))
     assert told_of(refusals, "old") == "no old"
 
 
-def test_with_a_refused_config_map_its_pod_waits_too(refusals: Refusals) -> None:
+def test_a_refused_config_map_delays_its_pod(refusals: Refusals) -> None:
     config_map, pod = create("r", Kind.CONFIG_MAP), create("r-1", Kind.POD)
     kept_from(refusals, config_map)
     assert record_done(refusals, config_map, pod) == ()
 
 
-def test_each_of_two_refused_deletions_is_tried_ever_more_rarely(refusals: Refusals, time: VirtualTime) -> None:
+def test_each_of_two_refused_deletions_is_retried_at_growing_intervals(refusals: Refusals, time: VirtualTime) -> None:
     decision = asked(delete("old"), delete("older"))
     tries = 0
     for _ in range(3600):
@@ -98,7 +98,7 @@ def test_each_of_two_refused_deletions_is_tried_ever_more_rarely(refusals: Refus
     assert 30 < tries < 60, "tries of both within an hour"
 
 
-def test_the_next_look_is_when_the_first_of_them_may_be_tried_again(refusals: Refusals, time: VirtualTime) -> None:
+def test_the_object_is_requeued_at_the_earliest_retry(refusals: Refusals, time: VirtualTime) -> None:
     kept_from(refusals, delete("old"))
     time.advance(2)
     kept_from(refusals, delete("older"))

@@ -14,7 +14,7 @@ from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, order
 from tests.support.object_store import Fault
 
 
-async def test_it_finds_a_deletion_that_no_watch_told_of() -> None:
+async def test_a_resync_finds_a_deletion_that_no_watch_reported() -> None:
     operator = await OperatorInMemory().start()
     await operator.apply(lake(), orders(), orders(metadata__name="orders-again", spec__table="orders"))
     assert operator.condition("Stalled", "orders-again")[1] == "TableClaimed"
@@ -35,7 +35,7 @@ async def test_it_finds_a_deletion_that_no_watch_told_of() -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
-async def test_a_list_that_fails_makes_no_ghosts(kind: Kind) -> None:
+async def test_a_failed_list_removes_no_object_from_the_cache(kind: Kind) -> None:
     operator = await OperatorInMemory().start()
     await operator.apply(lake(), orders())
     known = operator.cache.keys(Kind.TABLE)
@@ -47,7 +47,7 @@ async def test_a_list_that_fails_makes_no_ghosts(kind: Kind) -> None:
     await operator.kill()
 
 
-async def test_it_repeats_itself_and_survives_a_failure() -> None:
+async def test_the_resync_is_repeated_and_survives_a_failure() -> None:
     operator = await OperatorInMemory().start()
     broken = [Fault("list", Kind.CATALOG, RetryableError("broken", status=500)) for _ in range(2)]
     operator.store.faults.extend(broken)
@@ -87,7 +87,7 @@ def tables_looked_at(operator: OperatorInMemory) -> int:
 GET_TABLE = ("get", Kind.TABLE)
 
 
-async def test_with_settled_tables_it_costs_three_lists_and_each_has_its_turn_before_the_next_one() -> None:
+async def test_a_resync_of_settled_tables_sends_three_lists_and_reconciles_each_table_before_the_next_resync() -> None:
     operator = await settled(20)
     await operator.resync.list_all()
     await operator.settle()
@@ -104,7 +104,7 @@ async def test_with_settled_tables_it_costs_three_lists_and_each_has_its_turn_be
     await operator.kill()
 
 
-async def test_with_more_tables_than_the_pace_allows_they_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_tables_than_the_pace_allows_are_reconciled_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resync, "PACE", 8 / 600)  # eight objects per period
     operator = await settled(20)
     seen = []
@@ -116,7 +116,7 @@ async def test_with_more_tables_than_the_pace_allows_they_take_turns(monkeypatch
     await operator.kill()
 
 
-async def test_a_new_table_costs_the_same_however_many_there_are() -> None:
+async def test_the_cost_of_a_new_table_does_not_depend_on_the_number_of_tables() -> None:
     costs = []
     for tables in (5, 40):
         operator = await settled(tables)

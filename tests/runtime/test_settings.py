@@ -11,7 +11,7 @@ def environment(**variables: str) -> dict[str, str]:
     return {"POD_NAMESPACE": "paimon-system"} | {f"{PREFIX}{name}": value for name, value in variables.items()}
 
 
-def test_nothing_given_is_a_whole_set_of_defaults() -> None:
+def test_settings_without_variables_are_the_defaults() -> None:
     settings = read(environment())
     assert settings == Settings(lease_namespace="paimon-system")
     assert settings.watch_namespaces == ()
@@ -62,12 +62,12 @@ def test_all_wrong_variables_are_named_at_once() -> None:
     assert len(str(error.value).splitlines()) == 3
 
 
-def test_without_a_namespace_of_its_own_it_says_what_to_set() -> None:
+def test_a_missing_namespace_is_refused_with_the_variable_to_set() -> None:
     with pytest.raises(SettingsError, match="PAIMON_OPERATOR_LEASE_NAMESPACE"):
         read({})
 
 
-def test_every_setting_says_what_it_is() -> None:
+def test_every_setting_has_a_description() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 

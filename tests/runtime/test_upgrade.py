@@ -69,7 +69,7 @@ async def test_an_upgrade_starts_no_run(upgraded: OperatorInMemory) -> None:
     assert all("activeRun" not in body["status"] for body in tables(upgraded).values())
 
 
-async def test_an_upgrade_writes_no_status_but_for_renamed_reasons(upgraded: OperatorInMemory) -> None:
+async def test_an_upgrade_writes_a_status_only_for_a_renamed_reason(upgraded: OperatorInMemory) -> None:
     before = {b["metadata"]["name"]: b for b in SETTLED["objects"] if b["kind"] == "PaimonTable"}
     after = tables(upgraded)
     assert {name: with_new_reasons(body) for name, body in after.items()} == {
@@ -82,7 +82,7 @@ async def test_an_upgrade_writes_no_status_but_for_renamed_reasons(upgraded: Ope
     assert runs == [], "finished runs keep their words"
 
 
-async def test_scheduled_runs_have_the_names_that_the_earlier_release_gave_them(upgraded: OperatorInMemory) -> None:
+async def test_scheduled_runs_keep_the_names_of_the_earlier_release(upgraded: OperatorInMemory) -> None:
     known, named = set(upgraded.store.names(Kind.RUN)), list[str]()
     for _ in range(26):
         await upgraded.pass_time(hours=1)

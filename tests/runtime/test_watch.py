@@ -28,7 +28,7 @@ async def never() -> tuple[str, aiohttp.ClientSession]:
     raise AssertionError("nobody logs in here")
 
 
-def test_pods_and_leases_are_selected_by_the_server_and_nothing_else_is_scanned() -> None:
+def test_pods_and_leases_are_selected_by_the_server_and_scanning_is_off() -> None:
     settings = build_settings(heartbeat="paimon-operator-canary", request_timeout=30)
     assert settings.watching.label_selectors["", "pods"] == "app.kubernetes.io/managed-by=paimon-operator"
     leases = settings.watching.field_selectors["coordination.k8s.io", "leases"]
@@ -37,7 +37,7 @@ def test_pods_and_leases_are_selected_by_the_server_and_nothing_else_is_scanned(
     assert not settings.posting.enabled
 
 
-async def test_each_event_is_passed_on_as_it_is_and_no_handler_answers() -> None:
+async def test_each_event_is_passed_on_unchanged_and_no_handler_returns_a_value() -> None:
     listener = Listener()
     registry = build_registry(listener, never)
     body: Any = {"metadata": {"namespace": "shop", "name": "x"}}

@@ -84,7 +84,7 @@ async def test_two_workers_never_have_the_same_key(shops: Callable[..., Shop]) -
     assert {result for _, result in shop.measured} == {"ok"}
 
 
-async def test_the_date_that_a_look_asks_for_is_kept(shops: Callable[..., Shop]) -> None:
+async def test_a_key_is_requeued_after_the_delay_that_its_reconcile_returns(shops: Callable[..., Shop]) -> None:
     looks = 0
 
     async def reconcile(_: Key) -> timedelta | None:
@@ -117,7 +117,7 @@ ERRORS: list[tuple[Exception, str]] = [
 
 
 @pytest.mark.parametrize(("error", "result"), ERRORS, ids=[type(error).__name__ for error, _ in ERRORS])
-async def test_an_error_is_counted_and_its_key_tried_again_ever_more_rarely(
+async def test_an_error_is_counted_and_its_key_is_retried_at_growing_intervals(
     shops: Callable[..., Shop], error: Exception, result: str
 ) -> None:
     looks: list[float] = []
@@ -138,7 +138,7 @@ async def test_an_error_is_counted_and_its_key_tried_again_ever_more_rarely(
     assert max(pauses) <= RETRY.last.total_seconds() + 1
 
 
-async def test_after_a_success_the_next_error_is_tried_again_soon(shops: Callable[..., Shop]) -> None:
+async def test_after_a_success_the_next_error_is_retried_soon(shops: Callable[..., Shop]) -> None:
     fails = [True] * 6 + [False, True, False]
     looks: list[float] = []
 
@@ -161,7 +161,7 @@ async def test_after_a_success_the_next_error_is_tried_again_soon(shops: Callabl
     assert looks[-1] - started <= 2
 
 
-async def test_stopping_lets_a_busy_key_end_and_takes_no_other(shops: Callable[..., Shop]) -> None:
+async def test_stopping_waits_for_the_busy_key_and_takes_no_other(shops: Callable[..., Shop]) -> None:
     entered, may_end = asyncio.Event(), asyncio.Event()
     ended: list[Key] = []
 
@@ -182,7 +182,9 @@ async def test_stopping_lets_a_busy_key_end_and_takes_no_other(shops: Callable[.
     assert shop.queue.depth == 1
 
 
-async def test_a_key_that_does_not_end_is_cut_off(shops: Callable[..., Shop], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_that_does_not_end_is_cancelled(
+    shops: Callable[..., Shop], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("paimon_operator.runtime.workers._DRAIN", 0.05)
     entered = asyncio.Event()
 

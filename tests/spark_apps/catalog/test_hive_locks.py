@@ -88,37 +88,37 @@ def met(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
     [[], [Lock(1, host="flink")], [Lock(1, table="refunds")], [Lock(1, host="orders-1a2b3c4d.example.com")]],
     ids=["no lock", "of another host", "of another table", "of a host that only begins so"],
 )
-def test_what_is_not_its_own_is_neither_waited_for_nor_taken(
+def test_a_lock_of_another_holder_is_neither_awaited_nor_released(
     monkeypatch: pytest.MonkeyPatch, locks: list[Lock]
 ) -> None:
     metastore = met(monkeypatch, *locks)
     assert (metastore.unlocked, metastore.now) == ([], 0)
 
 
-def test_a_silent_lock_is_taken_away_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_without_heartbeats_is_released_when_it_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     ((number, when),) = met(monkeypatch, Lock(7)).unlocked
     assert number == 7
     assert STALE_AFTER_S <= when <= STALE_AFTER_S + POLL_S
 
 
-def test_a_sign_of_life_starts_the_time_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_restarts_the_time_until_a_lock_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     ((_, when),) = met(monkeypatch, Lock(7, heartbeats=[100, 290])).unlocked
     assert 290 + STALE_AFTER_S <= when <= 290 + STALE_AFTER_S + 2 * POLL_S
 
 
-def test_a_lock_that_goes_by_itself_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_its_holder_releases_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     metastore = met(monkeypatch, Lock(7, freed=42))
     assert metastore.unlocked == []
     assert metastore.now <= 42 + POLL_S
 
 
-def test_all_that_dead_drivers_have_left_goes_and_what_others_hold_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_locks_of_dead_drivers_are_released_and_locks_of_others_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     metastore = met(monkeypatch, Lock(7), Lock(8), Lock(9, host="flink"))
     assert [number for number, _ in metastore.unlocked] == [7, 8]
 
 
 @pytest.mark.parametrize(("engine", "tries"), [("paimon-0.9", 1), ("paimon-1.4", 11)])
-def test_a_commit_waits_for_about_eight_minutes_by_all_of_its_tries(engine: str, tries: int) -> None:
+def test_all_tries_of_a_commit_wait_about_eight_minutes_for_its_lock(engine: str, tries: int) -> None:
     """FileStoreCommitImpl of 1.4 tries again after any failure of the lock, commit.max-retries (10) times."""
     told = supported_engines()[engine].hive_catalog_options.get("lock-acquire-timeout", "480 s")
     seconds, unit = told.split()

@@ -22,18 +22,18 @@ OPERATORS_NAMES: dict[str, str] = {
 @pytest.mark.parametrize(
     ("engine", "metastore"), [(engine, kind) for engine in ENGINES for kind in sorted(ENGINES[engine].metastores)]
 )
-def test_each_metastore_of_each_engine_has_a_class_that_tells_paimon_its_kind(engine: str, metastore: str) -> None:
+def test_each_metastore_of_each_engine_has_a_class_with_its_paimon_name(engine: str, metastore: str) -> None:
     name = OPERATORS_NAMES[metastore]
     options = metastore_of(JobCatalog("s3://lake", name, {"uri": "jdbc:x"}), ENGINES[engine]).catalog_options
     assert options.get("metastore", "filesystem") == name
 
 
 @pytest.mark.parametrize(("name", "registers"), [("filesystem", False), ("jdbc", True), ("hive", True)])
-def test_only_a_server_keeps_the_list_of_tables_apart_from_their_files(name: str, registers: bool) -> None:
+def test_only_a_server_registers_tables_apart_from_their_files(name: str, registers: bool) -> None:
     assert metastore_of(JobCatalog("s3://lake", name), ENGINES["paimon-1.4"]).registers_tables is registers
 
 
-def test_an_unknown_metastore_is_refused_instead_of_opened_as_another_kind() -> None:
+def test_an_unknown_metastore_is_refused() -> None:
     with pytest.raises(RunError, match="knows no metastore of type rest") as refused:
         metastore_of(JobCatalog("s3://lake", "rest"), ENGINES["paimon-1.4"])
     assert (refused.value.kind, refused.value.reason) == ("Environment", "EngineMismatch")

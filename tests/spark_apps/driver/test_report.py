@@ -39,7 +39,7 @@ def reported(message: str, remedy: str = "correct the files") -> str:
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_any_message_and_any_remedy_fit(message: str, remedy: str) -> None:
+def test_a_result_with_any_message_and_any_remedy_fits(message: str, remedy: str) -> None:
     text = reported(message, remedy)
 
     assert len(text.encode()) <= MAX_RESULT_BYTES
@@ -48,7 +48,7 @@ def test_any_message_and_any_remedy_fit(message: str, remedy: str) -> None:
 
 @pytest.mark.parametrize("filler", ["\0", "\x1b", "\ufffd\0\x01", "\ud800", "数", "😀", '"', "\\"])
 @pytest.mark.parametrize("long", ["message", "remedy", "both"])
-def test_what_takes_most_room_fits_and_its_beginning_is_still_told(filler: str, long: str) -> None:
+def test_a_result_with_the_longest_encoding_fits_and_keeps_the_beginning_of_its_texts(filler: str, long: str) -> None:
     message = "Malformed" + filler * 3000 * (long != "remedy")
     remedy = "correct" + filler * 3000 * (long != "message")
 
@@ -60,7 +60,7 @@ def test_what_takes_most_room_fits_and_its_beginning_is_still_told(filler: str, 
     assert error["remedy"].startswith("correct")
 
 
-def test_the_message_is_shortened_before_what_to_do() -> None:
+def test_the_message_is_truncated_before_the_remedy() -> None:
     remedy = "put " + "s3://landing/" + "k" * 1024 + " there"
 
     error = json.loads(reported("数" * 900, remedy))["error"]

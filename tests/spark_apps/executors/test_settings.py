@@ -51,7 +51,7 @@ def options(conf: dict[str, str] | None = None, *, executors: JobExecutors | Non
     return new_session(job)._spark_options()
 
 
-def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_catalog_says_otherwise() -> None:
+def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_catalog_sets_a_number() -> None:
     assert options()["spark.sql.shuffle.partitions"] == "24"
     assert options({"spark.sql.shuffle.partitions": "7"})["spark.sql.shuffle.partitions"] == "7"
 
@@ -65,31 +65,31 @@ def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_cata
         "spark.sql.ansi.enabled",
     ],
 )
-def test_no_setting_of_a_catalog_wins_over_our_own(key: str) -> None:
+def test_no_setting_of_a_catalog_overrides_the_operators(key: str) -> None:
     assert options({key: "something else"})[key] == options()[key] != "something else"
 
 
 @pytest.mark.parametrize("key", ["spark.authenticate", "spark.network.crypto.enabled", "spark.io.encryption.enabled"])
-def test_who_talks_must_prove_who_it_is_and_nobody_can_listen_nor_read_what_is_spilled(key: str) -> None:
+def test_connections_are_authenticated_and_encrypted_and_spilled_data_is_encrypted(key: str) -> None:
     assert options()[key] == "true"
 
 
-def test_lost_executors_count_for_ten_minutes_and_not_for_the_whole_of_a_long_run() -> None:
+def test_lost_executors_count_as_failures_for_ten_minutes() -> None:
     assert options()["spark.executor.failuresValidityInterval"] == "10m"
 
 
-def test_a_driver_without_executors_has_no_setting_of_kubernetes() -> None:
+def test_a_driver_without_executors_has_no_kubernetes_setting() -> None:
     assert not [key for key in options(executors=None) if "kubernetes" in key or "authenticate" in key]
 
 
-def test_spark_writes_no_secret_into_pods_that_have_one_in_common_with_the_driver(tmp_path: Path) -> None:
+def test_executors_that_share_a_secret_with_the_driver_authenticate_by_a_file(tmp_path: Path) -> None:
     files = {options()[f"spark.authenticate.secret.{side}.file"] for side in ("driver", "executor")}
     assert files == {str(tmp_path / "executors.secret")}
     assert (tmp_path / "executors.secret").read_bytes() == shared_secret(POD["POD_NAME"])
     assert (tmp_path / "executors.secret").stat().st_mode & 0o077 == 0
 
 
-def test_where_the_storage_has_no_secret_spark_makes_one_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_shared_secret_spark_generates_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHARED_SECRETS", "")
     assert shared_secret("app") is None
     assert not [key for key in options() if key.startswith("spark.authenticate.secret")]
@@ -98,7 +98,7 @@ def test_where_the_storage_has_no_secret_spark_makes_one_up(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("name", "value"), [("KEY", "another"), ("RUN_UID", "uid-2"), ("SHARED_SECRETS", "KEY POD_IP")]
 )
-def test_the_secret_is_another_one_for_another_key_or_run(
+def test_the_secret_differs_for_another_key_and_for_another_run(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     before = shared_secret("app")
@@ -106,11 +106,11 @@ def test_the_secret_is_another_one_for_another_key_or_run(
     assert shared_secret("app") not in (None, before)
 
 
-def test_the_secret_is_another_one_for_another_attempt() -> None:
+def test_the_secret_differs_for_another_attempt() -> None:
     assert shared_secret("run-1") != shared_secret("run-2")
 
 
-def test_files_of_a_mounted_secret_count_and_its_hidden_directories_do_not(
+def test_the_secret_is_derived_from_mounted_files_without_hidden_directories(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mounted = tmp_path / "keytab"
@@ -126,7 +126,7 @@ def test_files_of_a_mounted_secret_count_and_its_hidden_directories_do_not(
 
 
 @pytest.mark.parametrize(("address", "expected"), [("10.0.0.7", "10.0.0.7"), ("fd00::7", "[fd00::7]")])
-def test_an_address_of_ipv6_is_a_host_in_brackets(monkeypatch: pytest.MonkeyPatch, address: str, expected: str) -> None:
+def test_an_ipv6_address_is_a_host_in_brackets(monkeypatch: pytest.MonkeyPatch, address: str, expected: str) -> None:
     monkeypatch.setenv("POD_IP", address)
     assert host() == expected
 
@@ -147,5 +147,5 @@ def container(**state: Any) -> dict[str, Any]:
         ({}, "pod p is unknown"),
     ],
 )  # fmt: skip
-def test_what_an_executor_s_pod_says(status: dict[str, Any], told: str) -> None:
+def test_the_state_of_an_executor_pod_is_described_in_one_line(status: dict[str, Any], told: str) -> None:
     assert describe_pod({"metadata": {"name": "p"}, "status": status}) == told

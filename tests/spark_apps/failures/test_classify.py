@@ -79,20 +79,18 @@ def failing(
         ("NoSuchBucket", "BucketNotFound", "spec.warehouse"),
     ],
 )
-def test_a_storage_that_fails_is_named_with_its_endpoint_and_field(
-    engine: str, said: str, reason: str, field: str
-) -> None:
+def test_a_failure_of_the_storage_names_its_endpoint_and_field(engine: str, said: str, reason: str, field: str) -> None:
     failure = failing(said, engine=engine)
     assert (failure.reason, failure.field) == (reason, field)
     assert "(endpoint http://s3.storage:7070): " in str(failure)
 
 
-def test_the_endpoint_of_the_input_files_is_told_when_the_warehouse_has_none() -> None:
+def test_the_endpoint_of_the_input_files_is_reported_when_the_warehouse_has_none() -> None:
     failure = failing("Connection refused", warehouse="file:///lake", options={}, hadoop=ON_INPUTS)
     assert "(endpoint http://s3.storage:7070)" in str(failure)
 
 
-def test_without_an_endpoint_it_is_awss_and_the_region_is_told() -> None:
+def test_without_an_endpoint_the_failure_names_aws_and_the_region() -> None:
     assert "(AWS, region eu-central-1)" in str(
         failing("Connection refused", options={"s3.endpoint.region": "eu-central-1"})
     )
@@ -116,7 +114,9 @@ def test_without_an_endpoint_it_is_awss_and_the_region_is_told() -> None:
         ("FetchFailedException: Failed to connect to /10.42.0.9:7079 Connection refused", "NoExecutors"),
     ],
 )
-def test_a_number_alone_is_no_answer_and_executors_are_no_storage(said: str, reason: str) -> None:
+def test_a_number_in_a_message_is_no_status_code_and_a_lost_executor_is_no_storage_failure(
+    said: str, reason: str
+) -> None:
     assert failing(said).reason == reason
 
 
@@ -129,7 +129,7 @@ def test_a_number_alone_is_no_answer_and_executors_are_no_storage(said: str, rea
         "commit conflicts between multiple jobs",
     ],
 )
-def test_what_is_not_the_storages_fault_names_no_endpoint(said: str) -> None:
+def test_a_failure_outside_the_storage_names_no_endpoint(said: str) -> None:
     failure = failing(said)
     assert "endpoint" not in str(failure)
     assert failure.field is None
@@ -174,7 +174,7 @@ class DriverError(Exception):
         ("53300", "too many clients", "Infrastructure", "MetastoreUnreachable", "uri"),
     ],
 )  # fmt: skip
-def test_a_metastore_that_fails_is_told_by_its_sql_state(
+def test_a_failure_of_a_jdbc_metastore_is_classified_by_its_sql_state(
     state: str, said: str, class_: str, reason: str, field: str
 ) -> None:
     failure = classify(DriverError(state, said), metastore=metastore("jdbc"))
@@ -200,13 +200,13 @@ DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
         ("x.api.MetaException: Got exception: java.net.ConnectException to a NameNode of the server's", DOWN),
     ],
 )
-def test_a_hive_metastore_that_fails_is_told_by_its_words(said: str, told: tuple[str, str, str]) -> None:
+def test_a_failure_of_a_hive_metastore_is_classified_by_its_message(said: str, told: tuple[str, str, str]) -> None:
     failure = classify(RuntimeError(said), metastore=metastore("hive"))
     assert (failure.kind, failure.reason, failure.field) == told
 
 
 @pytest.mark.parametrize(("kind", "source"), [("jdbc", "paimon_distributed_locks"), ("hive", "SHOW LOCKS")])
-def test_a_commit_lock_that_is_held_too_long_names_where_its_holder_is_listed(kind: str, source: str) -> None:
+def test_a_commit_lock_that_is_held_too_long_is_reported_with_the_list_of_holders(kind: str, source: str) -> None:
     failure = classify(RuntimeError("Acquire lock failed with time: PT8M2S"), metastore=metastore(kind))
     assert (failure.kind, failure.reason, failure.field) == ("Infrastructure", "CommitLockHeld", "spec.metastore")
     assert source in failure.remedy
@@ -219,7 +219,7 @@ def test_a_commit_lock_that_is_held_too_long_names_where_its_holder_is_listed(ki
         "java.lang.RuntimeException: Create database location failed, path: file:/data/warehouse/shop.db",
     ],
 )
-def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> None:
+def test_a_volume_that_cannot_be_written_is_reported_with_its_claim_and_not_with_credentials(said: str) -> None:
     failure = classify(RuntimeError(said), storage=Volume())
     assert (failure.kind, failure.reason, failure.field) == ("Environment", "AccessDenied", "spec.storage.claim")
 
@@ -228,7 +228,7 @@ def test_a_volume_that_cannot_be_written_to_is_no_matter_of_keys(said: str) -> N
     ("warehouse", "kind"),
     [("s3://lake/warehouse", S3), ("hdfs://nn:8020/lake", Hdfs), ("file:///data/warehouse", Volume)],
 )
-def test_what_is_said_of_a_storage_goes_by_the_warehouse(warehouse: str, kind: type) -> None:
+def test_the_warehouse_decides_the_kind_of_storage(warehouse: str, kind: type) -> None:
     job = Job(
         version=1,
         run=JobRun("r", "u", "shop"),
@@ -243,7 +243,7 @@ def test_what_is_said_of_a_storage_goes_by_the_warehouse(warehouse: str, kind: t
     assert isinstance(storage_of(job, supported_engines()["paimon-1.4"]), kind)
 
 
-def test_a_storage_that_is_no_s3_has_no_endpoint() -> None:
+def test_a_failure_of_an_unknown_storage_names_no_endpoint() -> None:
     failure = classify(RuntimeError("Connection refused"))
     assert (str(failure), failure.field) == ("The storage does not answer: Connection refused", None)
 
@@ -271,13 +271,13 @@ WITH_KERBEROS = Hdfs.of(
         ),
     ],
 )
-def test_an_hdfs_that_fails_is_named_with_its_field(said: str, reason: str, field: str | None) -> None:
+def test_a_failure_of_hdfs_names_its_address_and_field(said: str, reason: str, field: str | None) -> None:
     failure = classify(RuntimeError(said), storage=ON_HDFS)
     assert (failure.reason, failure.field) == (reason, field)
     assert ("(HDFS lake): " in str(failure)) is (field is not None)
 
 
-def test_with_kerberos_it_is_told_who_asked() -> None:
+def test_a_failure_of_hdfs_with_kerberos_names_the_principal() -> None:
     refused = classify(RuntimeError("LoginException: Unable to obtain password from user"), storage=WITH_KERBEROS)
     assert (refused.kind, refused.reason) == ("Environment", "CredentialsRefused")
     assert "(NameNode nn:8020, as paimon@EXAMPLE.COM): " in str(refused)
@@ -286,5 +286,5 @@ def test_with_kerberos_it_is_told_who_asked() -> None:
 
 
 @pytest.mark.parametrize("said", ["MALFORMED_RECORD", "commit conflicts between multiple jobs"])
-def test_what_is_not_about_the_hdfs_names_no_field_of_it(said: str) -> None:
+def test_a_failure_outside_hdfs_names_no_field(said: str) -> None:
     assert classify(RuntimeError(said), storage=ON_HDFS).field is None

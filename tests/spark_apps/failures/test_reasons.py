@@ -24,7 +24,7 @@ def reported() -> Iterator[tuple[str, str]]:
                     yield path.name, str(word.value)
 
 
-def test_every_reason_that_spark_reports_is_one_of_the_closed_list() -> None:
+def test_every_reason_that_spark_reports_is_a_reason_of_the_api() -> None:
     found = list(reported())
 
     assert len(found) > 15, "the search has gone blind"
