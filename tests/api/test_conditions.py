@@ -1,4 +1,4 @@
-"""A condition's transition time changes only with its status; reasons are a closed and documented list."""
+"""Conditions and the documented list of reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of release 0.1 that have another name now: stored objects and results of older images keep them."""
+"""Renamed words of release 0.1, which stored objects and results of older images still contain."""
 
 from __future__ import annotations
 

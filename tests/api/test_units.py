@@ -1,4 +1,4 @@
-"""Durations and sizes are read once, and written as Paimon and the JVM want them."""
+"""Durations and sizes: reading, validation, and the forms for Paimon, the JVM and messages."""
 
 from __future__ import annotations
 

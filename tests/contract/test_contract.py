@@ -1,4 +1,4 @@
-"""Job and result: what one side writes, the other side reads. Texts of the first release still read."""
+"""Job and result: each side reads what the other side writes, and texts of the first release."""
 
 from __future__ import annotations
 
@@ -172,10 +172,11 @@ def test_the_measure_after_the_run_overrides_the_table_in_the_status() -> None:
     assert outside_commit(result) is None
 
 
-def test_a_failed_result_is_read_with_its_class_and_reason() -> None:
+def test_a_failed_result_is_read_with_its_class_reason_message_and_remedy() -> None:
     result = read_result(json.dumps(FAILED))
     assert result.error is not None
     assert (result.error.class_, result.error.reason) == (ErrorClass.ENVIRONMENT, "InputNotFound")
+    assert (result.error.message, result.error.remedy) == ("no such path", "Put files there.")
 
 
 def test_the_error_class_surroundings_of_the_first_release_is_read_as_environment() -> None:

@@ -1,4 +1,4 @@
-"""Both sides and entrypoint.sh use only the environment variables that the contract names, and by its constants."""
+"""Both sides and entrypoint.sh use only environment variables of the contract, by its constants."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ OPERATOR_SIDE = [
 ]
 PODS = sorted((CHECKOUT / "tests" / "core" / "launch" / "golden").glob("*.yaml"))
 SHELL = "LC_ALL"
-"""The one variable of entrypoint.sh that is the shell's own."""
+"""The only variable in entrypoint.sh that belongs to the shell."""
 
 
 def named_in_shell(text: str) -> set[str]:
-    """Names in capitals that a shell script reads, sets or unsets."""
+    """Variables with upper-case names that a shell script reads, sets or unsets."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     read = re.findall(r"\$\{?(_?[A-Z][A-Z0-9_]*)", code)
     assigned = re.findall(r"(?:^|\s)(_?[A-Z][A-Z0-9_]*)=", code)
@@ -35,14 +35,14 @@ def named_in_shell(text: str) -> set[str]:
 
 
 def literals(file: Path) -> Iterator[str]:
-    """All texts of a Python file but its docstrings' sentences: a name of a variable is one word."""
+    """All string literals of a Python file."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 def keys_of_environ(file: Path) -> Iterator[ast.expr]:
-    """What os.environ is asked for."""
+    """Expressions of the keys that a file reads from os.environ."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "os.environ":
             yield node.slice
@@ -83,9 +83,9 @@ def test_no_module_contains_the_name_of_a_variable_as_a_literal(file: Path) -> N
 
 @pytest.mark.parametrize("file", SPARK_SIDE, ids=lambda file: str(file.relative_to(CHECKOUT)))
 def test_the_spark_side_reads_only_variables_of_the_contract(file: Path) -> None:
-    aliases = {"place", "DIRECTORY_VARIABLE"}  # a name out of SHARED_SECRETS, and a constant of the contract
-    asked = {ast.unparse(key) for key in keys_of_environ(file)}
-    assert asked - aliases <= {f"environment.{name}" for name in NAMES}
+    aliases = {"place", "DIRECTORY_VARIABLE"}  # a name in SHARED_SECRETS, and a constant of the contract
+    read = {ast.unparse(key) for key in keys_of_environ(file)}
+    assert read - aliases <= {f"environment.{name}" for name in NAMES}
 
 
 @pytest.mark.parametrize("file", PODS, ids=lambda file: file.stem)

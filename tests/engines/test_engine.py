@@ -1,4 +1,4 @@
-"""The engines' data: questions that both sides ask, answered by what the jars said."""
+"""The engines' generated data and the questions that both sides ask of it."""
 
 from __future__ import annotations
 

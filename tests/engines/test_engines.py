@@ -1,4 +1,4 @@
-"""What the API names of Paimon exists in the engines, as their generated data says."""
+"""Names of Paimon in the API exist in the engines' generated data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paimon_operator.api.table.columns import AggregateFunction
 from paimon_operator.api.table.options import OPTION_FIELDS
 
 NEEDS_A_FIELD_OF_ITS_OWN = {"merge_map_with_keytime"}
-"""Functions that mean nothing without an option for which the API has no field yet."""
+"""Functions that need an option for which the API has no field yet."""
 
 
 def data() -> list[dict[str, dict[str, object]]]:

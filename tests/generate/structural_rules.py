@@ -1,4 +1,4 @@
-"""What Kubernetes demands of a structural schema, and what we demand beside it, as one walk over a schema."""
+"""The rules of Kubernetes for a structural schema and our own rules, checked in one pass over a schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def nodes(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
 
 
 def faults(schema: Schema) -> list[str]:
-    """What is wrong with a schema, one line each."""
+    """The faults of a schema, one line each."""
     return [f"{path}: {fault}" for path, node in nodes(schema) for fault in _faults(path, node)]
 
 
@@ -73,6 +73,6 @@ def _list_faults(node: Schema) -> Iterator[str]:
 def _field_path_faults(node: Schema, validation: Schema) -> Iterator[str]:
     for step in validation.get("fieldPath", "").split(".")[1:]:
         if step not in node.get("properties", {}):
-            yield f"fieldPath {validation['fieldPath']} leads nowhere"
+            yield f"fieldPath {validation['fieldPath']} names no property"
             return
         node = node["properties"][step]

@@ -1,4 +1,4 @@
-"""The committed CRDs are what the models say, and what Kubernetes and our own rules demand of them."""
+"""The committed CRDs equal the generated ones and follow the rules of Kubernetes and our own."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_definition_is_structural_described_and_bounded(resource: ResourceDefi
     assert faults(schema_of(resource.kind)) == []
 
 
-SPOILED = [
+FAULTY = [
     ({"type": "string", "description": "x"}, ".spec.x: an unbounded string"),
     ({"type": "string", "maxLength": 3}, ".spec.x: has no description"),
     ({"description": "x", "maxLength": 3}, ".spec.x: type is None"),
@@ -79,7 +79,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(("node", "fault"), SPOILED, ids=[fault for _, fault in SPOILED])
+@pytest.mark.parametrize(("node", "fault"), FAULTY, ids=[fault for _, fault in FAULTY])
 def test_the_check_of_definitions_finds_a_fault(node: dict[str, Any], fault: str) -> None:
     spec = {"type": "object", "description": "x", "properties": {"x": node}}
     assert faults({"type": "object", "properties": {"spec": spec}}) == [fault]
@@ -109,15 +109,15 @@ def test_model_and_schema_accept_every_example(path: Path) -> None:
     ours = [d for d in documents if d["apiVersion"].startswith("paimon-operator.dev/")]
     assert ours or all(d["apiVersion"].startswith("rbac.") for d in documents)
     for document in ours:
-        document["metadata"].setdefault("name", "made-up")  # by the API server, where there is a generateName
+        document["metadata"].setdefault("name", "generated")  # the API server sets it from generateName
     assert all(accepted_by_model(document) and accepted_by_schema(document) for document in ours)
 
 
-RIGHT = [keyed_table(), append_table(), catalog(), run(), widest.aggregating(), widest.grouped()]
+VALID = [keyed_table(), append_table(), catalog(), run(), widest.aggregating(), widest.grouped()]
 
 
 @pytest.mark.parametrize(
-    "manifest", RIGHT, ids=lambda manifest: f"{manifest['kind']} {manifest['metadata']['name'][:9]}"
+    "manifest", VALID, ids=lambda manifest: f"{manifest['kind']} {manifest['metadata']['name'][:9]}"
 )
 def test_model_and_schema_accept_valid_manifests(manifest: dict[str, Any]) -> None:
     assert accepted_by_model(manifest)
@@ -127,7 +127,7 @@ def test_model_and_schema_accept_valid_manifests(manifest: dict[str, Any]) -> No
 @pytest.mark.parametrize("wrong", WRONG_MANIFESTS, ids=lambda wrong: wrong.name)
 def test_model_and_schema_agree_about_wrong_manifests(wrong: WrongManifest) -> None:
     manifest = copy.deepcopy(wrong.manifest)
-    manifest["metadata"]["name"] = "a-right-name"  # the operator does not judge names again
+    manifest["metadata"]["name"] = "a-valid-name"  # the operator does not validate names again
     assert accepted_by_model(manifest) == accepted_by_schema(manifest)
 
 

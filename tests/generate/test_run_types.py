@@ -1,4 +1,4 @@
-"""The chart's list of run types, and how lists of them read."""
+"""The chart's list of run types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The converter takes what has a structural form, and is loud about the rest."""
+"""The converter from models to structural schemas, and the models that it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `helm test` asks about the operator's rights."""
+"""The questions of `helm test` about the operator's rights, and their expected answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from paimon_operator.installation.rights import EVERYWHERE, NEVER, Right, questi
 LEASE, HOME = "paimon-operator", "paimon-system"
 
 
-def answers(*watched: str, home: str = HOME) -> dict[tuple[str, str], set[bool]]:
-    """The due answers by right and namespace."""
+def expected_answers(*watched: str, home: str = HOME) -> dict[tuple[str, str], set[bool]]:
+    """The expected answers by right and namespace."""
     found: dict[tuple[str, str], set[bool]] = {}
     for question in questions(lease=LEASE, home=home, watched=watched):
         found.setdefault((str(question.right), question.namespace), set()).add(question.allowed)
@@ -20,31 +20,31 @@ def answers(*watched: str, home: str = HOME) -> dict[tuple[str, str], set[bool]]
 @pytest.mark.parametrize("watched", [(), ("shop",), ("shop", "bank"), (HOME,), ("default", "kube-system")])
 @pytest.mark.parametrize("home", [HOME, "default"])
 def test_no_right_is_both_required_and_forbidden(watched: tuple[str, ...], home: str) -> None:
-    assert [key for key, due in answers(*watched, home=home).items() if len(due) > 1] == []
+    assert [key for key, allowed in expected_answers(*watched, home=home).items() if len(allowed) > 1] == []
 
 
 def test_an_operator_for_all_namespaces_needs_its_rights_in_all_of_them() -> None:
-    asked = answers()
-    assert all(asked[str(right), EVERYWHERE] == {True} for right in where_watched(LEASE))
+    expected = expected_answers()
+    assert all(expected[str(right), EVERYWHERE] == {True} for right in where_watched(LEASE))
 
 
 def test_an_operator_for_one_namespace_has_rights_in_that_namespace_only() -> None:
-    asked = answers("shop")
-    assert asked["create pods", "shop"] == {True}
+    expected = expected_answers("shop")
+    assert expected["create pods", "shop"] == {True}
     for elsewhere in (EVERYWHERE, HOME, "default", "kube-system"):
-        assert asked["create pods", elsewhere] == {False}
-        assert asked["get paimontables.paimon-operator.dev", elsewhere] == {False}
+        assert expected["create pods", elsewhere] == {False}
+        assert expected["get paimontables.paimon-operator.dev", elsewhere] == {False}
 
 
 def test_secrets_are_forbidden_everywhere() -> None:
-    asked = answers("shop")
+    expected = expected_answers("shop")
     for namespace in ("shop", EVERYWHERE, HOME, "default", "kube-system"):
-        assert asked["get secrets", namespace] == asked["list secrets", namespace] == {False}
+        assert expected["get secrets", namespace] == expected["list secrets", namespace] == {False}
 
 
 def test_the_lease_is_the_only_right_in_the_operators_own_namespace() -> None:
-    asked = answers("shop")
-    granted = {right for (right, namespace), due in asked.items() if namespace == HOME and due == {True}}
+    expected = expected_answers("shop")
+    granted = {right for (right, namespace), allowed in expected.items() if namespace == HOME and allowed == {True}}
     assert granted == {
         "create leases.coordination.k8s.io",
         "get leases.coordination.k8s.io paimon-operator",

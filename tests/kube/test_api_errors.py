@@ -1,4 +1,4 @@
-"""What the API server answers, as our errors."""
+"""Responses of the API server and the errors that they become."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from paimon_operator.kube.api_errors import error_for
 
 
 def status(reason: str, **details: Any) -> str:
-    return json.dumps({"kind": "Status", "reason": reason, "message": "so it is", "details": details})
+    return json.dumps({"kind": "Status", "reason": reason, "message": "refused", "details": details})
 
 
 TERMINATING = status("Forbidden", causes=[{"reason": "NamespaceTerminating", "message": "it is being terminated"}])

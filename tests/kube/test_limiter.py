@@ -1,4 +1,4 @@
-"""The pace of requests on a virtual clock."""
+"""The rate limit of requests on a virtual clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.virtual_time import VirtualTime
 
 
 class Pace:
-    """A bucket whose callers all wait at the same time: `take` tells how long one would wait."""
+    """A token bucket. `take` returns the seconds that the caller would wait."""
 
     def __init__(self, *, rate: float, burst: int) -> None:
         self.time = VirtualTime()

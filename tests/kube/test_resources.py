@@ -1,4 +1,4 @@
-"""Paths of objects."""
+"""Paths of objects on the API server."""
 
 from __future__ import annotations
 

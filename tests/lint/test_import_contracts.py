@@ -1,4 +1,4 @@
-"""The import contracts of pyproject.toml, run on a copy of the packages with one offence planted in it."""
+"""The import contracts of pyproject.toml, checked on a copy of the packages with one offence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make lint` fails on each offence that it promises to find, and names the file, the line and what to do."""
+"""`make lint` fails on each kind of offence and reports the file, the line and the remedy."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_file_of_more_than_400_lines_is_an_offence(tmp_path: Path, file: str) 
 
 
 def function(lines: int) -> str:
-    """A method of so many lines, beside its docstring of two lines."""
+    """A method with `lines` lines and a docstring of two lines."""
     head = 'class A:\n    async def run(self):\n        """Runs.\n        """\n'
     return head + "        x = 1\n" * (lines - 1)
 

@@ -1,4 +1,4 @@
-"""The whole operator but its edges: real queue, workers, cache and core; objects in memory, time by hand."""
+"""The whole operator on an ObjectStore in memory and a virtual clock: real queue, workers, cache and core."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.workers import Workers
 from tests.support.builders import operator_facts
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
-from tests.support.object_store import ObjectStore, Told
+from tests.support.object_store import ObjectStore, RecordedEvents
 from tests.support.virtual_time import VirtualTime
 
 WATCHED = (Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD)
@@ -29,21 +29,21 @@ IMAGE = "paimon-spark:test"
 
 
 class OperatorInMemory:
-    """Objects are put into `store`; `settle` lets the operator work until nothing is left to do at this moment."""
+    """An operator on `store`. `settle` lets it work until its queue is empty."""
 
     def __init__(self, *, store: ObjectStore | None = None, time: VirtualTime | None = None) -> None:
-        """A new process on a `store` that an earlier one left behind."""
+        """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
-        self.told = Told()
+        self.events = RecordedEvents()
         self.cache, self.claims = Cache(), TableClaimIndex()
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
         self.router = ChangeRouter(self.cache, self.claims, self.queue, on_heartbeat=lambda _: None)
         self.finished: list[tuple[str, str]] = []
-        self.looks: list[tuple[str, str]] = []
+        self.reconciles: list[tuple[str, str]] = []
         world = Dependencies(
             store=self.store,
-            events=self.told,
+            events=self.events,
             cache=self.cache,
             claims=self.claims,
             router=self.router,
@@ -63,13 +63,13 @@ class OperatorInMemory:
             reconcile,
             count=4,
             clock=self.time.seconds,
-            measure=lambda kind, result, _: self.looks.append((kind, result)),
+            measure=lambda kind, result, _: self.reconciles.append((kind, result)),
         )
         period = timedelta(minutes=10)
-        self.resync = Resync(self.store, self.router, period=period, identity="test", sleep=_for_ever)
+        self.resync = Resync(self.store, self.router, period=period, identity="test", sleep=_wait_forever)
 
     async def start(self) -> OperatorInMemory:
-        """The first look at everything, then the watches and the workers."""
+        """Lists all objects, then starts the watches and the workers."""
         await self.resync.list_all()
         self.store.watch = self._watch
         self.workers.start()
@@ -80,20 +80,20 @@ class OperatorInMemory:
             self.router.on_event(kind, event, body)
 
     async def settle(self) -> None:
-        """Until no key is in line and no worker is busy."""
+        """Waits until no key is queued and no worker is busy."""
         for _ in range(100_000):
             if not self.queue.depth and not self.queue.busy:
                 return
             await asyncio.sleep(0)
-        raise AssertionError(f"it never settles: {self.looks[-20:]}")
+        raise AssertionError(f"the operator never settles: {self.reconciles[-20:]}")
 
     async def pass_time(self, **span: float) -> None:
-        """Time passes; what falls due is worked on at the end of it."""
+        """Advances the clock, then works on everything that became due."""
         self.time.advance(timedelta(**span).total_seconds())
         await self.settle()
 
     async def kill(self) -> OperatorInMemory:
-        """The process is gone; a new one starts on the same objects."""
+        """Stops this process and returns a new one, started on the same objects."""
         self.store.watch = lambda *_: None
         self.queue.close()
         await self.workers.stop()
@@ -105,7 +105,7 @@ class OperatorInMemory:
         await self.settle()
 
     async def end_pod(self, name: str, *, exit_code: int = 0, **result: Any) -> None:
-        """The Pod's container ends with this result, as the kubelet would tell it."""
+        """Ends the Pod's container with a result, as the kubelet reports it."""
         pod = self.store.peek(Kind.POD, SHOP, name)
         assert pod is not None, f"no Pod {name} among {self.store.names(Kind.POD)}"
         run = pod["metadata"]["ownerReferences"][0]["name"]
@@ -130,13 +130,13 @@ class OperatorInMemory:
         return found["status"], found["reason"], found["message"]
 
 
-async def _for_ever(_: float) -> None:
-    """A resync comes when the test asks for it."""
+async def _wait_forever(_: float) -> None:
+    """Never returns: a resync runs only when a test calls it."""
     await asyncio.Event().wait()
 
 
 def shop(manifest: Manifest, **edits: object) -> Manifest:
-    """In the namespace `shop`."""
+    """The manifest in the namespace `shop`."""
     return edited(manifest, metadata__namespace=SHOP, **edits)
 
 
@@ -149,14 +149,14 @@ def orders(**edits: object) -> Manifest:
 
 
 async def provisioned(operator: OperatorInMemory) -> None:
-    """From nothing to Ready."""
+    """Applies the catalog and the table and ends the Provision run with success."""
     await operator.apply(lake(), orders())
     (pod,) = operator.store.names(Kind.POD)
     await operator.end_pod(pod, created=True)
     assert operator.condition("Ready")[:2] == ("True", "TableMatchesSpec")
 
 
-def ended(operator: OperatorInMemory, pod: str) -> bool:
-    """Whether the Pod has ended, as the kubelet told it."""
+def has_ended(operator: OperatorInMemory, pod: str) -> bool:
+    """Whether the kubelet has reported the end of the Pod."""
     body = operator.store.peek(Kind.POD, SHOP, pod) or {}
     return (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")

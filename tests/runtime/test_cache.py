@@ -1,4 +1,4 @@
-"""The cache: trimmed, never behind its own writes, without ghosts, and never losing what came during a LIST."""
+"""The cache: trimmed objects, never older than our own writes, exact after a list."""
 
 from __future__ import annotations
 
@@ -53,15 +53,17 @@ def test_of_two_objects_with_one_name_the_cache_keeps_the_successor_in_either_or
     assert body["metadata"]["uid"] == kept
 
 
-DROPS = [
+DELETIONS = [
     ("its own deletion", "old", 5, False),
-    ("its own deletion, told with a version that our own write has passed", "old", 2, False),
+    ("its own deletion with a version older than our own write", "old", 2, False),
     ("the late deletion of its predecessor", "older", 2, True),
-    ("the deletion of a successor that was never heard of", "young", 7, False),
+    ("the deletion of a successor that the cache never had", "young", 7, False),
 ]
 
 
-@pytest.mark.parametrize(("uid", "version", "stays"), [case[1:] for case in DROPS], ids=[case[0] for case in DROPS])
+@pytest.mark.parametrize(
+    ("uid", "version", "stays"), [case[1:] for case in DELETIONS], ids=[case[0] for case in DELETIONS]
+)
 def test_a_deletion_removes_only_the_object_that_it_deleted(uid: str, version: int, stays: bool) -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(version=4, metadata={"uid": "old"}))
@@ -74,8 +76,8 @@ def test_a_list_removes_deleted_objects_and_returns_their_keys() -> None:
     for name in ("gone", "stays"):
         cache.put(Kind.TABLE, table(name))
     before = cache.versions(Kind.TABLE)
-    ghosts = cache.replace(Kind.TABLE, [table("stays"), table("new")], before)
-    assert list(ghosts) == [key("gone")]
+    removed = cache.replace(Kind.TABLE, [table("stays"), table("new")], before)
+    assert list(removed) == [key("gone")]
     assert cache.keys(Kind.TABLE) == [key("new"), key("stays")]
 
 

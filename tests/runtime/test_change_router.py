@@ -1,4 +1,4 @@
-"""Who is looked at again after which change: nobody is forgotten, and our own echo wakes nobody."""
+"""The keys that each change enqueues. The event of our own write enqueues nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUN = Key(Kind.RUN, "shop", "orders-compact-by-hand")
 
 
 class RoutedCluster:
-    """Notices on an empty cache."""
+    """A change router on an empty cache, and its queue."""
 
     def __init__(self) -> None:
         self.time = time = VirtualTime()
@@ -32,7 +32,8 @@ class RoutedCluster:
         self.cache = Cache()
         self.router = ChangeRouter(self.cache, TableClaimIndex(), self.queue, on_heartbeat=self.heartbeats.append)
 
-    async def woken(self) -> set[Key]:
+    async def enqueued(self) -> set[Key]:
+        """Takes and returns every queued key."""
         keys = set()
         while self.queue.depth:
             key = await self.queue.get()
@@ -42,12 +43,12 @@ class RoutedCluster:
 
     async def on_event(self, kind: Kind, event: str | None, body: Manifest) -> set[Key]:
         self.router.on_event(kind, event, body)
-        return await self.woken()
+        return await self.enqueued()
 
 
 @pytest.fixture
 async def cluster() -> RoutedCluster:
-    """With the catalog and one table, all looked at."""
+    """A cluster with the catalog and one table, and an empty queue."""
     cluster = RoutedCluster()
     await cluster.on_event(Kind.CATALOG, "ADDED", stored(lake(), 1))
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(), 2))
@@ -106,26 +107,26 @@ async def test_a_failure_at_the_storage_enqueues_the_catalog_soon_and_once_for_e
 
     recovered = stored(orders(), 6, status={"provision": {}})
     first, again = failing(3, "StorageUnreachable", 1), failing(4, "StorageUnreachable", 5)
-    woken = []
+    enqueued = []
     for body in [first, again, failing(5, "BucketNotFound", 9), recovered]:
         assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == {ORDERS}
         cluster.time.advance(5)
-        woken.append(await cluster.woken())
-    assert woken == [{LAKE}, set(), {LAKE}, {LAKE}]
+        enqueued.append(await cluster.enqueued())
+    assert enqueued == [{LAKE}, set(), {LAKE}, {LAKE}]
 
 
 async def test_many_tables_that_fail_together_enqueue_their_catalog_once(cluster: RoutedCluster) -> None:
     failure = {"reason": "StorageUnreachable", "time": "2026-11-21T08:01:00Z"}
     for number in range(20):
         await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=f"t-{number}"), 10 + number))
-    looks = 0
+    times = 0
     for number in range(20):
         body = stored(orders(metadata__name=f"t-{number}"), 40 + number, status={"provision": {"failure": failure}})
-        looks += LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", body)
+        times += LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", body)
         cluster.time.advance(0.2)
-        looks += LAKE in await cluster.woken()
+        times += LAKE in await cluster.enqueued()
     cluster.time.advance(5)
-    assert (looks, await cluster.woken()) == (0, {LAKE})
+    assert (times, await cluster.enqueued()) == (0, {LAKE})
 
 
 async def test_a_table_whose_active_run_changes_enqueues_both_runs(cluster: RoutedCluster) -> None:
@@ -139,8 +140,8 @@ async def test_a_table_whose_active_run_changes_enqueues_both_runs(cluster: Rout
 
 async def test_a_catalog_enqueues_itself_and_all_its_tables(cluster: RoutedCluster) -> None:
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
-    woken = await cluster.on_event(Kind.CATALOG, "MODIFIED", stored(lake(spec__suspend=True), 4))
-    assert woken == {LAKE, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
+    enqueued = await cluster.on_event(Kind.CATALOG, "MODIFIED", stored(lake(spec__suspend=True), 4))
+    assert enqueued == {LAKE, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
 
 
 async def test_a_released_table_claim_enqueues_the_next_claimant(cluster: RoutedCluster) -> None:
@@ -152,9 +153,9 @@ async def test_a_late_deletion_of_a_predecessor_keeps_the_successors_table_claim
     successor = stored(orders(), 9, metadata={"uid": "another"})
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 10))
     cluster.router.on_stored(Kind.TABLE, successor)
-    await cluster.woken()
+    await cluster.enqueued()
     assert AGAIN not in await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 5)), (
-        "the claim went to the next one"
+        "the successor lost its table claim"
     )
     known = cluster.cache.get(*ORDERS)
     assert known is not None
@@ -163,8 +164,8 @@ async def test_a_late_deletion_of_a_predecessor_keeps_the_successors_table_claim
 
 async def test_a_successor_with_other_references_enqueues_those_of_its_predecessor_too(cluster: RoutedCluster) -> None:
     moved = orders(spec__catalogRef={"name": "pond"})
-    woken = await cluster.on_event(Kind.TABLE, "ADDED", stored(moved, 3, metadata={"uid": "another"}))
-    assert woken == {ORDERS, LAKE, Key(Kind.CATALOG, "shop", "pond")}
+    enqueued = await cluster.on_event(Kind.TABLE, "ADDED", stored(moved, 3, metadata={"uid": "another"}))
+    assert enqueued == {ORDERS, LAKE, Key(Kind.CATALOG, "shop", "pond")}
     await cluster.on_event(Kind.RUN, "ADDED", stored(run(), 4))
     other = stored(run(spec__tableRef={"name": "clicks"}), 5, metadata={"uid": "another"})
     assert await cluster.on_event(Kind.RUN, "ADDED", other) == {RUN, ORDERS, Key(Kind.TABLE, "shop", "clicks")}
@@ -174,7 +175,7 @@ async def test_a_run_enqueues_itself_and_its_table(cluster: RoutedCluster) -> No
     assert await cluster.on_event(Kind.RUN, "ADDED", stored(run(), 3)) == {RUN, ORDERS}
 
 
-OVER = [
+FINISHED = [
     ({"phase": "Succeeded"}, [], False),
     ({"phase": "Failed"}, [], False),
     ({"phase": "Succeeded"}, ["paimon-operator.dev/finalizer"], True),
@@ -184,26 +185,26 @@ OVER = [
 ]
 
 
-@pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
+@pytest.mark.parametrize(("status", "finalizers", "is_enqueued"), FINISHED)
 async def test_a_finished_run_enqueues_its_table_and_not_itself(
-    cluster: RoutedCluster, status: Manifest, finalizers: list[str], looked_at: bool
+    cluster: RoutedCluster, status: Manifest, finalizers: list[str], is_enqueued: bool
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
-    woken = await cluster.on_event(Kind.RUN, "MODIFIED", body)
-    assert ORDERS in woken
-    assert (RUN in woken) == looked_at
+    enqueued = await cluster.on_event(Kind.RUN, "MODIFIED", body)
+    assert ORDERS in enqueued
+    assert (RUN in enqueued) == is_enqueued
 
 
 async def test_a_finished_run_with_a_ttl_is_enqueued_by_every_list(
     cluster: RoutedCluster,
 ) -> None:
-    over = {"status": {"phase": "Succeeded"}, "metadata": {"finalizers": []}}
-    body = stored(run(spec__ttlAfterFinished="1h"), 3, **over)
+    finished = {"status": {"phase": "Succeeded"}, "metadata": {"finalizers": []}}
+    body = stored(run(spec__ttlAfterFinished="1h"), 3, **finished)
     before = cluster.router.versions(Kind.RUN)
     cluster.router.on_listed(Kind.RUN, [body], before)
-    assert RUN in await cluster.woken()
+    assert RUN in await cluster.enqueued()
     cluster.router.on_listed(Kind.RUN, [body], cluster.router.versions(Kind.RUN))
-    assert RUN in await cluster.woken(), "and by every resync"
+    assert RUN in await cluster.enqueued(), "a resync did not enqueue the run"
 
 
 async def test_a_deleted_or_replaced_run_enqueues_its_pods_for_their_release(
@@ -233,11 +234,11 @@ OWNERS = [
 ]
 
 
-@pytest.mark.parametrize(("owner", "woken"), [case[1:] for case in OWNERS], ids=[case[0] for case in OWNERS])
+@pytest.mark.parametrize(("owner", "enqueued"), [case[1:] for case in OWNERS], ids=[case[0] for case in OWNERS])
 async def test_a_pod_enqueues_the_run_that_controls_it(
-    cluster: RoutedCluster, owner: Manifest, woken: set[Key]
+    cluster: RoutedCluster, owner: Manifest, enqueued: set[Key]
 ) -> None:
-    assert await cluster.on_event(Kind.POD, "MODIFIED", pod(owner)) == woken
+    assert await cluster.on_event(Kind.POD, "MODIFIED", pod(owner)) == enqueued
 
 
 async def test_a_pod_without_an_owner_enqueues_nothing(cluster: RoutedCluster) -> None:
@@ -245,31 +246,31 @@ async def test_a_pod_without_an_owner_enqueues_nothing(cluster: RoutedCluster) -
 
 
 EXECUTORS: list[tuple[str, Manifest, set[Key]]] = [
-    ("of a run", {"paimon-operator.dev/role": "executor", RUN_LABEL: "r"}, {Key(Kind.RUN, "shop", "r")}),
-    ("that names no run, as somebody labelled it", {"paimon-operator.dev/role": "executor"}, set()),
-    ("that is none", {RUN_LABEL: "r"}, set()),
+    ("with the label of a run", {"paimon-operator.dev/role": "executor", RUN_LABEL: "r"}, {Key(Kind.RUN, "shop", "r")}),
+    ("without the label of a run", {"paimon-operator.dev/role": "executor"}, set()),
+    ("without the label of an executor", {RUN_LABEL: "r"}, set()),
 ]
 
 
-@pytest.mark.parametrize(("labels", "woken"), [case[1:] for case in EXECUTORS], ids=[case[0] for case in EXECUTORS])
+@pytest.mark.parametrize(("labels", "enqueued"), [case[1:] for case in EXECUTORS], ids=[case[0] for case in EXECUTORS])
 async def test_the_end_of_an_executor_enqueues_the_run_in_its_label(
-    cluster: RoutedCluster, labels: Manifest, woken: set[Key]
+    cluster: RoutedCluster, labels: Manifest, enqueued: set[Key]
 ) -> None:
     body = {"metadata": {"namespace": "shop", "name": "p", "labels": labels}, "status": {"phase": "Failed"}}
-    assert await cluster.on_event(Kind.POD, "MODIFIED", body) == woken
+    assert await cluster.on_event(Kind.POD, "MODIFIED", body) == enqueued
 
 
 async def test_our_own_write_enqueues_the_other_objects_and_not_the_written_one(cluster: RoutedCluster) -> None:
     body = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
     cluster.router.on_stored(Kind.TABLE, body)
-    assert await cluster.woken() == {Key(Kind.RUN, "shop", "a")}
-    assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == set(), "its echo"
+    assert await cluster.enqueued() == {Key(Kind.RUN, "shop", "a")}
+    assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == set(), "the event of our own write"
 
 
 async def test_a_created_object_enqueues_itself_because_its_event_is_ignored(cluster: RoutedCluster) -> None:
     body = stored(run(), 3)
     cluster.router.on_created(Kind.RUN, body)
-    assert await cluster.woken() == {RUN, ORDERS}
+    assert await cluster.enqueued() == {RUN, ORDERS}
     assert await cluster.on_event(Kind.RUN, "ADDED", body) == set()
 
 
@@ -281,35 +282,35 @@ async def test_a_list_enqueues_new_changed_and_deleted_objects_and_returns_the_o
     before = cluster.router.versions(Kind.TABLE)
     bodies = [stored(orders(), 2), stored(orders(metadata__name="edited"), 7), stored(orders(metadata__name="new"), 8)]
     assert cluster.router.on_listed(Kind.TABLE, bodies, before) == [ORDERS]
-    assert await cluster.woken() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
+    assert await cluster.enqueued() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
 
 
-@pytest.mark.parametrize(("status", "finalizers", "looked_at"), OVER)
+@pytest.mark.parametrize(("status", "finalizers", "is_enqueued"), FINISHED)
 async def test_a_list_enqueues_unchanged_unfinished_runs_because_it_has_no_pods(
-    cluster: RoutedCluster, status: Manifest, finalizers: list[str], looked_at: bool
+    cluster: RoutedCluster, status: Manifest, finalizers: list[str], is_enqueued: bool
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
     await cluster.on_event(Kind.RUN, "ADDED", body)
     assert cluster.router.on_listed(Kind.RUN, [body], cluster.router.versions(Kind.RUN)) == []
-    assert await cluster.woken() == ({RUN} if looked_at else set())
+    assert await cluster.enqueued() == ({RUN} if is_enqueued else set())
 
 
 CATALOGS: list[tuple[str, Manifest, bool]] = [
-    ("its status, which counts them", stored(lake(), 4, status={"tables": 2}), False),
+    ("its status", stored(lake(), 4, status={"tables": 2}), False),
     ("a label", stored(lake(), 4, metadata={"labels": {"team": "shop"}}), False),
     ("its manifest", stored(lake(spec__engine="paimon-0.9"), 4), True),
-    ("that it can be read", stored(lake(), 4, spec={"warehouse": 7}), True),
-    ("that it leaves", stored(lake(), 4, metadata={"deletionTimestamp": "2026-11-21T08:00:00Z"}), True),
-    ("that it is another one", stored(lake(), 4, metadata={"uid": "another"}), True),
+    ("an invalid manifest", stored(lake(), 4, spec={"warehouse": 7}), True),
+    ("its deletion", stored(lake(), 4, metadata={"deletionTimestamp": "2026-11-21T08:00:00Z"}), True),
+    ("its recreation", stored(lake(), 4, metadata={"uid": "another"}), True),
 ]
 
 
-@pytest.mark.parametrize(("body", "woken"), [case[1:] for case in CATALOGS], ids=[case[0] for case in CATALOGS])
+@pytest.mark.parametrize(("body", "enqueued"), [case[1:] for case in CATALOGS], ids=[case[0] for case in CATALOGS])
 async def test_a_catalog_enqueues_its_tables_only_for_changes_that_they_read(
-    cluster: RoutedCluster, body: Manifest, woken: bool
+    cluster: RoutedCluster, body: Manifest, enqueued: bool
 ) -> None:
     cluster.router.on_stored(Kind.CATALOG, body)
-    assert await cluster.woken() == ({ORDERS} if woken else set())
+    assert await cluster.enqueued() == ({ORDERS} if enqueued else set())
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
@@ -317,7 +318,7 @@ async def test_a_reconcile_without_a_change_enqueues_nothing(cluster: RoutedClus
     body = {Kind.CATALOG: stored(lake(), 1), Kind.TABLE: stored(orders(), 2), Kind.RUN: stored(run(), 3)}[kind]
     await cluster.on_event(kind, "ADDED", body)
     cluster.router.on_stored(kind, body)
-    assert await cluster.woken() == set()
+    assert await cluster.enqueued() == set()
 
 
 async def test_an_invalid_object_is_enqueued(cluster: RoutedCluster) -> None:

@@ -1,4 +1,4 @@
-"""Executors that their driver left behind: found by their labels, removed, and waited for by the whole operator."""
+"""Runs in mode Cluster: their accounts, and the deletion of executors that outlive their driver."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.support.object_store import Json
 CLUSTER = {"mode": "Cluster"}
 
 
-async def compacting(operator: OperatorInMemory, **catalog: object) -> tuple[str, str]:
-    """A compaction in mode Cluster is under way. Returns the names of its run and of its driver Pod."""
+async def start_compaction(operator: OperatorInMemory, **catalog: object) -> tuple[str, str]:
+    """Starts a compaction in mode Cluster. Returns the names of its run and of its driver Pod."""
     await provisioned(operator)
     await operator.apply(lake(**{"spec__spark": CLUSTER} | catalog))
     await operator.apply(run())
@@ -24,76 +24,76 @@ async def compacting(operator: OperatorInMemory, **catalog: object) -> tuple[str
     return name, pod
 
 
-def left_behind(operator: OperatorInMemory, driver: str) -> str:
-    """An executor of the driver that runs on."""
+def add_executor(operator: OperatorInMemory, driver: str) -> str:
+    """Adds a running executor of the driver. Returns its name."""
     body = pods.executor(1, of=driver)
     operator.store.put(edited(body, metadata__namespace=SHOP))
     return str(body["metadata"]["name"])
 
 
-def found(operator: OperatorInMemory, kind: Kind, name: str) -> Json:
+def stored(operator: OperatorInMemory, kind: Kind, name: str) -> Json:
     return operator.store.peek(kind, SHOP, name) or {}
 
 
 async def test_a_run_in_mode_cluster_has_a_driver_with_executors_and_reports_the_mode(
     operator: OperatorInMemory,
 ) -> None:
-    name, pod = await compacting(operator)
-    where = found(operator, Kind.RUN, name)["status"]["spark"]
-    assert (where["mode"], where["message"]) == ("Cluster", "mode Cluster (Catalog)")
-    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
-    data = found(operator, Kind.CONFIG_MAP, name)["data"]
+    name, pod = await start_compaction(operator)
+    spark = stored(operator, Kind.RUN, name)["status"]["spark"]
+    assert (spark["mode"], spark["message"]) == ("Cluster", "mode Cluster (Catalog)")
+    assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
+    data = stored(operator, Kind.CONFIG_MAP, name)["data"]
     assert set(data) == {"job.json", "executor.json", "executors-may-use"}
 
 
 async def test_a_catalog_with_the_identity_of_its_pods_keeps_its_account_and_mode_local(
     operator: OperatorInMemory,
 ) -> None:
-    """The account of drivers that make executors would be refused by the storage, or be let in as its node."""
+    """With the account of drivers that create executors the storage would refuse it or identify it as its node."""
     spark = CLUSTER | {"serviceAccountName": "lake-spark"}
-    name, pod = await compacting(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
-    assert found(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Local"
-    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "lake-spark"
-    assert set(found(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
+    name, pod = await start_compaction(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
+    assert stored(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Local"
+    assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "lake-spark"
+    assert set(stored(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
 
 
 async def test_a_catalog_with_the_identity_of_its_pods_has_executors_with_a_driver_account(
     operator: OperatorInMemory,
 ) -> None:
     spark = CLUSTER | {"serviceAccountName": "lake-spark", "driverServiceAccountName": "paimon-driver-lake"}
-    name, pod = await compacting(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
-    assert found(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Cluster"
-    assert found(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver-lake"
-    executor = json.loads(found(operator, Kind.CONFIG_MAP, name)["data"]["executor.json"])
+    name, pod = await start_compaction(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
+    assert stored(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Cluster"
+    assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver-lake"
+    executor = json.loads(stored(operator, Kind.CONFIG_MAP, name)["data"]["executor.json"])
     assert executor["spec"]["serviceAccountName"] == "lake-spark"
 
 
 async def test_no_attempt_follows_after_the_catalog_changed_the_secret_of_the_executors(
     operator: OperatorInMemory,
 ) -> None:
-    name, pod = await compacting(operator)
+    name, pod = await start_compaction(operator)
     other = {"region": "us-east-1", "credentialsSecretRef": {"name": "other"}}
     await operator.apply(lake(spec__spark=CLUSTER, spec__storage={"s3": other}))
     await operator.end_pod(pod, exit_code=137)
     await operator.pass_time(minutes=5)
-    status = found(operator, Kind.RUN, name)["status"]
+    status = stored(operator, Kind.RUN, name)["status"]
     assert (status["phase"], len(status["attempts"])) == ("Failed", 1)
 
 
 async def test_executors_of_a_lost_driver_are_deleted_before_the_next_attempt(operator: OperatorInMemory) -> None:
-    name, pod = await compacting(operator)
-    executor = left_behind(operator, pod)
+    name, pod = await start_compaction(operator)
+    executor = add_executor(operator, pod)
     await operator.end_pod(pod, exit_code=137)
     await operator.pass_time(minutes=1)
     assert executor not in operator.store.names(Kind.POD)
     await operator.pass_time(minutes=5)
-    assert len(found(operator, Kind.RUN, name)["status"]["attempts"]) == 2
+    assert len(stored(operator, Kind.RUN, name)["status"]["attempts"]) == 2
 
 
 async def test_executors_of_a_finished_run_are_deleted(operator: OperatorInMemory) -> None:
-    name, pod = await compacting(operator)
-    executor = left_behind(operator, pod)
+    name, pod = await start_compaction(operator)
+    executor = add_executor(operator, pod)
     await operator.end_pod(pod)
     await operator.pass_time(minutes=1)
     assert executor not in operator.store.names(Kind.POD)
-    assert found(operator, Kind.RUN, name)["metadata"].get("finalizers", []) == []
+    assert stored(operator, Kind.RUN, name)["metadata"].get("finalizers", []) == []

@@ -1,4 +1,4 @@
-"""The probes: what makes the kubelet start the process over, and what does not."""
+"""The probes: the problems that make the kubelet restart the process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from paimon_operator.runtime.metrics import Metrics
 from tests.support.virtual_time import VirtualTime
 
 
-class Patient:
-    """A working process, and a backlog that a test sets."""
+class WorkingProcess:
+    """The health of a leader with a backlog that a test sets."""
 
     def __init__(self) -> None:
         self.time = VirtualTime()
@@ -20,8 +20,8 @@ class Patient:
 
 
 @pytest.fixture
-def patient() -> Patient:
-    return Patient()
+def process() -> WorkingProcess:
+    return WorkingProcess()
 
 
 def test_a_process_that_waits_for_the_lease_is_live_without_a_time_limit() -> None:
@@ -32,53 +32,53 @@ def test_a_process_that_waits_for_the_lease_is_live_without_a_time_limit() -> No
     assert health.problems() == []
 
 
-def test_a_heartbeat_that_is_not_received_makes_the_process_unhealthy(patient: Patient) -> None:
+def test_a_heartbeat_that_is_not_received_makes_the_process_unhealthy(process: WorkingProcess) -> None:
     for _ in range(100):
         for namespace in ("shop", "bank"):
-            patient.health.on_renewal(namespace, True)
-            patient.health.on_heartbeat(namespace)
-        patient.time.advance(15)
-        assert patient.health.problems() == []
+            process.health.on_renewal(namespace, True)
+            process.health.on_heartbeat(namespace)
+        process.time.advance(15)
+        assert process.health.problems() == []
     for _ in range(8):
         for namespace in ("shop", "bank"):
-            patient.health.on_renewal(namespace, True)
-        patient.health.on_heartbeat("shop")
-        patient.time.advance(15)
-    assert patient.health.problems() == []
-    patient.time.advance(1)
-    (problem,) = patient.health.problems()
+            process.health.on_renewal(namespace, True)
+        process.health.on_heartbeat("shop")
+        process.time.advance(15)
+    assert process.health.problems() == []
+    process.time.advance(1)
+    (problem,) = process.health.problems()
     assert "namespace bank" in problem
-    assert patient.health.heartbeat_age == DEAF_AFTER + 1
+    assert process.health.heartbeat_age == DEAF_AFTER + 1
 
 
-def test_a_heartbeat_that_cannot_be_written_is_not_awaited(patient: Patient) -> None:
+def test_a_heartbeat_that_cannot_be_written_is_not_awaited(process: WorkingProcess) -> None:
     """A watched namespace may not exist yet."""
-    patient.health.on_renewal("not-yet", True)
-    patient.health.on_renewal("not-yet", False)
-    patient.time.advance(DEAF_AFTER + 1)
-    assert patient.health.problems() == []
+    process.health.on_renewal("not-yet", True)
+    process.health.on_renewal("not-yet", False)
+    process.time.advance(DEAF_AFTER + 1)
+    assert process.health.problems() == []
 
 
-def test_a_heartbeat_of_an_unwatched_namespace_is_ignored(patient: Patient) -> None:
-    patient.health.on_renewal("shop", True)
-    patient.time.advance(DEAF_AFTER + 1)
-    patient.health.on_heartbeat("elsewhere")
-    assert len(patient.health.problems()) == 1
+def test_a_heartbeat_of_an_unwatched_namespace_is_ignored(process: WorkingProcess) -> None:
+    process.health.on_renewal("shop", True)
+    process.time.advance(DEAF_AFTER + 1)
+    process.health.on_heartbeat("elsewhere")
+    assert len(process.health.problems()) == 1
 
 
 BACKLOGS = [
-    ("nothing to do for long", (0, -10_000), False),
+    ("an empty queue for a long time", (0, -10_000), False),
     ("a long queue that moves", (20_000, -1), False),
     ("a queue that stands still", (1, -STUCK_AFTER - 1), True),
 ]
 
 
-@pytest.mark.parametrize(("backlog", "sick"), [case[1:] for case in BACKLOGS], ids=[case[0] for case in BACKLOGS])
+@pytest.mark.parametrize(("backlog", "unhealthy"), [case[1:] for case in BACKLOGS], ids=[case[0] for case in BACKLOGS])
 def test_only_a_queue_without_progress_makes_the_process_unhealthy(
-    patient: Patient, backlog: tuple[int, float], sick: bool
+    process: WorkingProcess, backlog: tuple[int, float], unhealthy: bool
 ) -> None:
-    patient.backlog = backlog
-    assert bool(patient.health.problems()) == sick
+    process.backlog = backlog
+    assert bool(process.health.problems()) == unhealthy
 
 
 def test_the_metrics_are_prometheus_text_without_table_names() -> None:

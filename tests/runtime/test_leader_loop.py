@@ -1,4 +1,4 @@
-"""The life of a leader: what starts when, what ends it, and in which order it stops."""
+"""The leader loop: the order in which its parts start and stop, and the errors that end it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tests.runtime.operator_in_memory import OperatorInMemory, lake, orders
 from tests.support.object_store import Fault
 
 
-class Life:
-    """Work around an operator in memory; the watch is the test's."""
+class LeaderLife:
+    """A leader loop around an operator in memory, with a watch that the test controls."""
 
     def __init__(self) -> None:
         self.operator = OperatorInMemory()
         self.health = ProcessHealth(clock=self.operator.time.seconds)
         self.stop = asyncio.Event()
-        self.told: list[str] = []
+        self.steps: list[str] = []
         self.watch_ends = asyncio.Event()
         self.watch_error: Exception | None = None
 
-    def work(self) -> LeaderLoop:
+    def loop(self) -> LeaderLoop:
         return LeaderLoop(
             resync=self.operator.resync,
             workers=self.operator.workers,
@@ -37,72 +37,72 @@ class Life:
         )
 
     async def _heartbeat(self) -> None:
-        self.told.append("heartbeat runs")
+        self.steps.append("heartbeat runs")
         await asyncio.Event().wait()
 
     async def _watch(self, stop: asyncio.Event) -> None:
-        self.told.append("watching")
+        self.steps.append("watching")
         self.operator.store.watch = self.operator._watch
-        dying = asyncio.create_task(self.watch_ends.wait())
+        ending = asyncio.create_task(self.watch_ends.wait())
         stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait({dying, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        dying.cancel()
+        await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
         stopping.cancel()
         if self.watch_error is not None:
             raise self.watch_error
-        self.told.append(f"watch closed, {self.operator.queue.busy} busy")
+        self.steps.append(f"watch closed, {self.operator.queue.busy} busy")
 
 
-async def until(condition: Callable[[], object]) -> None:
+async def wait_until(condition: Callable[[], object]) -> None:
     for _ in range(10_000):
         if condition():
             return
         await asyncio.sleep(0)
-    raise AssertionError("it never came to that")
+    raise AssertionError("the condition never became true")
 
 
 async def test_the_leader_lists_then_starts_its_workers_then_watches() -> None:
-    life = Life()
+    life = LeaderLife()
     life.operator.store.put(lake())
     life.operator.store.put(orders())
-    working = asyncio.create_task(life.work().run(life.stop))
-    await until(lambda: life.operator.store.names(Kind.POD))
+    working = asyncio.create_task(life.loop().run(life.stop))
+    await wait_until(lambda: life.operator.store.names(Kind.POD))
     kinds = [(request.verb, request.kind) for request in life.operator.store.requests[:3]]
     assert kinds == [("list", Kind.CATALOG), ("list", Kind.TABLE), ("list", Kind.RUN)]
     life.stop.set()
     await working
-    assert life.told == ["heartbeat runs", "watching", "watch closed, 0 busy"]
+    assert life.steps == ["heartbeat runs", "watching", "watch closed, 0 busy"]
 
 
 async def test_a_failed_first_list_is_repeated_before_any_reconcile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("paimon_operator.runtime.leader_loop._PAUSE", 0)
-    life = Life()
+    life = LeaderLife()
     life.operator.store.put(lake())
     broken = [Fault("list", Kind.RUN, RetryableError("broken", status=500)) for _ in range(3)]
     life.operator.store.faults.extend(broken)
-    working = asyncio.create_task(life.work().run(life.stop))
-    await until(lambda: not life.operator.store.faults)
-    assert life.operator.looks == []
-    assert life.told == []
-    await until(lambda: life.operator.looks)
+    working = asyncio.create_task(life.loop().run(life.stop))
+    await wait_until(lambda: not life.operator.store.faults)
+    assert life.operator.reconciles == []
+    assert life.steps == []
+    await wait_until(lambda: life.operator.reconciles)
     life.stop.set()
     await working
 
 
 async def test_missing_rights_at_the_first_list_end_the_leader_loop() -> None:
-    life = Life()
+    life = LeaderLife()
     life.operator.store.faults.append(Fault("list", Kind.RUN, ForbiddenError("cannot list", status=403)))
     with pytest.raises(ForbiddenError):
-        await life.work().run(life.stop)
+        await life.loop().run(life.stop)
 
 
 async def test_a_failed_watch_ends_the_leader_loop_with_its_error_after_busy_keys_have_ended() -> None:
-    life = Life()
+    life = LeaderLife()
     life.watch_error = ForbiddenError("cannot watch", status=403)
-    working = asyncio.create_task(life.work().run(life.stop))
-    await until(lambda: "watching" in life.told)
+    working = asyncio.create_task(life.loop().run(life.stop))
+    await wait_until(lambda: "watching" in life.steps)
     life.watch_ends.set()
     with pytest.raises(ForbiddenError, match="cannot watch"):
         await working
@@ -110,11 +110,11 @@ async def test_a_failed_watch_ends_the_leader_loop_with_its_error_after_busy_key
 
 
 async def test_a_lost_lease_cancels_the_leader_loop_at_once() -> None:
-    life = Life()
-    working = asyncio.create_task(life.work().run(life.stop))
-    await until(lambda: "watching" in life.told)
+    life = LeaderLife()
+    working = asyncio.create_task(life.loop().run(life.stop))
+    await wait_until(lambda: "watching" in life.steps)
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
-    assert "watch closed" not in str(life.told)
+    assert "watch closed" not in str(life.steps)
     life.operator.queue.close()

@@ -1,4 +1,4 @@
-"""The log: one JSON object per line, and the clients that would log tokens are quiet."""
+"""The log: one JSON object per line, without the debug messages of clients, which contain tokens."""
 
 from __future__ import annotations
 

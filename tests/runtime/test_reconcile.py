@@ -1,4 +1,4 @@
-"""What the reconcilers make of tables, catalogs and runs that meet each other, go, or cannot be read."""
+"""Reconciliation of tables, catalogs and runs that share a table, are deleted, or are invalid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import NamespaceTerminatingError, RetryableError
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended, lake, orders, provisioned, shop
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders, provisioned, shop
 from tests.support.manifests import edited, run
 from tests.support.object_store import Fault
 
@@ -18,16 +18,16 @@ async def test_a_table_becomes_ready_by_one_run_with_one_pod(operator: OperatorI
     assert len(operator.store.names(Kind.RUN)) == len(operator.store.names(Kind.CONFIG_MAP)) == 1
     assert operator.finished == [("Provision", "Succeeded")]
     assert "activeRun" not in operator.table()["status"]
-    assert {result for _, result in operator.looks} == {"ok"}
+    assert {result for _, result in operator.reconciles} == {"ok"}
 
 
 async def test_a_settled_table_is_reconciled_without_a_write(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     operator.store.requests.clear()
-    operator.looks.clear()
+    operator.reconciles.clear()
     await operator.resync.list_all()
     await operator.pass_time(minutes=10)
-    assert {kind for kind, _ in operator.looks} == {Kind.TABLE, Kind.CATALOG}
+    assert {kind for kind, _ in operator.reconciles} == {Kind.TABLE, Kind.CATALOG}
     assert operator.store.writes == []
 
 
@@ -36,23 +36,22 @@ async def test_a_new_process_on_settled_tables_writes_nothing(operator: Operator
     operator.store.requests.clear()
     successor = await operator.kill()
     await successor.settle()
-    assert successor.looks, "nothing was looked at"
+    assert successor.reconciles, "nothing was reconciled"
     assert successor.store.writes == []
     await successor.kill()
 
 
 async def test_a_pod_name_that_a_foreign_pod_has_is_never_used(operator: OperatorInMemory) -> None:
-    rehearsal = await OperatorInMemory().start()
-    await rehearsal.apply(lake(), orders())
-    (run,) = rehearsal.store.names(Kind.RUN)
-    await rehearsal.kill()
-    stranger = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": SHOP, "name": f"{run}-1"}, "spec": {}}
-    await operator.apply(lake(), orders(), stranger)
+    other = await OperatorInMemory().start()
+    await other.apply(lake(), orders())
+    (run,) = other.store.names(Kind.RUN)
+    await other.kill()
+    foreign_pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": SHOP, "name": f"{run}-1"}, "spec": {}}
+    await operator.apply(lake(), orders(), foreign_pod)
     await operator.pass_time(minutes=2)
     assert operator.condition("Ready")[0] != "True"
-    seen = str(operator.store.peek(Kind.RUN, SHOP, run))
-    assert "NameTaken" in seen
-    assert operator.store.peek(Kind.POD, SHOP, f"{run}-1") is not None, "a stranger's Pod was deleted"
+    assert "NameTaken" in str(operator.store.peek(Kind.RUN, SHOP, run))
+    assert operator.store.peek(Kind.POD, SHOP, f"{run}-1") is not None, "the foreign Pod was deleted"
 
 
 async def test_a_terminating_namespace_releases_its_table_and_nothing_is_retried(
@@ -60,9 +59,9 @@ async def test_a_terminating_namespace_releases_its_table_and_nothing_is_retried
 ) -> None:
     await provisioned(operator)
     await operator.apply(orders(spec__deletionPolicy="Delete"))
-    gone = NamespaceTerminatingError("namespace shop is being terminated", status=403)
-    operator.store.faults.append(Fault("create", Kind.RUN, gone))
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    terminating = NamespaceTerminatingError("namespace shop is being terminated", status=403)
+    operator.store.faults.append(Fault("create", Kind.RUN, terminating))
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     assert operator.store.peek(Kind.TABLE, SHOP, "orders") is None
     assert operator.store.faults == [], "the create was never tried"
@@ -78,7 +77,7 @@ async def test_the_younger_object_for_a_table_is_stalled_and_starts_when_the_old
     assert (status, reason) == ("True", "TableClaimed")
     assert "shop/orders" in message
     assert len(operator.store.names(Kind.RUN)) == 1
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     assert operator.condition("Stalled", "orders-again")[0] == "False"
     assert len([name for name in operator.store.names(Kind.POD) if name.startswith("orders-again")]) == 1
@@ -108,19 +107,19 @@ async def test_an_invalid_object_is_stalled_with_the_field_and_not_written_again
     assert operator.condition("Stalled")[0] == "False"
 
 
-LEAVING = [("Retain", {}, True), ("Delete", {}, False), ("Retain", {"activeRun": {"name": "r"}}, False)]
+DELETED = [("Retain", {}, True), ("Delete", {}, False), ("Retain", {"activeRun": {"name": "r"}}, False)]
 
 
-@pytest.mark.parametrize(("policy", "status", "goes"), LEAVING)
+@pytest.mark.parametrize(("policy", "status", "released"), DELETED)
 async def test_a_deleted_invalid_object_is_released_only_without_a_drop_and_without_an_active_run(
-    operator: OperatorInMemory, policy: str, status: dict[str, object], goes: bool
+    operator: OperatorInMemory, policy: str, status: dict[str, object], released: bool
 ) -> None:
     broken = orders(spec__bucket={"type": "Round"}, spec__deletionPolicy=policy)
     operator.store.put(edited(broken, metadata__finalizers=[FINALIZER]))
     operator.store.set_status(Kind.TABLE, SHOP, "orders", status)
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
-    assert (operator.store.peek(Kind.TABLE, SHOP, "orders") is None) == goes
+    assert (operator.store.peek(Kind.TABLE, SHOP, "orders") is None) == released
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.RUN])
@@ -138,12 +137,14 @@ async def test_an_invalid_catalog_or_run_reports_the_field_in_its_own_status(
     }[kind]
     await operator.apply(broken)
     body = operator.store.peek(kind, SHOP, "lake") or {}
-    told = {each["type"]: each for each in body["status"]["conditions"]}
-    assert told["Stalled"]["status"] == "True"
-    assert ("spec.warehouse" if kind is Kind.CATALOG else "spec.type") in told["Stalled"]["message"]
+    conditions = {each["type"]: each for each in body["status"]["conditions"]}
+    assert conditions["Stalled"]["status"] == "True"
+    assert ("spec.warehouse" if kind is Kind.CATALOG else "spec.type") in conditions["Stalled"]["message"]
 
 
-async def test_an_invalid_active_run_stalls_its_table_and_stays_active(operator: OperatorInMemory) -> None:
+async def test_an_invalid_active_run_stays_active_and_stalls_its_table_until_it_is_valid(
+    operator: OperatorInMemory,
+) -> None:
     await operator.apply(lake(), orders())
     (run,) = operator.store.names(Kind.RUN)
     body = operator.store.peek(Kind.RUN, SHOP, run) or {}
@@ -153,21 +154,26 @@ async def test_an_invalid_active_run_stalls_its_table_and_stays_active(operator:
     assert status == "True"
     assert "spec.type" in message
     assert operator.table()["status"]["activeRun"]["name"] == run
+    operator.store.put(body)
+    await operator.settle()
+    assert operator.condition("Stalled")[0] == "False"
 
 
 async def test_a_recreated_namespace_is_not_treated_as_terminating(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.apply(orders(spec__deletionPolicy="Delete"))
-    gone = NamespaceTerminatingError("namespace shop is being terminated", status=403)
-    operator.store.faults.append(Fault("create", Kind.RUN, gone))
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    terminating = NamespaceTerminatingError("namespace shop is being terminated", status=403)
+    operator.store.faults.append(Fault("create", Kind.RUN, terminating))
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     await operator.apply(orders(spec__deletionPolicy="Delete"))
-    (pod,) = [name for name in operator.store.names(Kind.POD) if not ended(operator, name)]
+    (pod,) = [name for name in operator.store.names(Kind.POD) if not has_ended(operator, name)]
     await operator.end_pod(pod, created=True)
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
-    assert [name for name in operator.store.names(Kind.POD) if "-drop-" in name], "let go without its drop"
+    assert [name for name in operator.store.names(Kind.POD) if "-drop-" in name], (
+        "the table was released without its drop"
+    )
     assert operator.store.peek(Kind.TABLE, SHOP, "orders") is not None
 
 
@@ -193,7 +199,7 @@ async def test_a_users_run_without_labels_is_found_by_its_table(operator: Operat
     looked_up = [
         request.name for request in operator.store.requests if (request.verb, request.kind) == ("get", Kind.RUN)
     ]
-    assert looked_up == [], "a run that is over is not looked up again and again"
+    assert looked_up == [], "a finished run was read again"
 
 
 async def test_an_active_run_without_our_label_continues_when_the_cache_lacks_it(operator: OperatorInMemory) -> None:
@@ -208,7 +214,7 @@ async def test_an_active_run_without_our_label_continues_when_the_cache_lacks_it
     assert operator.table()["status"]["activeRun"]["name"] == by_hand["metadata"]["name"]
 
 
-# Pods that are held
+# Pods with our finalizer
 
 
 async def test_a_pod_is_released_after_its_end_is_stored_and_the_run_after_its_pod(
@@ -216,9 +222,9 @@ async def test_a_pod_is_released_after_its_end_is_stored_and_the_run_after_its_p
 ) -> None:
     await provisioned(operator)
     writes = [(request.verb, request.kind) for request in operator.store.writes]
-    let_go = writes.index(("release", Kind.POD))
-    assert writes[let_go - 1] == ("apply_status", Kind.RUN)
-    assert ("set_finalizers", Kind.RUN) in writes[let_go:]
+    released = writes.index(("release", Kind.POD))
+    assert writes[released - 1] == ("apply_status", Kind.RUN)
+    assert ("set_finalizers", Kind.RUN) in writes[released:]
     (pod,) = operator.store.names(Kind.POD)
     assert (operator.store.peek(Kind.POD, SHOP, pod) or {})["metadata"]["finalizers"] == []
 
@@ -245,13 +251,13 @@ async def test_a_pod_whose_run_was_released_by_hand_is_released_once_it_has_ende
     operator.store.put(edited(body, spec__nodeName="node-1"))
     run = operator.store.peek(Kind.RUN, SHOP, name) or {}
     await operator.store.set_finalizers(Kind.RUN, run, [])
-    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    operator.store.delete_as_user(Kind.RUN, SHOP, name)
     if successor:
         operator.store.put({**run, "status": {}})
-    operator.store.user_deletes(Kind.POD, SHOP, pod)  # the garbage collector
+    operator.store.delete_as_user(Kind.POD, SHOP, pod)  # the garbage collector
     await operator.settle()
     now = await operator.kill() if restarted else operator
-    assert uid_of(now, pod) == body["metadata"]["uid"], "its kubelet has not spoken"
+    assert uid_of(now, pod) == body["metadata"]["uid"], "the Pod was released before its kubelet reported its end"
     now.store.set_status(Kind.POD, SHOP, pod, {"phase": "Failed"})
     await now.settle()
     assert uid_of(now, pod) != body["metadata"]["uid"]

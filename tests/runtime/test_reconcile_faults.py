@@ -1,4 +1,4 @@
-"""A table's way to Ready through every fault that a request can meet, a killed process, and refusals."""
+"""A table becomes Ready despite failed requests, a killed operator and refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError, InvalidObjectError, KubernetesError, RetryableError, StaleError
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended, lake, orders, provisioned, shop
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders, provisioned, shop
 from tests.support.manifests import Manifest, run
 from tests.support.object_store import Fault
 
@@ -21,18 +21,18 @@ FAULTS: list[tuple[str, Fault]] = [
     ("409 on the table's status", Fault("apply_status", Kind.TABLE, StaleError("changed", status=409))),
     ("the table's status stored, answer lost", Fault("apply_status", Kind.TABLE, UNKNOWN, carried_out=True)),
     ("500 on the run's create", Fault("create", Kind.RUN, RetryableError("broken", status=500))),
-    ("the run made, answer lost", Fault("create", Kind.RUN, UNKNOWN, carried_out=True)),
+    ("the run created, answer lost", Fault("create", Kind.RUN, UNKNOWN, carried_out=True)),
     ("500 on the list of runs", Fault("list", Kind.RUN, RetryableError("broken", status=500))),
     ("500 on the run's status", Fault("apply_status", Kind.RUN, RetryableError("broken", status=500))),
-    ("the attempt written down, answer lost", Fault("apply_status", Kind.RUN, UNKNOWN, carried_out=True)),
+    ("the attempt stored, answer lost", Fault("apply_status", Kind.RUN, UNKNOWN, carried_out=True)),
     ("500 on the ConfigMap", Fault("create", Kind.CONFIG_MAP, RetryableError("broken", status=500))),
-    ("the ConfigMap made, answer lost", Fault("create", Kind.CONFIG_MAP, UNKNOWN, carried_out=True)),
+    ("the ConfigMap created, answer lost", Fault("create", Kind.CONFIG_MAP, UNKNOWN, carried_out=True)),
     ("500 on the Pod", Fault("create", Kind.POD, RetryableError("broken", status=500))),
-    ("the Pod made, answer lost", Fault("create", Kind.POD, UNKNOWN, carried_out=True)),
+    ("the Pod created, answer lost", Fault("create", Kind.POD, UNKNOWN, carried_out=True)),
     ("403 on the Pod", Fault("create", Kind.POD, ForbiddenError("exceeded quota", status=403))),
     ("422 on the Pod", Fault("create", Kind.POD, InvalidObjectError("a webhook said no", status=422))),
-    ("503 on the look at the Pod", Fault("get", Kind.POD, RetryableError("away", status=503))),
-    ("an error that nobody foresaw", Fault("get", Kind.TABLE, KubernetesError("418 teapot", status=418))),
+    ("503 on the GET of the Pod", Fault("get", Kind.POD, RetryableError("away", status=503))),
+    ("an unknown error", Fault("get", Kind.TABLE, KubernetesError("418 teapot", status=418))),
 ]
 
 
@@ -41,7 +41,7 @@ async def test_after_one_fault_one_run_makes_the_table_ready(operator: OperatorI
     operator.store.faults.append(fault)
     await operator.apply(lake(), orders())
     await operator.pass_time(minutes=2)
-    assert operator.store.faults == [], "the fault never happened"
+    assert operator.store.faults == [], "the faulty request was never sent"
     (pod,) = operator.store.names(Kind.POD)
     await operator.end_pod(pod, created=True)
     await operator.pass_time(minutes=2)
@@ -52,7 +52,7 @@ async def test_after_one_fault_one_run_makes_the_table_ready(operator: OperatorI
 
 
 async def test_after_a_kill_at_any_write_the_next_process_makes_the_table_ready_by_one_run() -> None:
-    """The process ends at its n-th write: before it is carried out, and after it without hearing the answer."""
+    """The process is killed at its n-th write, once before the write and once before it receives the answer."""
     whole = await OperatorInMemory().start()
     await provisioned(whole)
     writes = [(request.verb, request.kind) for request in whole.store.writes]
@@ -65,14 +65,14 @@ async def test_after_a_kill_at_any_write_the_next_process_makes_the_table_ready_
 
 async def _killed_at(number: int, writes: Sequence[tuple[str, Kind]], *, carried_out: bool) -> None:
     operator = await OperatorInMemory().start()
-    operator.store.dies_at(number, carried_out=carried_out)
+    operator.store.kill_at(number, carried_out=carried_out)
     await operator.apply(lake(), orders())
     for _ in range(3):
         if operator.store.dead:
             operator.store.revive()
             operator = await operator.kill()
             await operator.settle()
-        running = [name for name in operator.store.names(Kind.POD) if not ended(operator, name)]
+        running = [name for name in operator.store.names(Kind.POD) if not has_ended(operator, name)]
         for pod in running:
             await operator.end_pod(pod, created=True)
     point = f"write {number} {writes[number]} carried_out={carried_out}"
@@ -116,28 +116,28 @@ async def test_a_refusal_with_a_changing_message_is_not_retried_more_often(opera
     refusals = [ForbiddenError(f"exceeded quota: used: pods={count}", status=403) for count in range(1000)]
     operator.store.faults.extend(Fault("create", Kind.POD, refusal) for refusal in refusals)
     await operator.apply(lake(), orders())
-    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
+    assert 1000 - len(operator.store.faults) == 2, "tries before the refusal is delayed"
     for _ in range(60):
         await operator.pass_time(minutes=1)
     assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
     assert "exceeded quota: used: pods=" in str(operator.condition("Stalled"))
 
 
-async def test_a_run_polls_less_often_while_its_table_cannot_be_written(operator: OperatorInMemory) -> None:
+async def test_a_run_is_not_polled_continuously_while_its_table_cannot_be_written(operator: OperatorInMemory) -> None:
     broken = RetryableError("broken", status=500)
     watch = operator.store.watch
 
-    def breaks_once_the_run_is_made(kind: Kind, event: str, body: Manifest) -> None:
+    def fail_after_the_run_is_created(kind: Kind, event: str, body: Manifest) -> None:
         if (kind, event) == (Kind.RUN, "ADDED"):
             operator.store.faults.extend(Fault("apply_status", Kind.TABLE, broken) for _ in range(1000))
         watch(kind, event, body)
 
-    operator.store.watch = breaks_once_the_run_is_made
+    operator.store.watch = fail_after_the_run_is_created
     await operator.apply(lake(), orders())
-    operator.looks.clear()
+    operator.reconciles.clear()
     for _ in range(300):
         await operator.pass_time(seconds=0.2)
-    assert 0 < len([kind for kind, _ in operator.looks if kind == Kind.RUN]) < 40, "looks within a minute"
+    assert 0 < len([kind for kind, _ in operator.reconciles if kind == Kind.RUN]) < 40, "reconciles within a minute"
     operator.store.faults.clear()
     await operator.pass_time(minutes=5)
     assert len(operator.store.names(Kind.POD)) == 1
@@ -151,8 +151,8 @@ async def test_a_refused_run_is_reported_on_the_table_and_retried_at_growing_int
     await operator.apply(lake(), orders())
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
     assert "exceeded quota: used: runs=" in operator.condition("Ready")[2]
-    assert "NotPermitted" in operator.told.reasons("orders")
-    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
+    assert "NotPermitted" in operator.events.reasons("orders")
+    assert 1000 - len(operator.store.faults) == 2, "tries before the refusal is delayed"
     for _ in range(60):
         await operator.pass_time(minutes=1)
     assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
@@ -176,7 +176,7 @@ async def test_a_name_taken_by_the_run_of_another_table_is_reported_until_it_is_
     assert operator.condition("Stalled")[:2] == ("True", "NameTaken")
     assert f"PaimonRun {SHOP}/{name} exists and is not controlled by this object" in operator.condition("Stalled")[2]
     assert operator.store.names(Kind.POD) == []
-    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    operator.store.delete_as_user(Kind.RUN, SHOP, name)
     await operator.pass_time(minutes=6)
     await operator.end_pod(*operator.store.names(Kind.POD), created=True)
     assert operator.condition("Ready")[0] == "True"
@@ -190,7 +190,7 @@ async def test_a_recreated_table_does_not_wait_for_refusals_of_its_predecessor(
     await operator.apply(lake(), orders())
     for _ in range(60):
         await operator.pass_time(minutes=1)
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     operator.store.faults.clear()
     await operator.apply(orders())
@@ -200,13 +200,16 @@ async def test_a_recreated_table_does_not_wait_for_refusals_of_its_predecessor(
 DENIED = ForbiddenError("admission webhook denied the request", status=403)
 
 
-async def test_a_refused_release_of_a_pod_is_reported_on_the_table_and_retried_at_growing_intervals(
+async def test_a_refused_release_of_a_pod_is_reported_on_run_and_table_and_retried_at_growing_intervals(
     operator: OperatorInMemory,
 ) -> None:
     operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
     await operator.apply(lake(), orders())
-    (pod,) = operator.store.names(Kind.POD)
+    (pod,), (run,) = operator.store.names(Kind.POD), operator.store.names(Kind.RUN)
     await operator.end_pod(pod, exit_code=30, error=BROKEN)
+    assert f"pod {pod} cannot be released" in str(
+        (operator.store.peek(Kind.RUN, SHOP, run) or {})["status"]["conditions"]
+    )
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
     assert f"pod {pod} cannot be released" in operator.condition("Stalled")[2]
     assert "admission webhook denied the request" in operator.condition("Stalled")[2]
@@ -228,7 +231,7 @@ async def test_a_refused_release_after_the_end_of_the_run_is_reported_by_one_eve
     (run,) = operator.store.names(Kind.RUN)
     await operator.end_pod(*operator.store.names(Kind.POD), created=True)
     assert operator.condition("Ready")[0] == "True"
-    assert operator.told.reasons(run).count("NotPermitted") == 1
+    assert operator.events.reasons(run).count("NotPermitted") == 1
     for _ in range(60):
         await operator.pass_time(minutes=1)
     assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
@@ -237,10 +240,10 @@ async def test_a_refused_release_after_the_end_of_the_run_is_reported_by_one_eve
 async def test_a_refused_deletion_of_a_run_is_reported_on_its_deleted_table(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders())
     operator.store.faults.extend(Fault("delete", Kind.RUN, DENIED) for _ in range(1000))
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
-    assert 1000 - len(operator.store.faults) == 2, "the first refusal is shown by a second look, and then it waits"
+    assert 1000 - len(operator.store.faults) == 2, "tries before the refusal is delayed"
 
 
 async def test_a_refusal_of_one_run_neither_delays_the_next_run_nor_is_reported_for_it(
@@ -255,8 +258,8 @@ async def test_a_refusal_of_one_run_neither_delays_the_next_run_nor_is_reported_
         await operator.pass_time(minutes=6)
     assert "exceeded quota: compactions" in operator.condition("Healthy")[2]
     operator.store.faults.clear()
-    operator.told.events.clear()
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.events.by_object.clear()
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     assert any("-drop-" in name for name in operator.store.names(Kind.RUN))
-    assert "exceeded quota" not in str(operator.told.events)
+    assert "exceeded quota" not in str(operator.events.by_object)

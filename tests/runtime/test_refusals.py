@@ -1,4 +1,4 @@
-"""What was refused is known by what it was: nothing else of the same object waits for it, or is told of it."""
+"""Refused actions: a refusal delays only its own action and is reported only for that action."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def delete(name: str) -> Delete:
     return Delete(kind=Kind.RUN, name=name, uid=f"uid-{name}")
 
 
-def asked(*actions: Action) -> Decision[str]:
+def decision_of(*actions: Action) -> Decision[str]:
     return Decision(status="", actions=actions, requeue_after=timedelta(0))
 
 
@@ -42,50 +42,52 @@ def refusals(time: VirtualTime) -> Refusals:
     return Refusals(time)
 
 
-def kept_from(refusals: Refusals, *actions: Action) -> None:
-    """Refused twice: the second time it has to wait."""
+def refuse_twice(refusals: Refusals, *actions: Action) -> None:
+    """Records two refusals of each action. From the second one on the action is delayed."""
     for action in actions * 2:
         refusals.record(ORDERS, UID, refused(action))
 
 
 def record_done(refusals: Refusals, *actions: Action) -> tuple[Action, ...]:
-    decision = asked(*actions)
+    decision = decision_of(*actions)
     reduced = refusals.without_refused(ORDERS, UID, decision)
     refusals.record_done(ORDERS, decision, reduced)
     return (reduced or decision).actions
 
 
-def told_of(refusals: Refusals, name: str) -> str | None:
+def reported_message(refusals: Refusals, name: str) -> str | None:
     refusal = refusals.of(ORDERS, UID, {name})
     return None if refusal is None else refusal.message
 
 
 def test_a_refusal_is_reported_for_the_refused_run_only(refusals: Refusals) -> None:
-    kept_from(refusals, create("compact"))
-    assert (told_of(refusals, "compact"), told_of(refusals, "drop")) == ("no compact", None)
+    refuse_twice(refusals, create("compact"))
+    assert (reported_message(refusals, "compact"), reported_message(refusals, "drop")) == ("no compact", None)
 
 
 def test_a_refusal_delays_the_refused_run_only(refusals: Refusals) -> None:
-    kept_from(refusals, create("compact"))
+    refuse_twice(refusals, create("compact"))
     assert record_done(refusals, create("compact")) == ()
     assert record_done(refusals, create("drop")) == (create("drop"),)
-    assert told_of(refusals, "compact") is None, "nobody asks for it any more"
+    assert reported_message(refusals, "compact") is None, (
+        "the refusal of an action that is no longer requested is still reported"
+    )
 
 
 def test_a_refused_deletion_delays_no_other_action(refusals: Refusals) -> None:
-    kept_from(refusals, delete("old"))
+    refuse_twice(refusals, delete("old"))
     assert record_done(refusals, delete("old"), delete("older"), create("old")) == (delete("older"), create("old"))
-    assert told_of(refusals, "old") == "no old"
+    assert reported_message(refusals, "old") == "no old"
 
 
 def test_a_refused_config_map_delays_its_pod(refusals: Refusals) -> None:
     config_map, pod = create("r", Kind.CONFIG_MAP), create("r-1", Kind.POD)
-    kept_from(refusals, config_map)
+    refuse_twice(refusals, config_map)
     assert record_done(refusals, config_map, pod) == ()
 
 
 def test_each_of_two_refused_deletions_is_retried_at_growing_intervals(refusals: Refusals, time: VirtualTime) -> None:
-    decision = asked(delete("old"), delete("older"))
+    decision = decision_of(delete("old"), delete("older"))
     tries = 0
     for _ in range(3600):
         while True:
@@ -95,14 +97,14 @@ def test_each_of_two_refused_deletions_is_retried_at_growing_intervals(refusals:
             tries += 1
             refusals.record(ORDERS, UID, refused(actions[0]))
         time.advance(1)
-    assert 30 < tries < 60, "tries of both within an hour"
+    assert 30 < tries < 60, "tries of both actions within an hour"
 
 
 def test_the_object_is_requeued_at_the_earliest_retry(refusals: Refusals, time: VirtualTime) -> None:
-    kept_from(refusals, delete("old"))
+    refuse_twice(refusals, delete("old"))
     time.advance(2)
-    kept_from(refusals, delete("older"))
-    reduced = refusals.without_refused(ORDERS, UID, asked(delete("old"), delete("older")))
+    refuse_twice(refusals, delete("older"))
+    reduced = refusals.without_refused(ORDERS, UID, decision_of(delete("old"), delete("older")))
     assert reduced is not None
     assert reduced.requeue_after is not None
     assert timedelta(0) < reduced.requeue_after <= timedelta(seconds=3)

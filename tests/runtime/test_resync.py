@@ -1,4 +1,4 @@
-"""The periodic look: everything, in the right order, and never half of it."""
+"""The periodic resync: it lists every kind in order and removes nothing after a failed list."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ async def test_a_resync_finds_a_deletion_that_no_watch_reported() -> None:
     operator = await OperatorInMemory().start()
     await operator.apply(lake(), orders(), orders(metadata__name="orders-again", spec__table="orders"))
     assert operator.condition("Stalled", "orders-again")[1] == "TableClaimed"
-    operator.store.watch = lambda *_: None  # the watches are deaf from here on
+    operator.store.watch = lambda *_: None  # from here on no watch reports anything
     body = operator.store.peek(Kind.TABLE, SHOP, "orders")
     assert body is not None
-    operator.store.user_deletes(Kind.TABLE, SHOP, "orders")
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     leaving = operator.store.peek(Kind.TABLE, SHOP, "orders") or {}
     for run in operator.store.names(Kind.RUN):
-        operator.store.user_deletes(Kind.RUN, SHOP, run)
+        operator.store.delete_as_user(Kind.RUN, SHOP, run)
     await operator.store.set_finalizers(Kind.TABLE, leaving, [])
-    assert operator.cache.get(Kind.TABLE, SHOP, "orders") is not None, "not a ghost yet"
+    assert operator.cache.get(Kind.TABLE, SHOP, "orders") is not None, (
+        "the cache has removed the table before the resync"
+    )
     await operator.resync.list_all()
     await operator.settle()
     assert operator.cache.get(Kind.TABLE, SHOP, "orders") is None
@@ -69,18 +71,18 @@ async def test_the_resync_is_repeated_and_survives_a_failure() -> None:
     await operator.kill()
 
 
-async def settled(tables: int) -> OperatorInMemory:
-    """An operator with so many Ready tables and one catalog, and nothing left to do."""
+async def operator_with_settled_tables(tables: int) -> OperatorInMemory:
+    """An operator with `tables` Ready tables, one catalog and an empty queue."""
     operator = await OperatorInMemory().start()
     await operator.apply(lake(), *(orders(metadata__name=f"orders-{number:03}") for number in range(tables)))
     for pod in operator.store.names(Kind.POD):
         await operator.end_pod(pod, created=True)
     operator.store.requests.clear()
-    operator.looks.clear()
+    operator.reconciles.clear()
     return operator
 
 
-def tables_looked_at(operator: OperatorInMemory) -> int:
+def reconciled_tables(operator: OperatorInMemory) -> int:
     return len({request.name for request in operator.store.requests if (request.verb, request.kind) == GET_TABLE})
 
 
@@ -88,7 +90,7 @@ GET_TABLE = ("get", Kind.TABLE)
 
 
 async def test_a_resync_of_settled_tables_sends_three_lists_and_reconciles_each_table_before_the_next_resync() -> None:
-    operator = await settled(20)
+    operator = await operator_with_settled_tables(20)
     await operator.resync.list_all()
     await operator.settle()
     assert [(request.verb, request.kind) for request in operator.store.requests] == [
@@ -97,30 +99,30 @@ async def test_a_resync_of_settled_tables_sends_three_lists_and_reconciles_each_
         ("list", Kind.RUN),
     ]
     await operator.pass_time(minutes=5)
-    assert 0 < tables_looked_at(operator) < 20
+    assert 0 < reconciled_tables(operator) < 20
     await operator.pass_time(minutes=5)
-    assert tables_looked_at(operator) == 20
+    assert reconciled_tables(operator) == 20
     assert operator.store.writes == []
     await operator.kill()
 
 
 async def test_more_tables_than_the_pace_allows_are_reconciled_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resync, "PACE", 8 / 600)  # eight objects per period
-    operator = await settled(20)
-    seen = []
+    operator = await operator_with_settled_tables(20)
+    counts = []
     for _ in range(3):
         await operator.resync.list_all()
         await operator.pass_time(minutes=10)
-        seen.append(tables_looked_at(operator))
-    assert seen == [7, 15, 20], "the catalog has its turn too"
+        counts.append(reconciled_tables(operator))
+    assert counts == [7, 15, 20], "the catalog takes one of the eight turns"
     await operator.kill()
 
 
 async def test_the_cost_of_a_new_table_does_not_depend_on_the_number_of_tables() -> None:
     costs = []
     for tables in (5, 40):
-        operator = await settled(tables)
+        operator = await operator_with_settled_tables(tables)
         await operator.apply(orders(metadata__name="one-more"))
-        costs.append((Counter(operator.looks), len(operator.store.requests)))
+        costs.append((Counter(operator.reconciles), len(operator.store.requests)))
         await operator.kill()
     assert costs[0] == costs[1]

@@ -1,4 +1,4 @@
-"""Settings from the environment: every wrong variable is named, no typo is silent."""
+"""Settings from the environment: every invalid or unknown variable is reported by its name."""
 
 from __future__ import annotations
 

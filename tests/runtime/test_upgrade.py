@@ -1,4 +1,4 @@
-"""Upgrades of a fleet: objects that an earlier release left behind, met by this one.
+"""Upgrades of a fleet: this release starts on the objects of an earlier one.
 
 golden/settled_by_d125279.json was written by the code of commit d125279 (release 0.1): 20 settled tables of different
 shapes with their runs and Pods, and the names of the runs that the same code then started within 26 hours.
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.core.ports import Kind
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, ended
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended
 from tests.support.object_store import ObjectStore
 from tests.support.virtual_time import VirtualTime
 
@@ -30,7 +30,7 @@ RENAMED = {
 
 @pytest.fixture
 async def upgraded() -> OperatorInMemory:
-    """This release, started on what the earlier one left behind."""
+    """This release, started on the objects of the earlier one."""
     time = VirtualTime()
     store = ObjectStore(time)
     store.restore(json.loads(json.dumps(SETTLED["objects"])))
@@ -46,7 +46,7 @@ def tables(operator: OperatorInMemory) -> dict[str, Any]:
 
 
 def with_new_reasons(body: dict[str, Any]) -> dict[str, Any]:
-    """The table's status with every renamed reason under its new name, and without the sentences of conditions."""
+    """The table's status with new names of reasons and without the messages of conditions."""
     status = json.loads(json.dumps(body["status"]))
     for condition in status["conditions"]:
         condition["reason"] = RENAMED.get(condition["reason"], condition["reason"])
@@ -79,7 +79,7 @@ async def test_an_upgrade_writes_a_status_only_for_a_renamed_reason(upgraded: Op
     written = [request.name for request in upgraded.store.writes if request.kind is Kind.TABLE]
     assert sorted(written) == sorted(name for name, body in before.items() if has_renamed_reason(body))
     runs = [request for request in upgraded.store.writes if request.kind is Kind.RUN]
-    assert runs == [], "finished runs keep their words"
+    assert runs == [], "the status of a finished run was written"
 
 
 async def test_scheduled_runs_keep_the_names_of_the_earlier_release(upgraded: OperatorInMemory) -> None:
@@ -87,14 +87,14 @@ async def test_scheduled_runs_keep_the_names_of_the_earlier_release(upgraded: Op
     for _ in range(26):
         await upgraded.pass_time(hours=1)
         for pod in upgraded.store.names(Kind.POD):
-            if not ended(upgraded, pod):
-                await end(upgraded, pod)
+            if not has_ended(upgraded, pod):
+                await end_driver(upgraded, pod)
         named += [run for run in upgraded.store.names(Kind.RUN) if run not in known and run not in named]
     assert named == SETTLED["runs_of_the_next_26_hours"]
 
 
-async def end(operator: OperatorInMemory, pod: str) -> None:
-    """The run's driver succeeds."""
+async def end_driver(operator: OperatorInMemory, pod: str) -> None:
+    """Ends the Pod's driver with success."""
     body = operator.store.peek(Kind.POD, SHOP, pod) or {}
     run = operator.store.peek(Kind.RUN, SHOP, body["metadata"]["ownerReferences"][0]["name"]) or {}
     result: dict[str, Any] = {"write": {"rows": 12, "files": 1}} if run["spec"]["type"] == "Write" else {}

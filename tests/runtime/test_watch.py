@@ -1,4 +1,4 @@
-"""What is asked of kopf: little is listed, nothing is written, and what it sees is passed on."""
+"""The configuration of kopf: it selects objects on the server, writes nothing and passes every event on."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from paimon_operator.runtime.watch import build_registry, build_settings
 
 
 class Listener:
-    """Notices that only keep what they are told."""
+    """Records the events and heartbeats that it receives."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[object, ...]] = []
+        self.received: list[tuple[object, ...]] = []
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
-        self.told.append((kind, event, body["metadata"]["name"]))
+        self.received.append((kind, event, body["metadata"]["name"]))
 
     def on_heartbeat(self, namespace: str) -> None:
-        self.told.append(("heartbeat", namespace))
+        self.received.append(("heartbeat", namespace))
 
 
-async def never() -> tuple[str, aiohttp.ClientSession]:
-    raise AssertionError("nobody logs in here")
+async def refuse_login() -> tuple[str, aiohttp.ClientSession]:
+    raise AssertionError("no test logs in")
 
 
 def test_pods_and_leases_are_selected_by_the_server_and_scanning_is_off() -> None:
@@ -39,7 +39,7 @@ def test_pods_and_leases_are_selected_by_the_server_and_scanning_is_off() -> Non
 
 async def test_each_event_is_passed_on_unchanged_and_no_handler_returns_a_value() -> None:
     listener = Listener()
-    registry = build_registry(listener, never)
+    registry = build_registry(listener, refuse_login)
     body: Any = {"metadata": {"namespace": "shop", "name": "x"}}
     answers: list[Any] = []
     for handler in registry._watching.get_all_handlers():
@@ -47,11 +47,11 @@ async def test_each_event_is_passed_on_unchanged_and_no_handler_returns_a_value(
         answers.append(await call(type="MODIFIED", body=kopf.Body(body)))
     assert answers == [None] * 5, "an answer would be patched into the object's status"
     kinds = [Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD]
-    assert listener.told == [*((kind, "MODIFIED", "x") for kind in kinds), ("heartbeat", "shop")]
+    assert listener.received == [*((kind, "MODIFIED", "x") for kind in kinds), ("heartbeat", "shop")]
 
 
 def test_no_handler_of_a_kind_that_writes_to_objects_is_registered() -> None:
-    registry = build_registry(Listener(), never)
+    registry = build_registry(Listener(), refuse_login)
     assert registry._changing.get_all_handlers() == []
     assert registry._spawning.get_all_handlers() == []
     assert registry._indexing.get_all_handlers() == []

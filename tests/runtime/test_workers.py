@@ -1,4 +1,4 @@
-"""Workers: one key with one worker, errors never end one, and stopping lets busy ones end."""
+"""The workers: one worker per key, an error ends no worker, and stopping waits for busy keys."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from paimon_operator.runtime.workers import RETRY, Workers
 from tests.support.virtual_time import VirtualTime
 
 KEY = Key(Kind.TABLE, "shop", "orders")
-Look = Callable[[Key], Awaitable[timedelta | None]]
+Reconcile = Callable[[Key], Awaitable[timedelta | None]]
 
 
-class Shop:
-    """Workers on a queue, and what they measured."""
+class TimedWorkers:
+    """Workers on a queue with a virtual clock, and their measured results."""
 
-    def __init__(self, context: Look, *, count: int = 3) -> None:
+    def __init__(self, reconcile: Reconcile, *, count: int = 3) -> None:
         self.time = VirtualTime()
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
         self.measured: list[tuple[str, str]] = []
         self.workers = Workers(
             self.queue,
-            context,
+            reconcile,
             count=count,
             clock=self.time.seconds,
             measure=lambda kind, result, _: self.measured.append((kind, result)),
@@ -49,19 +49,19 @@ class Shop:
 
 
 @pytest.fixture
-async def shops() -> AsyncIterator[Callable[..., Shop]]:
-    opened: list[Shop] = []
+async def start_workers() -> AsyncIterator[Callable[..., TimedWorkers]]:
+    started_workers: list[TimedWorkers] = []
 
-    def open_shop(context: Look, **options: int) -> Shop:
-        opened.append(Shop(context, **options))
-        return opened[-1]
+    def start(reconcile: Reconcile, **options: int) -> TimedWorkers:
+        started_workers.append(TimedWorkers(reconcile, **options))
+        return started_workers[-1]
 
-    yield open_shop
-    for shop in opened:
-        await shop.workers.stop()
+    yield start
+    for pool in started_workers:
+        await pool.workers.stop()
 
 
-async def test_two_workers_never_have_the_same_key(shops: Callable[..., Shop]) -> None:
+async def test_two_workers_never_have_the_same_key(start_workers: Callable[..., TimedWorkers]) -> None:
     inside: list[Key] = []
     most = 0
 
@@ -69,40 +69,42 @@ async def test_two_workers_never_have_the_same_key(shops: Callable[..., Shop]) -
         nonlocal most
         inside.append(key)
         most = max(most, len(inside))
-        assert len(set(inside)) == len(inside), "one key with two workers"
+        assert len(set(inside)) == len(inside), "two workers have the same key"
         await asyncio.sleep(0)
         inside.remove(key)
 
-    shop = shops(reconcile)
+    pool = start_workers(reconcile)
     for round_ in range(20):
         for name in ("a", "b", "c", "d"):
-            shop.queue.add(Key(Kind.TABLE, "shop", name))
+            pool.queue.add(Key(Kind.TABLE, "shop", name))
         if round_ % 3 == 0:
             await asyncio.sleep(0)
-    await shop.settle()
-    assert most == 3, "three workers, four keys: all work at once"
-    assert {result for _, result in shop.measured} == {"ok"}
+    await pool.settle()
+    assert most == 3, "the three workers did not run at the same time"
+    assert {result for _, result in pool.measured} == {"ok"}
 
 
-async def test_a_key_is_requeued_after_the_delay_that_its_reconcile_returns(shops: Callable[..., Shop]) -> None:
-    looks = 0
+async def test_a_key_is_requeued_after_the_delay_that_its_reconcile_returns(
+    start_workers: Callable[..., TimedWorkers],
+) -> None:
+    reconciles = 0
 
     async def reconcile(_: Key) -> timedelta | None:
-        nonlocal looks
-        looks += 1
-        return timedelta(minutes=5) if looks == 1 else None
+        nonlocal reconciles
+        reconciles += 1
+        return timedelta(minutes=5) if reconciles == 1 else None
 
-    shop = shops(reconcile)
-    shop.queue.add(KEY)
-    await shop.settle()
-    shop.time.advance(299)
-    await shop.settle()
-    assert looks == 1
-    shop.time.advance(1)
-    await shop.settle()
-    shop.time.advance(10_000)
-    await shop.settle()
-    assert looks == 2
+    pool = start_workers(reconcile)
+    pool.queue.add(KEY)
+    await pool.settle()
+    pool.time.advance(299)
+    await pool.settle()
+    assert reconciles == 1
+    pool.time.advance(1)
+    await pool.settle()
+    pool.time.advance(10_000)
+    await pool.settle()
+    assert reconciles == 2
 
 
 ERRORS: list[tuple[Exception, str]] = [
@@ -118,50 +120,50 @@ ERRORS: list[tuple[Exception, str]] = [
 
 @pytest.mark.parametrize(("error", "result"), ERRORS, ids=[type(error).__name__ for error, _ in ERRORS])
 async def test_an_error_is_counted_and_its_key_is_retried_at_growing_intervals(
-    shops: Callable[..., Shop], error: Exception, result: str
+    start_workers: Callable[..., TimedWorkers], error: Exception, result: str
 ) -> None:
-    looks: list[float] = []
+    reconciles: list[float] = []
 
     async def reconcile(_: Key) -> None:
-        looks.append(shop.time.seconds())
+        reconciles.append(pool.time.seconds())
         raise error
 
-    shop = shops(reconcile)
-    shop.queue.add(KEY)
+    pool = start_workers(reconcile)
+    pool.queue.add(KEY)
     for _ in range(3600):
-        await shop.settle()
-        shop.time.advance(1)
-    pauses = [later - earlier for earlier, later in pairwise(looks)]
-    assert shop.measured[0] == ("PaimonTable", result)
+        await pool.settle()
+        pool.time.advance(1)
+    pauses = [later - earlier for earlier, later in pairwise(reconciles)]
+    assert pool.measured[0] == ("PaimonTable", result)
     assert pauses[0] <= 2
     assert pauses[-1] > 200
     assert max(pauses) <= RETRY.last.total_seconds() + 1
 
 
-async def test_after_a_success_the_next_error_is_retried_soon(shops: Callable[..., Shop]) -> None:
+async def test_after_a_success_the_next_error_is_retried_soon(start_workers: Callable[..., TimedWorkers]) -> None:
     fails = [True] * 6 + [False, True, False]
-    looks: list[float] = []
+    reconciles: list[float] = []
 
     async def reconcile(_: Key) -> None:
-        looks.append(shop.time.seconds())
+        reconciles.append(pool.time.seconds())
         if fails.pop(0):
             raise RetryableError("broken", status=500)
 
-    shop = shops(reconcile)
-    shop.queue.add(KEY)
+    pool = start_workers(reconcile)
+    pool.queue.add(KEY)
     for _ in range(600):
-        await shop.settle()
-        shop.time.advance(1)
-    shop.queue.add(KEY)
-    await shop.settle()
-    started = looks[-1]
-    shop.time.advance(2)
-    await shop.settle()
+        await pool.settle()
+        pool.time.advance(1)
+    pool.queue.add(KEY)
+    await pool.settle()
+    started = reconciles[-1]
+    pool.time.advance(2)
+    await pool.settle()
     assert fails == []
-    assert looks[-1] - started <= 2
+    assert reconciles[-1] - started <= 2
 
 
-async def test_stopping_waits_for_the_busy_key_and_takes_no_other(shops: Callable[..., Shop]) -> None:
+async def test_stopping_waits_for_the_busy_key_and_takes_no_other(start_workers: Callable[..., TimedWorkers]) -> None:
     entered, may_end = asyncio.Event(), asyncio.Event()
     ended: list[Key] = []
 
@@ -170,20 +172,20 @@ async def test_stopping_waits_for_the_busy_key_and_takes_no_other(shops: Callabl
         await may_end.wait()
         ended.append(key)
 
-    shop = shops(reconcile, count=1)
-    shop.queue.add(KEY)
-    shop.queue.add(Key(Kind.TABLE, "shop", "next"))
+    pool = start_workers(reconcile, count=1)
+    pool.queue.add(KEY)
+    pool.queue.add(Key(Kind.TABLE, "shop", "next"))
     await entered.wait()
-    stopping = asyncio.create_task(shop.workers.stop())
+    stopping = asyncio.create_task(pool.workers.stop())
     await asyncio.sleep(0)
     may_end.set()
     await stopping
     assert ended == [KEY]
-    assert shop.queue.depth == 1
+    assert pool.queue.depth == 1
 
 
 async def test_a_key_that_does_not_end_is_cancelled(
-    shops: Callable[..., Shop], monkeypatch: pytest.MonkeyPatch
+    start_workers: Callable[..., TimedWorkers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paimon_operator.runtime.workers._DRAIN", 0.05)
     entered = asyncio.Event()
@@ -192,8 +194,8 @@ async def test_a_key_that_does_not_end_is_cancelled(
         entered.set()
         await asyncio.Event().wait()
 
-    shop = shops(reconcile, count=1)
-    shop.queue.add(KEY)
+    pool = start_workers(reconcile, count=1)
+    pool.queue.add(KEY)
     await entered.wait()
-    await shop.workers.stop()
-    assert shop.queue.busy == 0
+    await pool.workers.stop()
+    assert pool.queue.busy == 0

@@ -1,7 +1,7 @@
-"""An ObjectStore in memory, for the answers that a real API server does not give on demand: 409, 429, 500, silence.
+"""An ObjectStore in memory, which gives answers that a real API server does not give on demand: 409, 429, 500, none.
 
-It keeps what the operator's decisions rest on: UIDs, resourceVersions, generations, finalizers that hold a deletion,
-name conflicts, UID preconditions. Whatever it says also holds on the real one: tests/apiserver/test_operator_objects.
+It implements what the operator's decisions read: UIDs, resourceVersions, generations, finalizers that delay a deletion,
+name conflicts and UID preconditions. tests/apiserver/test_operator_objects shows the same on a real API server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _READS = frozenset({"get", "list"})
 
 
 class KilledError(KubernetesError):
-    """What the code of a killed process would never see."""
+    """Ends the code of a killed process at its next request."""
 
     def __init__(self) -> None:
         super().__init__("the process is dead")
@@ -32,7 +32,7 @@ class KilledError(KubernetesError):
 
 @dataclass
 class Fault:
-    """The answer to the next request of this kind: before it was carried out, or after (an answer that got lost)."""
+    """An error for the next such request: instead of carrying it out, or afterwards (the answer was lost)."""
 
     verb: Verb
     kind: Kind
@@ -42,7 +42,7 @@ class Fault:
 
 @dataclass
 class Request:
-    """One request as it came in."""
+    """One received request."""
 
     verb: Verb
     kind: Kind
@@ -51,29 +51,29 @@ class Request:
 
 @dataclass
 class ObjectStore:
-    """Objects by kind, namespace and name. `faults` are used up one by one; `watch` is told of every change."""
+    """Objects by kind, namespace and name. Each fault is used once; `watch` is called with every change."""
 
     clock: Clock
     watch: Callable[[Kind, str, Json], None] = lambda *_: None
     faults: list[Fault] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     dead: bool = False
-    """The process behind the requests was killed: nothing it asks for happens any more."""
+    """The process that sends the requests was killed: no further request is carried out."""
     _death: tuple[int, bool] | None = None
     _objects: dict[tuple[Kind, str, str], Json] = field(default_factory=dict)
     _versions: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
     def writes(self) -> Sequence[Request]:
-        """All requests that were to change something."""
+        """All requests that are not reads."""
         return [request for request in self.requests if request.verb not in _READS]
 
-    def dies_at(self, write: int, *, carried_out: bool) -> None:
+    def kill_at(self, write: int, *, carried_out: bool) -> None:
         """Kills the process at its `write`-th write from now, counted from 0."""
         self._death = (len(self.writes) + write, carried_out)
 
     def revive(self) -> None:
-        """A new process asks from now on."""
+        """Accepts requests again, from a new process."""
         self.dead, self._death = False, None
 
     def names(self, kind: Kind) -> Sequence[str]:
@@ -81,7 +81,7 @@ class ObjectStore:
         return sorted(name for each, _, name in self._objects if each is kind)
 
     def put(self, body: Manifest) -> Json:
-        """What a user applies: a new object, or another spec for the one that is there."""
+        """Applies a manifest as a user does: creates the object or replaces its spec."""
         kind, meta = Kind(body["kind"]), body["metadata"]
         known = self._objects.get((kind, meta["namespace"], meta["name"]))
         if known is None:
@@ -92,17 +92,17 @@ class ObjectStore:
         return self._stored(kind, changed)
 
     def restore(self, bodies: Sequence[Manifest]) -> None:
-        """Replaces everything by `bodies`, complete objects as another process left them behind."""
+        """Replaces all objects by `bodies`, which are complete stored objects."""
         self._objects = {(Kind(b["kind"]), b["metadata"]["namespace"], b["metadata"]["name"]): dict(b) for b in bodies}
         newest = max(int(body["metadata"]["resourceVersion"]) for body in bodies)
         self._versions = itertools.count(newest + 1)
 
     def set_status(self, kind: Kind, namespace: str, name: str, status: Manifest) -> None:
-        """What another writer (the kubelet) does to a status."""
+        """Stores a status as another writer does, such as the kubelet."""
         self._stored(kind, {**self._objects[kind, namespace, name], "status": _copied(dict(status))})
 
-    def user_deletes(self, kind: Kind, namespace: str, name: str) -> None:
-        """`kubectl delete`."""
+    def delete_as_user(self, kind: Kind, namespace: str, name: str) -> None:
+        """Deletes the object as `kubectl delete` does."""
         self._delete((kind, namespace, name))
 
     def peek(self, kind: Kind, namespace: str, name: str) -> Json | None:
@@ -184,15 +184,15 @@ class ObjectStore:
         return known
 
     def _new(self, kind: Kind, namespace: str, body: Manifest) -> Json:
-        made = _copied(dict(body))
-        made["metadata"] = {
-            **made["metadata"],
+        new = _copied(dict(body))
+        new["metadata"] = {
+            **new["metadata"],
             "namespace": namespace,
             "uid": f"uid-{next(self._versions)}",
             "generation": 1,
             "creationTimestamp": self._now(),
         }
-        return self._stored(kind, made)
+        return self._stored(kind, new)
 
     def _stored(self, kind: Kind, body: Json) -> Json:
         body["metadata"] = {**body["metadata"], "resourceVersion": str(next(self._versions))}
@@ -239,19 +239,20 @@ class ObjectStore:
 
 
 @dataclass
-class Told:
-    """An EventSink that keeps what it was told, by object."""
+class RecordedEvents:
+    """An EventSink that records the events of each object."""
 
-    events: dict[str, list[tuple[str, str, str]]] = field(default_factory=lambda: defaultdict(list))
+    by_object: dict[str, list[tuple[str, str, str]]] = field(default_factory=lambda: defaultdict(list))
 
     async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
-        self.events[regarding["metadata"]["name"]].append((type_, reason, note))
+        self.by_object[regarding["metadata"]["name"]].append((type_, reason, note))
 
     def reasons(self, name: str) -> list[str]:
-        return [reason for _, reason, _ in self.events[name]]
+        """Reasons of the object's events in their order."""
+        return [reason for _, reason, _ in self.by_object[name]]
 
 
 def _copied(document: AnswerT) -> AnswerT:
-    """A copy by way of JSON, as on the wire; several times faster than deepcopy."""
+    """A copy by JSON, which is several times faster than deepcopy."""
     copy: AnswerT = json.loads(json.dumps(document))
     return copy

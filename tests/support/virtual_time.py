@@ -1,4 +1,4 @@
-"""A clock that a test turns by hand, with `call_later` and `sleep` on it. Nothing waits for real."""
+"""A clock that a test advances, with `call_later` and `sleep`. Nothing waits for real time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(order=True)
 class VirtualTimer:
-    """One date on the clock."""
+    """One call at a time of the clock."""
 
     at: float
     number: int
@@ -49,12 +49,12 @@ class VirtualTime:
         return timer
 
     async def sleep(self, delay: float) -> None:
-        """Passes at once, and the clock is on by so much."""
+        """Advances the clock by `delay` seconds and returns at once."""
         self.slept.append(delay)
         self.advance(delay)
 
     def advance(self, seconds: float) -> None:
-        """Turns the clock; what falls due on the way fires in order."""
+        """Advances the clock and fires every timer that is due, in the order of time."""
         end = self._seconds + seconds
         while self._timers and self._timers[0].at <= end:
             timer = heapq.heappop(self._timers)

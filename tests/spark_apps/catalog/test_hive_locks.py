@@ -1,4 +1,4 @@
-"""A lock of an earlier driver of the table: watched for as long as its holder may live, and taken away after that."""
+"""Locks of earlier drivers of the table in a Hive metastore: released when their holder sends no heartbeat."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ JOB: Any = SimpleNamespace(table=SimpleNamespace(database="shop", name="orders")
 
 @dataclass
 class Lock:
-    """As the metastore shows it; its times are those of another clock."""
+    """A lock in the metastore, whose clock differs from ours."""
 
     number: int
     host: str = "orders-1a2b3c4d"
     table: str = "orders"
     heartbeats: list[float] = field(default_factory=list)
-    """Moments of ours at which its holder gives a sign of life."""
+    """Times of our clock in seconds at which its holder sends a heartbeat."""
     freed: float = float("inf")
-    """When it goes by itself."""
+    """Time of our clock at which its holder releases it."""
 
 
 @dataclass
 class Metastore:
-    """What the client of a metastore answers, and a clock that sleeping moves on."""
+    """The answers of a metastore's client, and a clock that `sleep` advances."""
 
     locks: list[Lock]
     now: float = 0.0
@@ -40,7 +40,7 @@ class Metastore:
     def shown(self, request: object) -> Any:
         del request
         gone = {number for number, _ in self.unlocked}
-        listed = [self._as_told(lock) for lock in self.locks if lock.number not in gone and self.now < lock.freed]
+        listed = [self._as_listed(lock) for lock in self.locks if lock.number not in gone and self.now < lock.freed]
         return SimpleNamespace(getLocks=lambda: listed)
 
     def unlock(self, number: int) -> None:
@@ -49,7 +49,7 @@ class Metastore:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def _as_told(self, lock: Lock) -> Any:
+    def _as_listed(self, lock: Lock) -> Any:
         beats = sum(1 for moment in lock.heartbeats if moment <= self.now)
         return SimpleNamespace(
             getLockid=lambda: lock.number,
@@ -61,12 +61,12 @@ class Metastore:
 
 
 @pytest.fixture(autouse=True)
-def _on_its_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+def _hostname_of_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "orders-1a2b3c4d")
 
 
-def met(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
-    """The metastore, after a driver has seen to its locks."""
+def release_locks(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
+    """Releases the driver's own stale locks. Returns the metastore."""
     metastore = Metastore(list(locks))
     monkeypatch.setattr(time, "monotonic", lambda: metastore.now)
     monkeypatch.setattr(time, "sleep", metastore.sleep)
@@ -86,41 +86,41 @@ def met(monkeypatch: pytest.MonkeyPatch, *locks: Lock) -> Metastore:
 @pytest.mark.parametrize(
     "locks",
     [[], [Lock(1, host="flink")], [Lock(1, table="refunds")], [Lock(1, host="orders-1a2b3c4d.example.com")]],
-    ids=["no lock", "of another host", "of another table", "of a host that only begins so"],
+    ids=["no lock", "of another host", "of another table", "of a host whose name has the same prefix"],
 )
 def test_a_lock_of_another_holder_is_neither_awaited_nor_released(
     monkeypatch: pytest.MonkeyPatch, locks: list[Lock]
 ) -> None:
-    metastore = met(monkeypatch, *locks)
+    metastore = release_locks(monkeypatch, *locks)
     assert (metastore.unlocked, metastore.now) == ([], 0)
 
 
 def test_a_lock_without_heartbeats_is_released_when_it_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    ((number, when),) = met(monkeypatch, Lock(7)).unlocked
+    ((number, when),) = release_locks(monkeypatch, Lock(7)).unlocked
     assert number == 7
     assert STALE_AFTER_S <= when <= STALE_AFTER_S + POLL_S
 
 
 def test_a_heartbeat_restarts_the_time_until_a_lock_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    ((_, when),) = met(monkeypatch, Lock(7, heartbeats=[100, 290])).unlocked
+    ((_, when),) = release_locks(monkeypatch, Lock(7, heartbeats=[100, 290])).unlocked
     assert 290 + STALE_AFTER_S <= when <= 290 + STALE_AFTER_S + 2 * POLL_S
 
 
 def test_a_lock_that_its_holder_releases_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    metastore = met(monkeypatch, Lock(7, freed=42))
+    metastore = release_locks(monkeypatch, Lock(7, freed=42))
     assert metastore.unlocked == []
     assert metastore.now <= 42 + POLL_S
 
 
 def test_all_locks_of_dead_drivers_are_released_and_locks_of_others_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    metastore = met(monkeypatch, Lock(7), Lock(8), Lock(9, host="flink"))
+    metastore = release_locks(monkeypatch, Lock(7), Lock(8), Lock(9, host="flink"))
     assert [number for number, _ in metastore.unlocked] == [7, 8]
 
 
 @pytest.mark.parametrize(("engine", "tries"), [("paimon-0.9", 1), ("paimon-1.4", 11)])
 def test_all_tries_of_a_commit_wait_about_eight_minutes_for_its_lock(engine: str, tries: int) -> None:
-    """FileStoreCommitImpl of 1.4 tries again after any failure of the lock, commit.max-retries (10) times."""
-    told = supported_engines()[engine].hive_catalog_options.get("lock-acquire-timeout", "480 s")
-    seconds, unit = told.split()
+    """FileStoreCommitImpl of 1.4 retries after any failure of the lock, commit.max-retries (10) times."""
+    timeout = supported_engines()[engine].hive_catalog_options.get("lock-acquire-timeout", "480 s")
+    seconds, unit = timeout.split()
     assert unit == "s"
     assert 480 <= tries * int(seconds) <= 600

@@ -1,4 +1,4 @@
-"""The kinds of metastore: each type that an engine supports has a class, and an unknown one starts no work."""
+"""The kinds of metastore: each type that an engine supports has a class, and an unknown type is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a driver does before it runs its operation."""
+"""The steps of a driver before its operation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_apps.driver.dispatch import operation_of
 
 
 def job(operation: str) -> Job:
-    """A job of `operation`, which never reaches a table here."""
+    """A job of `operation` without parameters."""
     return Job(
         run=JobRun("r", "u", "shop"),
         operation=operation,

@@ -1,4 +1,4 @@
-"""Whatever a failure says, its result fits into a termination message, and the operator can read it."""
+"""The result of a failure with any text fits into a termination message, and the operator can read it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ ANY_TEXT = st.builds(
 )
 
 
-def reported(message: str, remedy: str = "correct the files") -> str:
-    """The result of a failure that says this."""
+def result_text(message: str, remedy: str = "correct the files") -> str:
+    """The result text of a failure with this message and remedy."""
     failure = input_failure("InputMalformed", message, remedy, field="spec.writes[import].from.files")
     return to_text(document_of(JOB, SEEN, Outcome(), failure, Elapsed(1, 2)))
 
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_a_result_with_any_message_and_any_remedy_fits(message: str, remedy: str) -> None:
-    text = reported(message, remedy)
+    text = result_text(message, remedy)
 
     assert len(text.encode()) <= MAX_RESULT_BYTES
     assert read_result(text).error is not None
@@ -52,7 +52,7 @@ def test_a_result_with_the_longest_encoding_fits_and_keeps_the_beginning_of_its_
     message = "Malformed" + filler * 3000 * (long != "remedy")
     remedy = "correct" + filler * 3000 * (long != "message")
 
-    text = reported(message, remedy)
+    text = result_text(message, remedy)
 
     assert len(text.encode()) <= MAX_RESULT_BYTES
     error = json.loads(text)["error"]
@@ -63,11 +63,11 @@ def test_a_result_with_the_longest_encoding_fits_and_keeps_the_beginning_of_its_
 def test_the_message_is_truncated_before_the_remedy() -> None:
     remedy = "put " + "s3://landing/" + "k" * 1024 + " there"
 
-    error = json.loads(reported("数" * 900, remedy))["error"]
+    error = json.loads(result_text("数" * 900, remedy))["error"]
 
     assert error["remedy"] == remedy
     assert error["message"].endswith("…")
 
 
 def test_a_control_character_becomes_a_blank() -> None:
-    assert json.loads(reported("column\x00\x01 n\nis"))["error"]["message"] == "column  n is"
+    assert json.loads(result_text("column\x00\x01 n\nis"))["error"]["message"] == "column  n is"

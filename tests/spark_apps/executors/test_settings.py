@@ -1,4 +1,4 @@
-"""The Spark side of mode Cluster, as far as it needs no Spark: its settings, its secret, and what it says of Pods."""
+"""The Spark side of mode Cluster without Spark: its settings, its shared secret and its descriptions of Pods."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -136,7 +136,7 @@ def container(**state: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "description"),
     [
         ({"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}]}, "no node takes pod p: 0/1 nodes"),
         (container(waiting={"reason": "ErrImagePull", "message": "not found"}), "pod p waits: ErrImagePull not found"),
@@ -147,5 +147,5 @@ def container(**state: Any) -> dict[str, Any]:
         ({}, "pod p is unknown"),
     ],
 )  # fmt: skip
-def test_the_state_of_an_executor_pod_is_described_in_one_line(status: dict[str, Any], told: str) -> None:
-    assert describe_pod({"metadata": {"name": "p"}, "status": status}) == told
+def test_the_state_of_an_executor_pod_is_described_in_one_line(status: dict[str, Any], description: str) -> None:
+    assert describe_pod({"metadata": {"name": "p"}, "status": status}) == description

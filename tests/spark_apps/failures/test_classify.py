@@ -1,4 +1,4 @@
-"""What the Spark side says of a storage that fails: where it was asked, and which field of the catalog names it."""
+"""Failures of a storage or a metastore: their reason, their address and the field of the catalog."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ ON_THE_WAREHOUSE = {"s3.endpoint": "http://s3.storage:7070"}
 ON_INPUTS = {"fs.s3a.endpoint": "http://s3.storage:7070"}
 
 
-def failing(
-    said: str,
+def classified(
+    message: str,
     *,
     engine: str = "paimon-1.4",
     warehouse: str = "s3://lake/warehouse",
     options: dict[str, str] = ON_THE_WAREHOUSE,
     hadoop: dict[str, str] | None = None,
 ) -> RunError:
-    """A write fails with an exception that says this."""
+    """The failure of a Write whose exception has this message."""
     job = Job(
         version=1,
         run=JobRun("r", "u", "shop"),
@@ -53,18 +53,18 @@ def failing(
         hadoop=hadoop or {},
         parameters=WRITE,
     )
-    return classify(RuntimeError(said), storage=S3.of(job, supported_engines()[engine]))
+    return classify(RuntimeError(message), storage=S3.of(job, supported_engines()[engine]))
 
 
 @pytest.mark.parametrize("engine", supported_engines())
 @pytest.mark.parametrize(
-    ("said", "reason", "field"),
+    ("message", "reason", "field"),
     [
         ("Connection refused", "StorageUnreachable", "spec.storage.s3.endpoint"),
         ("java.net.UnknownHostException: s3.storage", "StorageUnreachable", "spec.storage.s3.endpoint"),
         ("No AWS Credentials provided", "SecretNotFound", "spec.storage.s3.credentialsSecretRef"),
         ("SignatureDoesNotMatch", "CredentialsRefused", "spec.storage.s3.credentialsSecretRef"),
-        # S3A's word for a 403 is that of Java's file systems
+        # S3A reports a 403 by the exception of Java's file systems
         (
             "java.nio.file.AccessDeniedException: s3a://lake/x: getFileStatus",
             "CredentialsRefused",
@@ -79,25 +79,27 @@ def failing(
         ("NoSuchBucket", "BucketNotFound", "spec.warehouse"),
     ],
 )
-def test_a_failure_of_the_storage_names_its_endpoint_and_field(engine: str, said: str, reason: str, field: str) -> None:
-    failure = failing(said, engine=engine)
+def test_a_failure_of_the_storage_names_its_endpoint_and_field(
+    engine: str, message: str, reason: str, field: str
+) -> None:
+    failure = classified(message, engine=engine)
     assert (failure.reason, failure.field) == (reason, field)
     assert "(endpoint http://s3.storage:7070): " in str(failure)
 
 
 def test_the_endpoint_of_the_input_files_is_reported_when_the_warehouse_has_none() -> None:
-    failure = failing("Connection refused", warehouse="file:///lake", options={}, hadoop=ON_INPUTS)
+    failure = classified("Connection refused", warehouse="file:///lake", options={}, hadoop=ON_INPUTS)
     assert "(endpoint http://s3.storage:7070)" in str(failure)
 
 
 def test_without_an_endpoint_the_failure_names_aws_and_the_region() -> None:
     assert "(AWS, region eu-central-1)" in str(
-        failing("Connection refused", options={"s3.endpoint.region": "eu-central-1"})
+        classified("Connection refused", options={"s3.endpoint.region": "eu-central-1"})
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("message", "reason"),
     [
         ("Forbidden (Service: Amazon S3; Status Code: 403; Error Code: 403 Forbidden)", "CredentialsRefused"),
         ("(Service: S3, Status Code: 503, Request ID: null)", "StorageUnreachable"),
@@ -115,13 +117,13 @@ def test_without_an_endpoint_the_failure_names_aws_and_the_region() -> None:
     ],
 )
 def test_a_number_in_a_message_is_no_status_code_and_a_lost_executor_is_no_storage_failure(
-    said: str, reason: str
+    message: str, reason: str
 ) -> None:
-    assert failing(said).reason == reason
+    assert classified(message).reason == reason
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "No space left on device",
         "/tmp/x: Permission denied",
@@ -129,8 +131,8 @@ def test_a_number_in_a_message_is_no_status_code_and_a_lost_executor_is_no_stora
         "commit conflicts between multiple jobs",
     ],
 )
-def test_a_failure_outside_the_storage_names_no_endpoint(said: str) -> None:
-    failure = failing(said)
+def test_a_failure_outside_the_storage_names_no_endpoint(message: str) -> None:
+    failure = classified(message)
     assert "endpoint" not in str(failure)
     assert failure.field is None
 
@@ -146,11 +148,11 @@ def metastore(kind: str) -> Metastore:
 
 
 class DriverError(Exception):
-    """As py4j wraps the JDBC driver's: the class's name and the SQL state tell, the words may be in any language."""
+    """A JDBC driver's error as py4j wraps it. Its message may be in any language."""
 
-    def __init__(self, state: str, words: str) -> None:
+    def __init__(self, state: str, message: str) -> None:
         super().__init__("an error occurred while calling o1.load")
-        java = {"getName": "org.postgresql.util.PSQLException", "getSQLState": state, "getMessage": words}
+        java = {"getName": "org.postgresql.util.PSQLException", "getSQLState": state, "getMessage": message}
         self.java_exception = SimpleNamespace(
             getClass=lambda: SimpleNamespace(getName=lambda: java["getName"]),
             getSQLState=lambda: java["getSQLState"],
@@ -160,7 +162,7 @@ class DriverError(Exception):
 
 
 @pytest.mark.parametrize(
-    ("state", "said", "class_", "reason", "field"),
+    ("state", "message", "class_", "reason", "field"),
     [
         ("28P01", "Passwort-Authentifizierung fehlgeschlagen", "Environment", "CredentialsRefused", SECRET),
         ("08004", "no password was provided", "Environment", "CredentialsRefused", SECRET),
@@ -175,18 +177,18 @@ class DriverError(Exception):
     ],
 )  # fmt: skip
 def test_a_failure_of_a_jdbc_metastore_is_classified_by_its_sql_state(
-    state: str, said: str, class_: str, reason: str, field: str
+    state: str, message: str, class_: str, reason: str, field: str
 ) -> None:
-    failure = classify(DriverError(state, said), metastore=metastore("jdbc"))
+    failure = classify(DriverError(state, message), metastore=metastore("jdbc"))
     assert (failure.kind, failure.reason, failure.field) == (class_, reason, f"spec.metastore.jdbc.{field}")
-    assert said.split("\n", maxsplit=1)[0] in str(failure)
+    assert message.split("\n", maxsplit=1)[0] in str(failure)
 
 
 DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("message", "expected"),
     [
         ("Failed to create the desired metastore client (class name: x)", DOWN),
         ("org.apache.thrift.transport.TTransportException: null", DOWN),
@@ -200,9 +202,11 @@ DOWN = ("Infrastructure", "MetastoreUnreachable", URI)
         ("x.api.MetaException: Got exception: java.net.ConnectException to a NameNode of the server's", DOWN),
     ],
 )
-def test_a_failure_of_a_hive_metastore_is_classified_by_its_message(said: str, told: tuple[str, str, str]) -> None:
-    failure = classify(RuntimeError(said), metastore=metastore("hive"))
-    assert (failure.kind, failure.reason, failure.field) == told
+def test_a_failure_of_a_hive_metastore_is_classified_by_its_message(
+    message: str, expected: tuple[str, str, str]
+) -> None:
+    failure = classify(RuntimeError(message), metastore=metastore("hive"))
+    assert (failure.kind, failure.reason, failure.field) == expected
 
 
 @pytest.mark.parametrize(("kind", "source"), [("jdbc", "paimon_distributed_locks"), ("hive", "SHOW LOCKS")])
@@ -213,14 +217,14 @@ def test_a_commit_lock_that_is_held_too_long_is_reported_with_the_list_of_holder
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "java.nio.file.AccessDeniedException: /data/warehouse/shop.db",
         "java.lang.RuntimeException: Create database location failed, path: file:/data/warehouse/shop.db",
     ],
 )
-def test_a_volume_that_cannot_be_written_is_reported_with_its_claim_and_not_with_credentials(said: str) -> None:
-    failure = classify(RuntimeError(said), storage=Volume())
+def test_a_volume_that_cannot_be_written_is_reported_with_its_claim_and_not_with_credentials(message: str) -> None:
+    failure = classify(RuntimeError(message), storage=Volume())
     assert (failure.kind, failure.reason, failure.field) == ("Environment", "AccessDenied", "spec.storage.claim")
 
 
@@ -255,7 +259,7 @@ WITH_KERBEROS = Hdfs.of(
 
 
 @pytest.mark.parametrize(
-    ("said", "reason", "field"),
+    ("message", "reason", "field"),
     [
         ("java.net.ConnectException: Connection refused", "StorageUnreachable", "spec.warehouse"),
         ("Permission denied: user=x, access=WRITE", "AccessDenied", "spec.storage.hdfs.user"),
@@ -271,8 +275,8 @@ WITH_KERBEROS = Hdfs.of(
         ),
     ],
 )
-def test_a_failure_of_hdfs_names_its_address_and_field(said: str, reason: str, field: str | None) -> None:
-    failure = classify(RuntimeError(said), storage=ON_HDFS)
+def test_a_failure_of_hdfs_names_its_address_and_field(message: str, reason: str, field: str | None) -> None:
+    failure = classify(RuntimeError(message), storage=ON_HDFS)
     assert (failure.reason, failure.field) == (reason, field)
     assert ("(HDFS lake): " in str(failure)) is (field is not None)
 
@@ -285,6 +289,6 @@ def test_a_failure_of_hdfs_with_kerberos_names_the_principal() -> None:
     assert denied.field == "spec.storage.hdfs.kerberos.principal"
 
 
-@pytest.mark.parametrize("said", ["MALFORMED_RECORD", "commit conflicts between multiple jobs"])
-def test_a_failure_outside_hdfs_names_no_field(said: str) -> None:
-    assert classify(RuntimeError(said), storage=ON_HDFS).field is None
+@pytest.mark.parametrize("message", ["MALFORMED_RECORD", "commit conflicts between multiple jobs"])
+def test_a_failure_outside_hdfs_names_no_field(message: str) -> None:
+    assert classify(RuntimeError(message), storage=ON_HDFS).field is None

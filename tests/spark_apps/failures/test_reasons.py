@@ -1,4 +1,4 @@
-"""Spark speaks the operator's words: a reason that the API does not know would reach users as a plain DriverFailed."""
+"""Reasons that the Spark side reports. The operator shows an unknown reason as DriverFailed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from paimon_operator.api.reasons import Reason
 
 SPARK_APPS = Path(__file__).resolve().parents[3] / "spark_apps"
-# function -> which of its positional arguments is the reason
+# function -> index of the positional argument with the reason
 RAISERS = {"RunError": 1, "sign": 2, "_of_metastore": 2, "spec_failure": 0, "input_failure": 0}
 
 
-def reported() -> Iterator[tuple[str, str]]:
-    """(file, reason) of every failure that spark_apps can report with a word written in its source."""
+def reported_reasons() -> Iterator[tuple[str, str]]:
+    """File and reason of every failure whose reason is a literal in spark_apps."""
     for path in SPARK_APPS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
@@ -25,7 +25,7 @@ def reported() -> Iterator[tuple[str, str]]:
 
 
 def test_every_reason_that_spark_reports_is_a_reason_of_the_api() -> None:
-    found = list(reported())
+    found = list(reported_reasons())
 
-    assert len(found) > 15, "the search has gone blind"
+    assert len(found) > 15, "the search misses the reasons"
     assert [(file, word) for file, word in found if word not in set(Reason)] == []

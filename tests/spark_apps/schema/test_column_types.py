@@ -1,4 +1,4 @@
-"""A job that an operator of release 0.1 wrote has no JSON form of its types: the run that it belongs to goes on."""
+"""Column types in jobs of release 0.1, which lack the JSON form of types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spark_apps.schema.column_types import column_type
 
 
 def paimon() -> Any:
-    """A JVM whose Paimon gives back the JSON that it is asked to read."""
+    """A JVM whose Paimon returns the JSON that it reads."""
     lang = SimpleNamespace(Class=SimpleNamespace(forName=lambda name: name))
     utils = SimpleNamespace(JsonSerdeUtil=SimpleNamespace(fromJson=lambda text, _: json.loads(text)))
     return SimpleNamespace(
@@ -35,6 +35,6 @@ def test_a_type_without_nested_types_is_its_own_json_form(text: str) -> None:
 def test_an_old_job_with_a_nested_type_ends_its_run_at_once(text: str) -> None:
     with pytest.raises(RunError) as error:
         column_type(JobColumn("items", text), paimon())
-    # Every attempt of the run reads the same job, so another one is useless; the table starts another run.
+    # Every attempt reads the same job, so a retry fails too; the table starts another run.
     assert (error.value.kind, error.value.reason) == ("Environment", "JobUnreadable")
     assert "items" in str(error.value)

@@ -1,4 +1,4 @@
-"""One driver per table though a run object is gone: freed by hand, or cancelled while a create was on its way."""
+"""One driver per table after a run is deleted: released by hand, or cancelled while a create was being sent."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tests.support.object_store import Json
 LIST_PODS = ("list", Kind.POD)
 
 
-def at_work(operator: OperatorInMemory, pod: str) -> Json:
-    """A node has the Pod, and its driver runs."""
+def start_driver(operator: OperatorInMemory, pod: str) -> Json:
+    """Binds the Pod to a node and starts its container. Returns the Pod."""
     body = operator.store.peek(Kind.POD, SHOP, pod) or {}
     operator.store.put(edited(body, spec__nodeName="node-1"))
     operator.store.set_status(Kind.POD, SHOP, pod, pods.running())
     return operator.store.peek(Kind.POD, SHOP, pod) or {}
 
 
-async def freed_with_a_driver_on_a_silent_node(operator: OperatorInMemory) -> str:
-    """A user cancels the run, its node does not answer, and somebody takes the run's finalizer off. Returns the Pod."""
+async def release_run_on_unreachable_node(operator: OperatorInMemory) -> str:
+    """Cancels a run on an unreachable node and removes its finalizer. Returns the name of its Pod."""
     await operator.apply(lake(), orders())
     (pod,), (name,) = operator.store.names(Kind.POD), operator.store.names(Kind.RUN)
-    at_work(operator, pod)
+    start_driver(operator, pod)
     await operator.settle()
-    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    operator.store.delete_as_user(Kind.RUN, SHOP, name)
     await operator.settle()
     await operator.pass_time(minutes=3)
     await operator.pass_time(minutes=1)
@@ -37,7 +37,7 @@ async def freed_with_a_driver_on_a_silent_node(operator: OperatorInMemory) -> st
     return pod
 
 
-def waiting_run(operator: OperatorInMemory) -> dict[str, Any]:
+def conditions_of_only_run(operator: OperatorInMemory) -> dict[str, Any]:
     """The conditions of the only run."""
     (name,) = operator.store.names(Kind.RUN)
     status = (operator.store.peek(Kind.RUN, SHOP, name) or {})["status"]
@@ -47,10 +47,10 @@ def waiting_run(operator: OperatorInMemory) -> dict[str, Any]:
 async def test_no_other_run_creates_a_pod_while_the_driver_of_a_released_run_may_be_running(
     operator: OperatorInMemory,
 ) -> None:
-    pod = await freed_with_a_driver_on_a_silent_node(operator)
+    pod = await release_run_on_unreachable_node(operator)
     await operator.pass_time(minutes=20)
     assert operator.store.names(Kind.POD) == [pod]
-    stalled = waiting_run(operator)["Stalled"]
+    stalled = conditions_of_only_run(operator)["Stalled"]
     assert (stalled["status"], stalled["reason"]) == ("True", "NodeSilent")
     assert f"kubectl delete pod {pod} -n {SHOP} --force" in stalled["message"]
     assert "Do not remove the finalizer of the run" in stalled["message"]
@@ -69,8 +69,8 @@ async def test_no_other_run_creates_a_pod_while_the_driver_of_a_released_run_may
 async def test_the_pod_of_a_released_run_is_released_at_its_active_deadline_and_the_next_run_starts(
     operator: OperatorInMemory,
 ) -> None:
-    """No event of the Pod comes any more: its deletion was asked for before the run was freed."""
-    pod = await freed_with_a_driver_on_a_silent_node(operator)
+    """No event of the Pod follows, because it was deleted before its run was released."""
+    pod = await release_run_on_unreachable_node(operator)
     for _ in range(12):
         await operator.pass_time(minutes=10)
     assert operator.store.peek(Kind.POD, SHOP, pod) is None
@@ -84,9 +84,9 @@ async def test_a_late_pod_of_a_cancelled_run_ends_before_the_next_run_creates_it
 ) -> None:
     await operator.apply(lake(), orders())
     (pod,), (name,) = operator.store.names(Kind.POD), operator.store.names(Kind.RUN)
-    body = at_work(operator, pod)
+    body = start_driver(operator, pod)
     operator.store.put(orders(spec__suspend=True))
-    operator.store.user_deletes(Kind.RUN, SHOP, name)
+    operator.store.delete_as_user(Kind.RUN, SHOP, name)
     await operator.settle()
     await operator.end_pod(pod, exit_code=143)
     await operator.pass_time(minutes=1)
@@ -97,8 +97,11 @@ async def test_a_late_pod_of_a_cancelled_run_ends_before_the_next_run_creates_it
     await operator.apply(orders())
     await operator.pass_time(seconds=50)
     assert operator.store.names(Kind.POD) == [pod]
-    told = waiting_run(operator)["Reconciling"]
-    assert (told["reason"], told["message"]) == ("Stopping", f"pod {pod} of another run of the table must end first")
+    waiting = conditions_of_only_run(operator)["Reconciling"]
+    assert (waiting["reason"], waiting["message"]) == (
+        "Stopping",
+        f"pod {pod} of another run of the table must end first",
+    )
 
     operator.store.set_status(Kind.POD, SHOP, pod, pods.ended(143))
     await operator.pass_time(minutes=1)
