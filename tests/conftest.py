@@ -1,7 +1,7 @@
-"""How the suites share this machine when they run at once (`make test`): what belongs together stays in one process.
+"""The groups of tests when several processes share the suites (`make test`): a group runs in one process.
 
-Tests on the node mostly wait, for a Pod or for a schedule, those of the API server for leases, while Spark's compute.
-Without `-n` all run in turn, and the groups have no effect. What takes long is marked so, and runs by `make test-long`.
+Tests on the node mostly wait for a Pod or a schedule, tests of the API server for leases, while Spark tests compute.
+Without `-n` the groups have no effect. Tests with the marker `long` run by `make test-long`.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from hypothesis import settings
 
 from tests.support.time_limit import TimeLimit
 
-settings.register_profile("any machine", deadline=None)  # how long an example takes is nobody's promise
+settings.register_profile("any machine", deadline=None)  # no example has a time limit
 settings.load_profile("any machine")
 
 SUITES = ("e2e", "spark", "apiserver")
-"""In the order in which they start: the longest first. The unit tests, which need a few seconds, come last.
+"""Suites in the order of their start: the longest first. The unit tests take a few seconds and come last.
 
-Before all others come the groups that take longest, so that no process is left alone with one at the end.
+The longest groups start before all others, so that no single process runs one at the end.
 """
 
 OWN_NODE = "own-node"
-"""The group of all tests on the second node, which are marked `own_node`: they do to it what no other test may meet."""
+"""The group of all tests on the second node. Their marker is `own_node`, because they break the node."""
 IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
-"""Files with a cluster of their own, whose life their tests go through in order."""
+"""Files whose tests run in order on a cluster of their own."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A test that takes long and does not say so fails the run."""
+    """Registers the time limit of tests without the marker `long`."""
     config.pluginmanager.register(TimeLimit())
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups: the second node; Spark tests by servers, else by engine; the steps of one lifecycle."""
+    """Assigns the groups: the second node; Spark tests by servers, else by engine; the steps of one lifecycle."""
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """A process that shares the tests with others must have been told of every group: their names are in its ids."""
+    """Checks that the id of every grouped test has the name of its group, by which xdist distributes it."""
     if session.config.getoption("loadgroup", default=False):
         alone = [item.nodeid for item in session.items if _group(item) and "@" not in item.nodeid]
         assert not alone, f"{len(alone)} tests are without their group, such as {alone[0]}"
@@ -63,7 +63,7 @@ def _group(item: pytest.Item) -> str | None:
 
 
 def _servers(item: pytest.Item) -> str | None:
-    """What a Spark test needs besides an engine, and takes long to start: once, for the tests of all engines."""
+    """The slow servers of a Spark test, which start once for the tests of all engines."""
     fixtures = set(getattr(item, "fixturenames", ()))
     if fixtures & {"simple_hdfs", "kerberos_hdfs", "hdfs"}:
         return "hdfs"
@@ -80,11 +80,11 @@ def _engine(item: pytest.Item) -> str | None:
 
 
 def _group_on_the_node(item: pytest.Item) -> str | None:
-    """None: it has a namespace of its own. The tests of a class go through the life of one table, in their order."""
+    """The group of a test on the node. None: it has its own namespace. The tests of a class use one table in order."""
     if item.get_closest_marker("own_node"):
         return OWN_NODE
     if item.get_closest_marker("xdist_group"):
-        return None  # a server that several files share is named beside the tests
+        return None  # the files of these tests name the group of their shared server
     of_class = getattr(item, "cls", None)
     engine = getattr(getattr(item, "callspec", None), "params", {}).get("each_engine", "newest")
     return of_class and f"{item.path.stem}-{of_class.__name__}-{engine}"

@@ -13,7 +13,7 @@ from paimon_operator.generate.crd import RESOURCES, ResourceDefinition
 from tests.apiserver.api import kubectl
 from tests.apiserver.crds import Objects
 from tests.cluster.apiserver import ApiServer
-from tests.support import widest
+from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
@@ -39,7 +39,9 @@ def test_a_minimal_table_has_at_most_15_lines(objects: Objects) -> None:
     objects.create(yaml.safe_load(text))
 
 
-@pytest.mark.parametrize("manifest", [widest.aggregating(), widest.grouped()], ids=["aggregating", "grouped"])
+@pytest.mark.parametrize(
+    "manifest", [widest_tables.aggregating(), widest_tables.grouped()], ids=["aggregating", "grouped"]
+)
 def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
     objects: Objects, manifest: dict[str, Any]
 ) -> None:

@@ -17,7 +17,7 @@ from paimon_operator.api.table.options import OPTION_FIELDS, RESERVED_OPTIONS, R
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition, text, write
 from tests.generate.structural_rules import faults, nodes
-from tests.support import widest
+from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, keyed_table, run
 from tests.support.wrong_manifests import WRONG_MANIFESTS, WrongManifest
 
@@ -113,7 +113,7 @@ def test_model_and_schema_accept_every_example(path: Path) -> None:
     assert all(accepted_by_model(document) and accepted_by_schema(document) for document in ours)
 
 
-VALID = [keyed_table(), append_table(), catalog(), run(), widest.aggregating(), widest.grouped()]
+VALID = [keyed_table(), append_table(), catalog(), run(), widest_tables.aggregating(), widest_tables.grouped()]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ async def test_each_event_is_passed_on_unchanged_and_no_handler_returns_a_value(
     body: Any = {"metadata": {"namespace": "shop", "name": "x"}}
     answers: list[Any] = []
     for handler in registry._watching.get_all_handlers():
-        call: Any = handler.fn  # its type asks for every argument that kopf can pass
+        call: Any = handler.fn  # its type requires every argument that kopf can pass
         answers.append(await call(type="MODIFIED", body=kopf.Body(body)))
     assert answers == [None] * 5, "an answer would be patched into the object's status"
     kinds = [Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD]

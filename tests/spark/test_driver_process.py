@@ -64,7 +64,7 @@ def test_an_invalid_job_ends_with_an_error(lake: Lake) -> None:
 
 
 def test_a_driver_ends_itself_at_its_deadline(lake: Lake) -> None:
-    patient = {"SPARK_APPS_MAIN": str(ROOT / "tests" / "support" / "spark_patient.py"), "PATIENCE_S": "600"}
+    patient = {"SPARK_APPS_MAIN": str(ROOT / "tests" / "support" / "spark_pause.py"), "PATIENCE_S": "600"}
     lake.provision({"id": "BIGINT"}).ok()
     lake.land("orders/1.csv", "id\n1\n")
 

@@ -132,7 +132,7 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_renew_their_tokens
     two_files(lake)
     lake.hdfs.shell("-chown", "-R", realm.HURRIED, lake.warehouse)
     environment = pod_environment(lake.hdfs, lake.directory, user=realm.HURRIED)
-    environment["SPARK_APPS_MAIN"] = str(ROOT / "tests" / "support" / "spark_patient.py")
+    environment["SPARK_APPS_MAIN"] = str(ROOT / "tests" / "support" / "spark_pause.py")
     environment["PATIENCE_S"] = str(TOKEN_SECONDS + 15)
     variables = tuple(Variable(name=name, value=value) for name, value in environment.items())
     kubelet.overrides["KRB5KEYTAB"] = "/nowhere"

@@ -68,7 +68,7 @@ def test_a_write_commits_after_the_expiry_of_its_ticket(secure: HdfsLake) -> Non
     done = secure.drive(
         secure.write_job(mode="Append") | {"hadoop": hadoop},
         **pod_environment(secure.hdfs, secure.directory, user=realm.HURRIED),
-        SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_patient.py"),
+        SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_pause.py"),
         PATIENCE_S="20",
     )
 

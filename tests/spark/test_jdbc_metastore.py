@@ -12,7 +12,7 @@ from tests.cluster.ports import free_ports
 from tests.spark.jdbc_lake import JdbcLake
 from tests.spark.metastore_lake import check_maintenance
 
-CONFESSING = Path(__file__).parents[1] / "support" / "spark_confessing.py"
+CONFESSING = Path(__file__).parents[1] / "support" / "spark_settings_dump.py"
 METASTORE = "Jdbc"
 
 

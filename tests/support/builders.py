@@ -1,7 +1,7 @@
-"""Builders for the objects that tests talk about: valid as they stand, and each test names only what it is about.
+"""Builders of valid objects: a test passes only the fields that it is about.
 
-`..._manifest` is plain JSON as a user would apply it; the others are the parsed models with the metadata that an API
-server would have added. Keyword arguments are fields of the spec in the manifest's own spelling (`mergeEngine`).
+`..._manifest` is JSON as a user applies it. The other builders return parsed models with the metadata of an API server.
+Keyword arguments are fields of the spec in the spelling of the manifest (`mergeEngine`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 NAMESPACE = "shop"
 CREATED = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-"""When builders' objects were made."""
+"""Creation time of the builders' objects."""
 NOW = datetime(2026, 11, 21, 8, 10, tzinfo=UTC)
 """A Saturday morning; the usual `now` of decisions."""
 
@@ -43,7 +43,7 @@ EVENTS: Json = {"columns": [{"name": "at", "type": "TIMESTAMP(6)"}, {"name": "wh
 
 
 def engines() -> Mapping[str, Engine]:
-    """The engines of this release, from the data that ships with it."""
+    """The engines of this release, from its generated data."""
     return load_engines()
 
 
@@ -77,7 +77,7 @@ def table_manifest(name: str = "orders", namespace: str = NAMESPACE, **spec: Any
 
 
 def run_manifest(name: str, *, table: str = "orders", namespace: str = NAMESPACE, **spec: Any) -> Json:
-    """A full compaction of `table`, as a user would ask for it."""
+    """A full compaction of `table` that a user requests."""
     usual: Json = {"tableRef": {"name": table}, "type": "Compact", "compact": {"strategy": "Full"}}
     return _manifest("PaimonRun", name, namespace, usual | spec)
 

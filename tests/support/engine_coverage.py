@@ -1,11 +1,11 @@
 """`python -m tests.support.engine_coverage REPORT ENGINE...`: fails when an engine was not tested.
 
-Those named could be had; those with a jar in PAIMON_OPERATOR_JARS_DIR count as well, so that a jar that is there and
-cannot be used (a wrong checksum, a failed image) is no reason to pass.
+Checks the named engines and those with a jar in PAIMON_OPERATOR_JARS_DIR, so that an unusable jar (a wrong checksum, a
+failed image) fails the run too.
 
-Reads the JUnit report of the whole run. An engine counts as tested when a test of each module that shows what differs
-by engine, and one of `tests/e2e`, passed with the engine's name among its parameters. What is Spark's own or ours is
-shown on the newest engine alone (engine_matrix).
+Reads the JUnit report of the whole run. An engine counts as tested when a test of each module that differs by engine,
+and one of `tests/e2e`, passed with the engine's name among its parameters. Tests that do not differ by engine run on
+the newest engine alone (engine_matrix).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ DIFFERING = (
     *("provision", "types", "compact", "expire_snapshots", "drop", "foreign_commits", "worked_examples"),
     *("exactly_once", "two_drivers", "unwitnessed", "s3_access", "wrong_endpoint", "hdfs", "executors", "engine_data"),
 )
-"""Modules of tests/spark about what differs by engine."""
+"""Modules of tests/spark whose results differ by engine."""
 OF_METASTORES = {"Hive": ("hive_metastore", "hive_storages"), "Jdbc": ("jdbc_metastore",)}
-"""The same of engines that have the metastore."""
+"""Such modules for engines that support the metastore."""
 
 
 def passed_tests(report: Path) -> list[tuple[str, str]]:
@@ -56,8 +56,8 @@ def modules_of(engine: str) -> list[str]:
     return [*(f"tests.spark.test_{module}" for module in (*DIFFERING, *listed)), "tests.e2e"]
 
 
-def held(directory: Path | None) -> list[str]:
-    """Engines with a jar in the directory that PAIMON_OPERATOR_JARS_DIR names, whether or not it could be used."""
+def engines_with_jars(directory: Path | None) -> list[str]:
+    """Engines with a jar in `directory`, usable or not."""
     if directory is None:
         return []
     return [
@@ -67,14 +67,14 @@ def held(directory: Path | None) -> list[str]:
     ]
 
 
-def main(report: str, *had: str) -> None:
+def main(report: str, *tested: str) -> None:
     named = os.environ.get(JARS_DIR_VARIABLE)
-    engines = sorted({*had, *held(Path(named) if named else None)})
+    engines = sorted({*tested, *engines_with_jars(Path(named) if named else None)})
     if not engines:
-        sys.exit("no engine could be had: nothing was proven")
+        sys.exit("no engine was available: nothing was tested")
     missing = untested(passed_tests(Path(report)), engines)
     if missing:
-        sys.exit("engines that this machine holds went untested: " + ", ".join(missing))
+        sys.exit("engines on this machine were not tested: " + ", ".join(missing))
     sys.stdout.write(f"engines tested: {', '.join(engines)}\n")
 
 

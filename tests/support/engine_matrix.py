@@ -1,4 +1,4 @@
-"""Which engines a test runs on: what differs by engine on each, what is Spark's own or ours on the newest alone."""
+"""The engines of a test: all of them, or the newest alone when the result does not differ by engine."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ WHOLE_MATRIX: Final = "--whole-matrix"
 
 
 def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool) -> list[str]:
-    """Those of `ready` (oldest first) that have the metastore; only the newest of them where it stands for all."""
+    """Engines of `ready` (oldest first) that support the metastore; with `newest_only` the last of them."""
     able = [name for name in ready if metastore in supported_engines()[name].metastores]
     return able[-1:] if newest_only else able

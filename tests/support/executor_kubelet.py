@@ -1,4 +1,4 @@
-"""The part of the kubelet for a run of mode Cluster: driver and executors as processes in their Pods' environment."""
+"""A kubelet for a run in mode Cluster: driver and executors as processes in the environment of their Pods."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tests.support.executor_stage import ExecutorStage
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import environment
 
-_LOOK_SECONDS = 0.3
+_POLL_SECONDS = 0.3
 
 
 class Kubelet:
-    """Runs one driver, and every executor that it makes, until it is closed."""
+    """Runs one driver and every executor that it creates, until `close`."""
 
     def __init__(self, stage: ExecutorStage, home: SparkHome, directory: Path) -> None:
         self.stage, self.home, self.directory = stage, home, directory
         self.executors: dict[str, subprocess.Popen[bytes]] = {}
         self.seen: dict[str, Any] = {}
-        """Executor Pods by name, as the driver has made them."""
+        """Executor Pods by name, as the driver created them."""
         self.overrides: dict[str, str] = {}
-        """For the environment of executors: an executor that is not what its Pod says."""
+        """Variables that replace those of the executors' Pods."""
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
         self._driver: subprocess.Popen[bytes] | None = None
@@ -43,7 +43,7 @@ class Kubelet:
         return self._driver
 
     def start_driver(self, data: dict[str, str], pod: Any, *, executors: bool = True) -> None:
-        """Starts the Pod's process; without `executors` no node takes their Pods."""
+        """Starts the driver's process. Without `executors` their Pods are never started."""
         run, access = self.directory / "run", self.directory / "access"
         for directory in (run, access):
             directory.mkdir()
@@ -77,7 +77,7 @@ class Kubelet:
         return self.directory / "message"
 
     def result(self) -> dict[str, Any]:
-        """The driver's termination message, once it has ended."""
+        """Waits for the driver's end and returns its termination message."""
         self.driver.wait(timeout=900)
         assert self.message.exists(), self.log("driver").read_text()[-4000:]
         found: dict[str, Any] = json.loads(self.message.read_text(encoding="utf-8"))
@@ -87,13 +87,13 @@ class Kubelet:
         return self.directory / f"{name}.log"
 
     def pods(self) -> list[Any]:
-        """The executors' Pods that are there now."""
+        """The existing Pods of executors."""
         label = f"{ROLE_LABEL}=executor"
         found: list[Any] = self.stage.core.list_namespaced_pod(self.stage.namespace, label_selector=label).items
         return found
 
     def kill_driver(self) -> None:
-        """All of its processes, as the end of a container does: one signal alone would leave the JVM alive."""
+        """Kills all processes of the driver, as the end of a container does. One signal leaves the JVM running."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.driver.pid, signal.SIGKILL)
         self.driver.wait()
@@ -109,7 +109,7 @@ class Kubelet:
             self.kill_driver()
 
     def _serve(self) -> None:
-        while not self._closed.wait(_LOOK_SECONDS):
+        while not self._closed.wait(_POLL_SECONDS):
             pods = self.pods()
             for pod in pods:
                 if pod.metadata.name not in self.executors:
@@ -136,7 +136,7 @@ class Kubelet:
             self.stage.core.patch_namespaced_pod_status(name, self.stage.namespace, status)
 
     def _environment(self, pod: Any, address: str) -> dict[str, str]:
-        """What a kubelet would give to the Pod's one container."""
+        """The environment that a kubelet gives to the Pod's container."""
         fields = {"status.podIP": address, "metadata.name": pod.metadata.name}
         (container,) = pod.spec.containers
         found = {}

@@ -1,6 +1,6 @@
-"""A real API server as a driver of mode Cluster sees it: its account, the chart's policy, its run's ConfigMap and Pod.
+"""The objects of a driver in mode Cluster on a real API server: its account, the policy, its ConfigMap and its Pod.
 
-Nothing here is written by hand: accounts, Role and policy are the chart's, ConfigMap and Pod the operator's.
+The chart renders accounts, Role and policy. The operator creates ConfigMap and Pod.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CREDENTIALS = tuple(
 )
 Object = dict[str, Any]
 CoreApi = Any
-"""A CoreV1Api of the client, which also takes JSON; its types ask for models."""
+"""A CoreV1Api of the client. It accepts JSON, but its types require models."""
 
 
 def core_api(opened: client.ApiClient) -> CoreApi:
@@ -39,7 +39,7 @@ def core_api(opened: client.ApiClient) -> CoreApi:
 
 
 def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
-    """What the chart makes for workloads in `namespace`."""
+    """The chart's objects for workloads in `namespace`."""
     (helm,) = programs.build(["helm"])
     values = {
         "workloads": {"namespaces": [namespace], **workloads},
@@ -61,7 +61,7 @@ def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
 
 
 def account_objects(namespace: str) -> list[Object]:
-    """The accounts and rights among them; the policies hold for a whole cluster, and are the release's."""
+    """The chart's accounts and rights, without the policies, which the release installs for the whole cluster."""
     return [each for each in chart_objects(namespace) if "Policy" not in each["kind"]]
 
 
@@ -73,7 +73,7 @@ def launch_of(
     variables: tuple[Variable, ...] = CREDENTIALS,
     driver_account: str = "paimon-driver",
 ) -> Launch:
-    """What the operator would launch for `job` in mode Cluster."""
+    """The operator's launch of `job` in mode Cluster."""
     executors = JobExecutors(
         instances=instances,
         cores=1,
@@ -96,7 +96,7 @@ def launch_of(
 
 
 class ExecutorStage:
-    """One namespace with the chart's accounts, and the objects of runs in it."""
+    """One namespace with the chart's accounts and the objects of runs."""
 
     def __init__(self, server: ApiServer, namespace: str, *, restricted: bool = True) -> None:
         self.server, self.namespace = server, namespace
@@ -113,7 +113,7 @@ class ExecutorStage:
         subprocess.run(command, input=yaml.safe_dump_all(objects), text=True, check=True, capture_output=True)
 
     def account_of_drivers(self, name: str) -> str:
-        """What an administrator makes for a catalog whose storage goes by accounts. Returns the account's name."""
+        """Creates a driver account for a catalog whose storage identifies accounts. Returns its name."""
         role = "paimon-driver"
         metadata = {"name": f"{role}-{name}", "namespace": self.namespace}
         subject = {"kind": "ServiceAccount", **metadata}
@@ -130,7 +130,7 @@ class ExecutorStage:
         return metadata["name"]
 
     def make(self, run: PaimonRun, launch: Launch, attempt: int = 1) -> tuple[Object, Any]:
-        """The run's ConfigMap (its data is returned) and its driver Pod, without their owner, which is not there."""
+        """Creates the run's ConfigMap and driver Pod without their owner. Returns the data and the Pod."""
         bodies = (
             config_map(run, launch, deadline_s=DEADLINE_S),
             driver_pod(
@@ -150,7 +150,7 @@ class ExecutorStage:
         return settings["data"], self.core.create_namespaced_pod(self.namespace, pod, field_validation="Strict")
 
     def token(self, pod: Any) -> str:
-        """The token that the kubelet would give to this Pod."""
+        """The token that the kubelet gives to this Pod."""
         bound = {"kind": "Pod", "apiVersion": "v1", "name": pod.metadata.name, "uid": pod.metadata.uid}
         body = {"spec": {"audiences": [], "boundObjectRef": bound}}
         answer = self.core.create_namespaced_service_account_token(pod.spec.service_account_name, self.namespace, body)
@@ -158,7 +158,7 @@ class ExecutorStage:
         return token
 
     def as_driver(self, pod: Any) -> CoreApi:
-        """The API as the driver in this Pod uses it."""
+        """The API with the token of the driver in this Pod."""
         return self._as(self.token(pod))
 
     def as_account(self, account: str = "paimon-driver") -> CoreApi:
@@ -174,7 +174,7 @@ class ExecutorStage:
 
 
 def executor_of(pod: Any, data: Object, number: int = 1) -> Object:
-    """A Pod as Spark makes it from the template (seen in tests/spark/test_executors.py)."""
+    """A Pod as Spark creates it from the template; tests/spark/test_executors.py shows the same Pod."""
     body: Object = json.loads(data["executor.json"])
     name = pod.metadata.name
     body["metadata"]["name"] = f"{name}-exec-{number}"

@@ -1,4 +1,4 @@
-"""The moments of a Write at which a driver may die, and how a test has it die there."""
+"""The moments of a Write at which a test kills the driver."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ MOMENTS: Final = {
     "after the commit": ("mark_committed", "before"),
     "after the mark": ("mark_committed", "after"),
 }
-"""Method of the ledger, and whether the driver dies before it or after it."""
+"""Method of the ledger, and whether the driver is killed before or after it."""
 
 
 class Died(BaseException):
-    """Stands for the end of the process. No code of a driver may catch it, so a driver leaves what a killed one leaves.
+    """Simulates the end of the process. A driver never catches it, so its files are those of a killed driver.
 
-    The tests of tests/spark/test_exactly_once.py compare it with a real SIGKILL at each moment.
+    tests/spark/test_exactly_once.py compares it with a real SIGKILL at each moment.
     """
 
 
 @contextlib.contextmanager
 def dying(moment: str, die: Callable[[], None]) -> Iterator[None]:
-    """Within the block a Write calls `die` at the moment."""
+    """Makes a Write within the block call `die` at the moment."""
     name, when = MOMENTS[moment]
     method = getattr(Ledger, name)
 

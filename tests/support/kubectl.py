@@ -1,4 +1,4 @@
-"""kubectl, as a user would type it: the tests on the node speak to the cluster through nothing else."""
+"""kubectl commands: the only way in which tests on the node access the cluster."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.watching import EventStream, applied
 Object = dict[str, Any]
 Objects = list[Object]
 PATIENCE_S = 500.0
-"""The node's two cores may be busy with tests beside this one; whoever waits for less has a reason."""
+"""Default timeout of a wait. Other tests may keep the two cores of the node busy."""
 RESYNC_S = 10.0
-"""After so long without an event the objects are read anew, and what a predicate reads beside them with them."""
+"""Seconds without an event after which the objects are listed and the predicate is evaluated again."""
 
 
 class RefusedError(Exception):
-    """kubectl ended with an error; the text is what a user would have read."""
+    """kubectl ended with an error. The text is its standard error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Kubectl:
     env: Mapping[str, str] = field(repr=False)
 
     def run(self, *args: str, stdin: str | None = None, timeout: float = 60) -> str:
-        """Standard output. Raises RefusedError with kubectl's own words."""
+        """Returns standard output. Raises RefusedError with standard error."""
         command = ["kubectl", "--namespace", self.namespace, *args]
         done = subprocess.run(
             command, input=stdin, env=dict(self.env), capture_output=True, text=True, timeout=timeout, check=False
@@ -43,7 +43,7 @@ class Kubectl:
         return done.stdout
 
     def apply(self, *objects: Object) -> None:
-        """kubectl apply, strict about unknown fields."""
+        """Applies the objects; unknown fields are refused."""
         text = yaml.safe_dump_all([dict(o) for o in objects])
         self.run("apply", "--server-side", "--force-conflicts", "--validate=strict", "-f", "-", stdin=text)
 
@@ -53,19 +53,19 @@ class Kubectl:
         return json.loads(text) if text.strip() else None
 
     def list(self, kind: str, selector: str = "") -> Objects:
-        """All objects of the namespace that carry the labels."""
+        """All objects of the namespace that match `selector`."""
         items: Objects = json.loads(self.run("get", kind, "-l", selector, "-o", "json"))["items"]
         return items
 
     def delete(self, kind: str, name: str, *, wait: bool = False, force: bool = False) -> None:
-        """Asks for deletion; a missing object is fine."""
+        """Deletes the object if it exists."""
         flags = ["--grace-period=0", "--force"] if force else []
         self.run("delete", kind, name, "--ignore-not-found", f"--wait={str(wait).lower()}", *flags, timeout=300)
 
     def until(
         self, kind: str, name: str, holds: Callable[[Object | None], object], *, what: str, seconds: float = PATIENCE_S
     ) -> Object | None:
-        """Waits by a watch until `holds`. A failure shows the last state, which is what one needs to know then."""
+        """Waits by a watch until `holds`. A timeout raises AssertionError with the last state."""
 
         def one(objects: Objects) -> object:
             return holds(next(iter(objects), None))
@@ -82,7 +82,7 @@ class Kubectl:
         what: str,
         seconds: float = PATIENCE_S,
     ) -> Objects:
-        """The same for all objects of the namespace that carry the labels."""
+        """Waits by a watch until `holds` for all objects of the namespace that match `selector`."""
         return self._until(kind, ("-l", selector), holds, f"{kind} {selector}: not {what}", seconds)
 
     def _until(
@@ -115,7 +115,7 @@ class Kubectl:
         reason: str = "",
         seconds: float = PATIENCE_S,
     ) -> Object:
-        """Waits for a condition that is up to date with the object's generation, and returns the condition."""
+        """Waits for a condition of the object's current generation and returns it."""
 
         def holds(obj: Object | None) -> bool:
             found = condition(obj, type_)
@@ -127,11 +127,11 @@ class Kubectl:
 
 
 def shown(obj: Object | None) -> str:
-    """The state of an object: what it is about in one line, for reports that keep only one, and then all of it."""
+    """The state of an object: a summary in the first line, then its status."""
     status = (obj or {}).get("status") or {}
-    active = (status.get("activeRun") or {}).get("name", "no run")
+    active = (status.get("activeRun") or {}).get("name", "none")
     words = [f"{c['type']}={c['status']} {c.get('reason')}" for c in status.get("conditions") or []]
-    return f"{active} under way, {', '.join(words) or 'no condition'}; last seen:\n{yaml.safe_dump(status or obj)}"
+    return f"active run: {active}, {', '.join(words) or 'no condition'}; last seen:\n{yaml.safe_dump(status or obj)}"
 
 
 def condition(obj: Object | None, type_: str) -> Object:

@@ -1,8 +1,8 @@
-"""Reads Paimon tables with pypaimon 2.1.0, which shares no code with what writes them, in an environment of its own.
+"""Reads Paimon tables with pypaimon 2.1.0, which shares no code with their writer, in its own Python environment.
 
     rows = read_rows("s3://lake/shop", "shop", "orders", env=env)
 
-Values come as JSON has them: decimals and times as text, bytes as hexadecimal. S3 is reached with AWS_ENDPOINT_URL,
+Values are JSON: decimals and times are text, bytes are hexadecimal. S3 is reached with AWS_ENDPOINT_URL,
 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION of `env`.
 """
 
@@ -47,7 +47,7 @@ def read_many(
 
 
 class _Reader:
-    """The reader's process: it stays until this one ends, because it takes three seconds to start."""
+    """The reader's process. It takes three seconds to start, so it runs until this process ends."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -73,7 +73,7 @@ class _Reader:
 
 
 def prepare() -> None:
-    """Builds the reader's environment, unless the cache has it: a read then takes seconds, not minutes."""
+    """Builds the reader's environment unless the cache has it, so that the first read takes seconds."""
     _python()
 
 

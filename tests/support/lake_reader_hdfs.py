@@ -1,6 +1,6 @@
 """Reads Paimon tables on HDFS: Hadoop's own shell copies the table's directory, pypaimon reads the copy.
 
-pypaimon itself gets to HDFS through libhdfs only, which no package here has.
+pypaimon reads HDFS only through libhdfs, which no package here contains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run by lake_reader in pypaimon's environment: a JSON request per line of standard input, an answer per line."""
+"""The program of lake_reader in pypaimon's environment: a JSON request per line of input, an answer per line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ABSENT_BEFORE_1_0: Row = {
     "_CREATION_TIME": None,
     "_EXTRA_FILES": [],
 }
-"""Fields of a manifest entry that tables of Paimon 0.9 lack, with what they mean when absent."""
+"""Fields of a manifest entry that tables of Paimon 0.9 lack, with their defaults."""
 
 _read_avro = fastavro.reader
 
@@ -76,12 +76,12 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         catalog = CatalogFactory.create(_catalog_options(request["warehouse"], request["env"]))
         return {"rows": [_rows(catalog, name) for name in request["tables"]]}
-    except Exception:  # noqa: BLE001  (the border: the asking process raises it)
+    except Exception:  # noqa: BLE001  (the calling process raises it)
         return {"error": traceback.format_exc()}
 
 
 fastavro.reader = _read_with_defaults
-answers = os.fdopen(os.dup(1), "w")  # what a library prints must not stand between the answers
+answers = os.fdopen(os.dup(1), "w")  # a library's output must not mix with the answers
 os.dup2(2, 1)
 for line in sys.stdin:
     answers.write(json.dumps(_answer(json.loads(line)), default=_as_json) + "\n")

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 Line = Mapping[str, Any]
 SLOWEST: Final = 25
 LONGEST_NAME: Final = 100
-"""Characters, so that a line of the page is not longer than lines of docs may be."""
+"""Characters. With it a line of the page stays within the limit for lines of docs."""
 _PAGE: Final = """\
 # `make test-long`
 
@@ -41,7 +41,7 @@ class Case:
 
     @property
     def file(self) -> str:
-        """The module: what a class or a test of it begins with."""
+        """The module of the test."""
         module = self.name.partition("::")[0]
         parts = module.split(".")
         return ".".join(parts[:-1] if parts[-1].startswith("Test") else parts)
@@ -75,7 +75,7 @@ class Result:
 
 
 def result(reports: Sequence[Path], *, commit: str, began: float, now: float) -> Result:
-    """What the reports tell. A session that left none, or an empty one, has failed."""
+    """The result of all reports. A missing or empty report counts as a failure."""
     read = {report: cases(report) if report.exists() else [] for report in reports}
     found = [case for each in read.values() for case in each]
     files: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
@@ -96,7 +96,7 @@ def result(reports: Sequence[Path], *, commit: str, began: float, now: float) ->
 
 
 def page(lines: Iterable[Line]) -> str:
-    """The page of all lines, with what the last one ran."""
+    """The page of all calls, with the tests of the last one."""
     every = list(lines)
     if not every:
         return f"{_PAGE}\nNo call has been recorded.\n"
@@ -113,8 +113,8 @@ def page(lines: Iterable[Line]) -> str:
 
 
 def _row(line: Line) -> list[str]:
-    told = f"{len(line['failed'])} failed" if line["failed"] else "passed"
-    return [line["date"], line["commit"], told, str(line["tests"]), f"{line['minutes']:.0f}"]
+    result_ = f"{len(line['failed'])} failed" if line["failed"] else "passed"
+    return [line["date"], line["commit"], result_, str(line["tests"]), f"{line['minutes']:.0f}"]
 
 
 def _clipped(name: str) -> str:
@@ -127,7 +127,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def main(lines: str, target: str, commit: str, began: str, *reports: str) -> int:
-    """Adds the line, writes the page, and tells by the exit code whether all passed."""
+    """Adds the line and writes the page. Returns 1 if a test did not pass, else 0."""
     done = result([Path(report) for report in reports], commit=commit, began=float(began), now=time.time())
     with Path(lines).open("a") as file:
         file.write(json.dumps(asdict(done)) + "\n")

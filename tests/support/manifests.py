@@ -1,4 +1,4 @@
-"""Right manifests to start from, as fresh documents that a test may edit."""
+"""Valid manifests as new documents that a test may edit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Manifest = dict[str, Any]
 
 REMOVED = object()
-"""As an edit's value: the field is taken away."""
+"""Value of an edit that removes the field."""
 
 API_VERSION = "paimon-operator.dev/v1alpha1"
 
@@ -39,7 +39,7 @@ def keyed_table(**edits: object) -> Manifest:
 
 
 def append_table(**edits: object) -> Manifest:
-    """A table without keys, at its smallest."""
+    """The smallest table without keys."""
     columns = [{"name": "at", "type": "TIMESTAMP_LTZ(6)"}, {"name": "page", "type": "STRING"}]
     spec = {"catalogRef": {"name": "lake"}, "database": "shop", "schema": {"columns": columns}}
     return edited(_document("PaimonTable", "clicks", spec), **edits)
@@ -63,13 +63,13 @@ def catalog(**edits: object) -> Manifest:
 
 
 def run(**edits: object) -> Manifest:
-    """A full compaction, as a user asks for it."""
+    """A full compaction that a user requests."""
     spec = {"tableRef": {"name": "orders"}, "type": "Compact", "compact": {"strategy": "Full"}}
     return edited(_document("PaimonRun", "orders-compact-by-hand", spec), **edits)
 
 
 def edited(manifest: Manifest, **edits: object) -> Manifest:
-    """A copy with edits: `spec__schema__columns__0__name="x"` sets one field, REMOVED takes one away."""
+    """A copy with edits: `spec__schema__columns__0__name="x"` sets one field, REMOVED removes one."""
     copy = deepcopy(manifest)
     for path, value in edits.items():
         *parents, last = [int(step) if step.isdigit() else step for step in path.split("__")]

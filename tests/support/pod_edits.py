@@ -1,4 +1,4 @@
-"""What somebody might change in a Pod before it is made."""
+"""Edits of a Pod before its creation, for tests of the admission policy."""
 
 from __future__ import annotations
 

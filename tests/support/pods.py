@@ -1,4 +1,4 @@
-"""Driver Pods as an API server shows them: what kubelet, scheduler and node controllers write into them."""
+"""Driver Pods on an API server, with the fields that kubelet, scheduler and node controllers write."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def waiting(reason: str = "ContainerCreating", message: str = "") -> Json:
 
 
 def unschedulable(message: str = "0/1 nodes are available: 1 Insufficient memory.") -> Json:
-    """Status of a Pod that no node takes."""
+    """Status of a Pod that fits on no node."""
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
     return {"phase": "Pending", "conditions": [condition]}
 
@@ -105,18 +105,18 @@ def ended(
 
 
 def evicted(message: str = 'Usage of EmptyDir volume "tmp" exceeds the limit "10Gi".') -> Json:
-    """Status of a Pod that the kubelet evicted: there are no container statuses any more."""
+    """Status of a Pod that the kubelet evicted. It has no container statuses."""
     return {"phase": "Failed", "reason": "Evicted", "message": message}
 
 
 def disrupted(exit_code: int, by: str = "Eviction API: evicting") -> Json:
-    """Status of a Pod that was pushed off its node."""
+    """Status of a Pod that was evicted from its node."""
     condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": by}
     return ended(exit_code, conditions=[condition])
 
 
 def collected(last_seen: Json) -> Json:
-    """Status of a Pod that was last seen like this on a node that is no more: what the Pod garbage collector makes."""
+    """Status that the Pod garbage collector writes after the node was removed. `last_seen` is the status before."""
     why = {"reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"}
     return last_seen | {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"} | why]}
 
@@ -127,15 +127,15 @@ def observed(run: PaimonRun, attempt: int = 1, status: Json | None = None, **how
 
 
 def result(run: PaimonRun, **facts: Any) -> str:
-    """The termination message of a driver that did what `run` asked for; `facts` add to it or replace parts."""
+    """The termination message of a successful driver of `run`; `facts` add to it or replace parts."""
     document = {"version": 1, "run": run.metadata.name, "operation": run.spec.type, "ok": True}
     return json.dumps(document | facts)
 
 
-def error(run: PaimonRun, class_: str, reason: str, message: str = "it went wrong", **facts: Any) -> str:
+def error(run: PaimonRun, class_: str, reason: str, message: str = "the driver failed", **facts: Any) -> str:
     """The termination message of a driver that failed."""
-    told = {"class": class_, "reason": reason, "message": message} | facts
-    return result(run, ok=False, error=told)
+    failure = {"class": class_, "reason": reason, "message": message} | facts
+    return result(run, ok=False, error=failure)
 
 
 def _driver(state: Json) -> Json:

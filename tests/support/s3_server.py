@@ -1,4 +1,4 @@
-"""A real S3 server (versitygw) on loopback, with keys of its own, for tests without a node. TLS on request."""
+"""A real S3 server (versitygw) on loopback with its own keys, for tests without a node. TLS is optional."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ REGION = "us-east-1"
 
 @dataclass(frozen=True)
 class S3Server:
-    """A server that runs. Its root keys are the only ones it knows."""
+    """A running server. It accepts only its root keys."""
 
     endpoint: str
     access_key_id: str
     secret_access_key: str
     authority: Path | None = None
-    """Certificate of who signed the server's, when it speaks TLS."""
+    """Certificate of the authority that signed the server's certificate, with TLS."""
 
     @property
     def authority_text(self) -> str:
@@ -42,16 +42,16 @@ class S3Server:
 
     @property
     def keys(self) -> dict[str, str]:
-        """The environment in which AWS's clients find the keys."""
+        """The keys as environment variables for AWS's clients."""
         return {"AWS_ACCESS_KEY_ID": self.access_key_id, "AWS_SECRET_ACCESS_KEY": self.secret_access_key}
 
     @property
     def reader_environment(self) -> dict[str, str]:
-        """What lake_reader needs."""
+        """The environment of lake_reader."""
         return {**self.keys, "AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": REGION}
 
     def client(self) -> BaseClient:
-        """boto3's client with the root keys."""
+        """A client of boto3 with the root keys."""
         return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
@@ -71,7 +71,7 @@ def s3_server(
     authority: Path | None = None,
     keys: tuple[str, str] | None = None,
 ) -> Iterator[S3Server]:
-    """Serves what is below `directory`, beside others who may; ends the process at the end."""
+    """Serves the files below `directory`, which other servers may serve too. Stops the server after the block."""
     (port,) = free_ports(1)
     scheme = "https" if tls else "http"
     key, secret = keys or (f"AK{secrets.token_hex(9).upper()}", secrets.token_urlsafe(30))
@@ -99,7 +99,7 @@ def s3_server(
 def _answers(port: int, tls: Identity | None) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     if tls:
-        anybody = ssl._create_unverified_context()  # noqa: S323  # whether it is up, not who it is
+        anybody = ssl._create_unverified_context()  # noqa: S323  # checks that it is up, not its identity
         connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=anybody)
     try:
         connection.request("GET", "/health")

@@ -1,7 +1,7 @@
-"""Temporary credentials, which versitygw does not know: a gate before a real server that lets in who has the token.
+"""A proxy before an S3 server that accepts temporary credentials, which versitygw does not support.
 
-It checks key and token of each request, signs it anew with the server's own keys and passes it on. It is also the place
-where a workload of the cloud fetches such credentials (the protocol of EKS Pod Identity and ECS).
+It checks the key and the token of each request, signs the request with the server's own keys and forwards it. It also
+serves such credentials to workloads by the protocol of EKS Pod Identity and ECS.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.cluster.pki import Identity
 from tests.support.s3_server import REGION, S3Server
 
 CREDENTIALS = "/credentials"
-WORKLOAD_TOKEN = "what-the-kubelet-projects"  # nothing that opens anything
+WORKLOAD_TOKEN = "what-the-kubelet-projects"  # gives access to nothing else
 _NOT_PASSED = frozenset({
     "authorization", "host", "connection", "content-length", "transfer-encoding", "expect", "x-amz-date",
     "x-amz-security-token", "x-amz-content-sha256", "x-amz-decoded-content-length", "x-amz-trailer",
@@ -37,7 +37,7 @@ _NOT_PASSED = frozenset({
 
 @dataclass
 class Gate:
-    """What it lets in, and what it has seen."""
+    """The accepted credentials, and the recorded requests."""
 
     server: S3Server
     access_key_id: str = "ASIATEMPORARY"
@@ -45,16 +45,16 @@ class Gate:
     token: str = "temporary-token"
     endpoint: str = ""
     passed: set[str] = field(default_factory=set)
-    """User agents of the requests that were let in."""
+    """User agents of the accepted requests."""
     fetched: int = 0
-    """How often the credentials were asked for."""
+    """Number of requests for the credentials."""
 
 
 @contextmanager
 def token_gate(
     server: S3Server, address: tuple[str, int] = ("127.0.0.1", 0), tls: Identity | None = None
 ) -> Iterator[Gate]:
-    """Serves until the end of the block, at a free port unless told otherwise."""
+    """Serves until the end of the block. Port 0 means a free port."""
     gate = Gate(server)
     handler = type("Handler", (_Handler,), {"gate": gate})
     listening = http.server.ThreadingHTTPServer(address, handler)
@@ -72,7 +72,7 @@ def token_gate(
 
 
 def secured(server: http.server.HTTPServer, identity: Identity) -> None:
-    """From now on it speaks TLS."""
+    """Makes the server accept only TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(identity.certificate, identity.key)
     server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -91,8 +91,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._give_credentials()
         known = f"Credential={self.gate.access_key_id}/" in self.headers.get("Authorization", "")
         if not known or self.headers.get("X-Amz-Security-Token") != self.gate.token:
-            said = b"<Error><Code>InvalidToken</Code><Message>The provided token is malformed.</Message></Error>"
-            return self._answer(HTTPStatus.BAD_REQUEST, {"Content-Type": "application/xml"}, said)
+            error = b"<Error><Code>InvalidToken</Code><Message>The provided token is malformed.</Message></Error>"
+            return self._answer(HTTPStatus.BAD_REQUEST, {"Content-Type": "application/xml"}, error)
         self.gate.passed.add(self.headers.get("User-Agent", ""))
         return self._pass_on(body)
 
@@ -108,13 +108,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._answer(HTTPStatus.UNAUTHORIZED, {}, b"")
         self.gate.fetched += 1
         until = datetime.now(UTC) + timedelta(hours=1)
-        told = {
+        credentials = {
             "AccessKeyId": self.gate.access_key_id,
             "SecretAccessKey": self.gate.secret_access_key,
             "Token": self.gate.token,
             "Expiration": until.strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
-        return self._answer(HTTPStatus.OK, {"Content-Type": "application/json"}, json.dumps(told).encode())
+        return self._answer(HTTPStatus.OK, {"Content-Type": "application/json"}, json.dumps(credentials).encode())
 
     def _pass_on(self, body: bytes) -> None:
         server = self.gate.server

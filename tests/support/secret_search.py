@@ -1,8 +1,8 @@
-"""Looks for the value of any Secret in all that the cluster holds, has ever been told, and has logged.
+"""Searches all objects, the audit log and all logs of the cluster for the value of any Secret.
 
-`python -m tests.support.secret_search` is a last step of `make test` and `make test-e2e`, and fails them. Objects that
-are gone by then stand in the audit log, which has the body of every write (but of Secrets and tokens); logs of Pods
-that are gone were searched when their test ended (`in_logs_of`).
+`python -m tests.support.secret_search` is the last step of `make test` and `make test-e2e`; a found value fails them.
+The audit log has deleted objects, because it has the body of every write (except of Secrets and tokens). Logs of
+deleted Pods are searched when their test ends (`in_logs_of`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ KINDS: Final = (
 _HELM: Final = "helm.sh/release.v1"
 """A release's Secret holds the chart and its values, compressed."""
 _USER: Final = "username"
-"""No secret, though it lies in one: a database's own refusal tells it."""
+"""Key of a Secret whose value is not secret: a database's own error contains it."""
 Place = tuple[str, bytes | mmap.mmap]
 
 
 def found(values: Iterable[SecretValue], places: Iterable[Place]) -> list[str]:
-    """`AWS_SECRET_ACCESS_KEY in pods shop/x`, once per value and place."""
+    """Finds values, such as `AWS_SECRET_ACCESS_KEY in pods shop/x`, once per value and place."""
     sought = [(value, value.forms()) for value in values]
     hits = (
         f"{value.name} in {name}"
@@ -53,7 +53,7 @@ def everywhere(env: Mapping[str, str], layout: Layout) -> Iterator[Place]:
 
 
 def objects(env: Mapping[str, str]) -> Iterator[Place]:
-    """Every object that is there now; Secrets, which are the one right place, are not among KINDS."""
+    """Every existing object of KINDS. Secrets are not among them, because they may contain the values."""
     for item in _kubectl(env, "get", KINDS, "--all-namespaces"):
         meta = item["metadata"]
         yield (
@@ -63,7 +63,7 @@ def objects(env: Mapping[str, str]) -> Iterator[Place]:
 
 
 def files(what: str, directory: Path, pattern: str) -> Iterator[Place]:
-    """Files of the node, at any depth. What goes while it is looked at, a directory too, belongs to a Pod that goes."""
+    """Files of the node at any depth. A file or directory that vanishes meanwhile belongs to a terminating Pod."""
     walked = (Path(folder, name) for folder, _, names in os.walk(directory) for name in names)
     for path in sorted(path for path in walked if fnmatch(str(path.relative_to(directory)), pattern)):
         try:
@@ -76,13 +76,13 @@ def files(what: str, directory: Path, pattern: str) -> Iterator[Place]:
 
 
 def in_logs_of(namespace: str, layout: Layout | None = None) -> list[str]:
-    """What is found in the logs of a namespace's Pods, while they are there."""
+    """Values found in the logs of a namespace's existing Pods."""
     known = registered(layout=layout)
     return found(known, files("log of pod", _pod_logs(layout or Layout()), f"{namespace}_*.log*"))
 
 
 def in_secrets(env: Mapping[str, str]) -> tuple[set[SecretValue], list[str]]:
-    """Values of the Secrets that are there now, and the names of those that are too short to look for."""
+    """Values of the existing Secrets, and the names of those that are too short to search for."""
     values, short = set(), []
     for secret in _kubectl(env, "get", "secrets", "--all-namespaces"):
         if secret.get("type") == _HELM:
@@ -112,20 +112,20 @@ def _kubectl(env: Mapping[str, str], *args: str) -> list[dict[str, Any]]:
 
 
 def of_cluster(layout: Layout) -> tuple[str, list[str]]:
-    """What was searched for, in a sentence, and what was found. Raises LookupError when no value is known."""
+    """A summary of the search, and the found values. Raises LookupError when no value is known."""
     env = release.read_env(layout)
     there, short = in_secrets(env)
     values = there | registered(layout=layout)
     if not values:
-        raise LookupError("no value of any Secret is known: nothing was searched for")
-    said = f"searched for {len(values)} values of Secrets; too short to search for: {', '.join(short) or 'none'}"
-    return said, found(values, everywhere(env, layout))
+        raise LookupError("no value of any Secret is known: nothing was searched")
+    summary = f"searched for {len(values)} values of Secrets; too short to search for: {', '.join(short) or 'none'}"
+    return summary, found(values, everywhere(env, layout))
 
 
 def main() -> int:
-    """1 when a value was found, with the places."""
-    said, hits = of_cluster(Layout())
-    print(said)
+    """Prints the found values and their places. Returns 1 if there are any, else 0."""
+    summary, hits = of_cluster(Layout())
+    print(summary)
     for hit in hits:
         print(f"FOUND {hit}", file=sys.stderr)
     return 1 if hits else 0

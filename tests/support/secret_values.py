@@ -1,4 +1,4 @@
-"""Every secret that a test hands out, remembered beside the cluster until `down`, so that it can be searched for."""
+"""The register of every secret value that a test uses, stored with the cluster until `down`, for secret_search."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Final
 from tests.cluster.layout import Layout
 
 SHORTEST: Final = 12
-"""Characters. A shorter value would be found by accident: a user's name, a port, the word of a message."""
+"""Characters. A shorter value occurs by chance: a user's name, a port, a word of a message."""
 
 
 @dataclass(frozen=True)
 class SecretValue:
-    """`name` is what a report may call it; the value is never shown."""
+    """A value to search for. Reports show `name` and never the value."""
 
     name: str
     value: bytes
 
     def forms(self) -> frozenset[bytes]:
-        """How the value looks where it was copied to: as it is, inside JSON (Go's too), inside a URL or base64."""
+        """The encodings of the value: plain, in JSON (Go's too), in a URL and in base64."""
         text = self.value.decode(errors="surrogateescape")
         plain = {self.value}
         if self.value.isascii():
@@ -36,14 +36,14 @@ class SecretValue:
 
 
 def _inside_base64(value: bytes, before: int) -> bytes:
-    """The characters that stand for `value` alone when `before` bytes (modulo 3) come ahead of it."""
+    """The base64 characters that encode only `value` when `before` bytes (modulo 3) precede it."""
     encoded = base64.b64encode(b"\0" * before + value)
     spoilt = (before * 8 + 5) // 6
     return encoded[spoilt : (before + len(value)) * 8 // 6]
 
 
 def register(values: Mapping[str, str], *, layout: Layout | None = None) -> None:
-    """Remembers values by name. Tests side by side do so in one file; those too short to be looked for are left out."""
+    """Appends values to the file of all processes. Values shorter than SHORTEST are left out."""
     lines = [json.dumps([name, value]) + "\n" for name, value in values.items() if len(value) >= SHORTEST]
     _file(layout).parent.mkdir(parents=True, exist_ok=True)  # a test on a node of its own may be the first here
     file = os.open(_file(layout), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -54,7 +54,7 @@ def register(values: Mapping[str, str], *, layout: Layout | None = None) -> None
 
 
 def registered(*, layout: Layout | None = None) -> set[SecretValue]:
-    """All that were ever registered with this cluster."""
+    """All values registered with this cluster."""
     file = _file(layout)
     lines = file.read_text().splitlines() if file.exists() else []
     return {SecretValue(name, value.encode()) for name, value in map(json.loads, lines)}

@@ -1,6 +1,6 @@
-"""Where Spark tests have the jars of an engine: at paths that stay, with a class-data archive made for exactly these.
+"""The jars of an engine for Spark tests, at permanent paths, with a class-data archive for exactly these jars.
 
-An archive fits only the very class path it was made with: the same paths, sizes and times. So the jars stand in the
+An archive is valid only for the class path of its creation: the same paths, sizes and times. So the jars are in the
 cache, outside any checkout and virtual environment.
 """
 
@@ -27,19 +27,19 @@ ARCHIVE = "app.jsa"
 
 @dataclass(frozen=True)
 class SparkHome:
-    """What the image has in /opt/paimon-operator: `directory` holds jars/ and pyspark/jars/."""
+    """The content of /opt/paimon-operator in the image: `directory` contains jars/ and pyspark/jars/."""
 
     directory: Path
     archive: Path
 
     @property
     def variables(self) -> dict[str, str]:
-        """What tells the entrypoint of this home."""
+        """Environment variables that make the entrypoint use this home."""
         return {**_places(self.directory), "PAIMON_OPERATOR_ARCHIVE": str(self.archive)}
 
 
 def spark_home(engine: Engine, jars: Path) -> SparkHome:
-    """Returns the engine's home, made in the cache on the first call; safe to call from several processes at once."""
+    """Returns the engine's home. The first call creates it in the cache; several processes may call at once."""
     pyspark = version("pyspark")
     class_path = digest(files=sorted(jars.glob("*.jar")), texts=[engine.id, pyspark, "1"])
     directory = cached("spark-home", class_path, functools.partial(_link_jars, jars))
@@ -49,7 +49,7 @@ def spark_home(engine: Engine, jars: Path) -> SparkHome:
 
 
 def java_version() -> str:
-    """What `java -version` says: an archive of another Java is of no use."""
+    """The output of `java -version`, because an archive is valid for one Java only."""
     return subprocess.run(["java", "-version"], check=True, capture_output=True, text=True).stderr
 
 
@@ -73,7 +73,7 @@ def _link_jars(jars: Path, into: Path) -> None:
 
 
 def _train(directory: Path, into: Path) -> None:
-    """Runs the image's training; a class-data archive is written when its JVM ends."""
+    """Runs the image's training. Its JVM writes the class-data archive at its end."""
     scratch = Path(tempfile.mkdtemp())
     try:
         subprocess.run(

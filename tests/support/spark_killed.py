@@ -1,4 +1,4 @@
-"""spark_apps.driver.main, whose driver is killed by SIGKILL at the moment named by KILL_AT; used by spark_process."""
+"""spark_apps.driver.main, killed by SIGKILL at the moment in KILL_AT; started by spark_process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.kill_points import dying
 
 
 def kill() -> None:
-    """JVM and Python are one process group, started for this test only."""
+    """Kills JVM and Python, which are one process group of this test."""
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""Spark drivers as processes on this machine: started as the image starts them, or kept as a worker; ended by pid."""
+"""Spark drivers as processes on this machine: one process per job, or a worker for many jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKER = Path(__file__).with_name("spark_worker.py")
 
 @dataclass(frozen=True)
 class Exited:
-    """A driver that has ended. `result` is what it left as its termination message, None if nothing."""
+    """A driver that has ended. `result` is its termination message, None without one."""
 
     code: int
     result: dict[str, Any] | None
@@ -29,7 +29,7 @@ class Exited:
 
 
 def environment(home: SparkHome, message: Path, **more: str) -> dict[str, str]:
-    """What the pod's environment is to the entrypoint."""
+    """The environment of the entrypoint, as a Pod gives it."""
     return {**os.environ, **home.variables, "TERMINATION_LOG": str(message), "DRIVER_HEAP": "768m", **more}
 
 
@@ -49,9 +49,9 @@ def run_driver(home: SparkHome, job: Path, directory: Path, **env: str) -> Exite
 
 
 class Worker:
-    """One JVM with an engine's jars that performs job after job; `env` is what a Pod's environment would have.
+    """One JVM with an engine's jars that performs many jobs. `env` adds variables to the Pod's environment.
 
-    It starts as a driver does; `program` takes the place of the driver's, and answers through worker_channel.
+    The entrypoint starts `program` instead of the driver's program. It answers through worker_channel.
     """
 
     def __init__(self, home: SparkHome, log: Path, program: Path = WORKER, **env: str) -> None:
@@ -104,7 +104,7 @@ class Worker:
 
 
 def kill_driver_at(moment: str, home: SparkHome, job: Path, directory: Path) -> None:
-    """Runs a Write until `moment` (kill_points.MOMENTS), when JVM and Python die at once, as in a lost pod."""
+    """Runs a Write until `moment` (kill_points.MOMENTS) and kills JVM and Python at once, as in a lost Pod."""
     program = Path(__file__).with_name("spark_killed.py")
     driver = subprocess.run(
         [str(ENTRYPOINT), "driver", str(job)],

@@ -1,11 +1,11 @@
-"""A Spark driver that stays: answers request after request, so that tests pay for one JVM per engine.
+"""A Spark driver that performs many requests, so that tests start one JVM per engine.
 
-Started by the image's entrypoint in place of driver/main.py. A request is one JSON line:
-  {"job": path}                        performed by spark_apps.driver.main, as a driver would
-  {"job": path, "replace": path, "by": text}   the same; that file is replaced once the ledger has its entry
-  {"job": path, "hive": options}       the same, with these of Hive's over those that engines.yaml gives to the catalog
-  {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS) as if the process had died
-  {"sql": statements, "warehouse": uri} run as somebody else would, in the catalog `outside`; ; between them
+The image's entrypoint starts it instead of driver/main.py. A request is one JSON line:
+  {"job": path}                        performed by spark_apps.driver.main, as in a driver
+  {"job": path, "replace": path, "by": text}   the same; the file is replaced after the ledger has its entry
+  {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
+  {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
+  {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
 """
 
@@ -40,7 +40,7 @@ from tests.support.worker_channel import serve
 
 
 def answer(request: dict[str, Any]) -> Any:
-    """What the request asks for."""
+    """Carries out the request and returns its answer."""
     if "job" in request:
         try:
             job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def _perform(request: dict[str, Any], job: Job) -> list[Any]:
 
 @contextlib.contextmanager
 def _hive_options(options: dict[str, str]) -> Iterator[None]:
-    """The driver's engine has `options` over those that engines.yaml gives to a catalog in Hive."""
+    """Gives the driver's engine `options` over those of engines.yaml for a catalog in Hive."""
 
     def with_options(identifier: str) -> Engine:
         engine = load_engine(identifier)
@@ -112,9 +112,9 @@ def _session() -> SparkSession:
 
 
 def _hadoop_options() -> dict[str, str]:
-    """What a driver gives to its SparkContext. The worker's context is older than its jobs, so it gets them here.
+    """The Hadoop options of the SparkContext, which the worker creates before its first job.
 
-    Without them Spark opens the HDFS first, and Hadoop's cache hands that file system, without its options, to Paimon.
+    Without them Spark opens HDFS first, and Hadoop's cache returns that file system without its options to Paimon.
     """
     if environment.HADOOP_CONF_DIR not in os.environ:
         return {}
@@ -123,7 +123,7 @@ def _hadoop_options() -> dict[str, str]:
 
 
 def _forget_session() -> None:
-    """The next session starts with options and a catalog of its own; only the SparkContext, slow to start, stays."""
+    """Makes the next session start with its own options and catalog. The SparkContext stays."""
     SparkSession._instantiatedSession = None
     jvm: Any = SparkContext._jvm
     jvm.SparkSession.clearDefaultSession()
@@ -148,7 +148,7 @@ def _run_outside(statement: str, warehouse: str) -> None:
 
 
 def main() -> None:
-    _session()  # first, lest the options of the first job become everybody's
+    _session()  # first, so that the options of the first job do not apply to all
     _forget_session()
     stale_after_s = int(os.environ.get("HIVE_LOCK_STALE_AFTER_S", hive_locks.STALE_AFTER_S))
     with mock.patch.object(Session, "close", _close), mock.patch.object(hive_locks, "STALE_AFTER_S", stale_after_s):

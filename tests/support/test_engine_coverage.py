@@ -1,4 +1,4 @@
-"""CI may not be green while an engine that the machine holds went untested."""
+"""The check that every engine on the machine was tested."""
 
 from __future__ import annotations
 
@@ -33,20 +33,18 @@ def no_jars_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(JARS_DIR_VARIABLE, raising=False)
 
 
-def test_an_engine_that_passed_wherever_engines_differ_was_tested(tmp_path: Path) -> None:
+def test_an_engine_with_a_passed_test_in_every_module_that_differs_by_engine_was_tested(tmp_path: Path) -> None:
     engine_coverage.main(report(tmp_path, WHOLE), "paimon-1.4")
 
 
 @pytest.mark.parametrize("outcome", ["<failure/>", "<error/>", "<skipped/>"])
-def test_a_test_that_did_not_pass_shows_nothing(tmp_path: Path, outcome: str) -> None:
+def test_a_test_that_did_not_pass_does_not_count(tmp_path: Path, outcome: str) -> None:
     cases = [*IN_SPARK, (*WHOLE[-1][:2], outcome)]
     with pytest.raises(SystemExit, match=r"paimon-1\.4 in tests\.e2e"):
         engine_coverage.main(report(tmp_path, cases), "paimon-1.4")
 
 
-def test_an_engine_whose_jar_is_there_but_was_not_used_is_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_with_an_unused_jar_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "paimon-spark-3.5_2.12-1.4.2.jar").touch()
     monkeypatch.setenv(JARS_DIR_VARIABLE, str(tmp_path))
     others = [(module, "test_a[paimon-0.9]", "") for module, _, _ in WHOLE]
@@ -55,17 +53,19 @@ def test_an_engine_whose_jar_is_there_but_was_not_used_is_missed(
 
 
 @pytest.mark.parametrize(("module", "_name", "_"), IN_SPARK)
-def test_no_module_about_what_differs_by_engine_may_be_missing(tmp_path: Path, module: str, _name: str, _: str) -> None:
+def test_a_module_that_differs_by_engine_without_a_passed_test_is_reported(
+    tmp_path: Path, module: str, _name: str, _: str
+) -> None:
     cases = [case for case in WHOLE if case[0] != module]
     with pytest.raises(SystemExit, match=rf"paimon-1\.4 in {re.escape(module)}$"):
         engine_coverage.main(report(tmp_path, cases), "paimon-1.4")
 
 
 @pytest.mark.parametrize("module", [module for module, _, _ in IN_SPARK])
-def test_modules_about_what_differs_by_engine_are_there(module: str) -> None:
+def test_every_listed_module_exists(module: str) -> None:
     assert find_spec(module) is not None
 
 
-def test_no_engine_at_all_is_no_success(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="nothing was proven"):
+def test_a_run_without_an_engine_fails(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="nothing was tested"):
         engine_coverage.main(report(tmp_path, []))

@@ -1,4 +1,4 @@
-"""A test on the newest engine alone is on the newest of those at hand that have its metastore."""
+"""The selection of engines for a test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOTH = ["paimon-0.9", "paimon-1.4"]
         (["paimon-0.9"], "Jdbc", True, []),
     ],
 )
-def test_the_newest_engine_stands_for_all_where_a_test_says_so(
+def test_a_test_marked_newest_engine_runs_on_the_newest_engine_that_supports_the_metastore(
     ready: list[str], metastore: str, newest_only: bool, engines: list[str]
 ) -> None:
     assert engines_for(ready, metastore, newest_only=newest_only) == engines

@@ -1,4 +1,4 @@
-"""What `make test-long` leaves: a line per call and a page, whether it passed, failed or broke off."""
+"""The report of `make test-long`: a line per call and a page, for passed, failed and aborted calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lines(files: tuple[str, str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in Path(files[0]).read_text().splitlines()]
 
 
-def test_a_call_that_passes_adds_a_line_with_commit_time_and_what_it_ran(
+def test_a_passed_call_adds_a_line_with_commit_time_and_tests(
     tmp_path: Path, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: 1_800_000_600.0)
@@ -50,7 +50,7 @@ def test_a_call_that_passes_adds_a_line_with_commit_time_and_what_it_ran(
 
 
 @pytest.mark.parametrize(("case", "name"), [(FAILED, "test_c"), (TEARDOWN, "test_d")])
-def test_a_call_with_a_failed_test_is_written_down_and_fails(
+def test_a_call_with_a_failed_test_is_recorded_and_fails(
     tmp_path: Path, files: tuple[str, str], case: str, name: str
 ) -> None:
     assert long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", PASSED, case)) == 1
@@ -59,15 +59,13 @@ def test_a_call_with_a_failed_test_is_written_down_and_fails(
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_session_that_broke_off_before_its_first_test_fails_the_call(
-    tmp_path: Path, files: tuple[str, str], *, is_there: bool
-) -> None:
+def test_a_session_without_a_test_fails_the_call(tmp_path: Path, files: tuple[str, str], *, is_there: bool) -> None:
     other = junit(tmp_path, "other.xml") if is_there else str(tmp_path / "other.xml")
     assert long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", PASSED), other) == 1
     assert lines(files)[0]["failed"] == ["no test in other.xml"]
 
 
-def test_the_page_has_every_call_and_the_tests_of_the_last(tmp_path: Path, files: tuple[str, str]) -> None:
+def test_the_page_lists_every_call_and_the_tests_of_the_last_call(tmp_path: Path, files: tuple[str, str]) -> None:
     long_report.main(*files, "first", "0", junit(tmp_path, "one.xml", FAILED))
     long_name = f'<testcase classname="tests.e2e.test_m" name="{"t" * 200}" time="1"/>'
     long_report.main(*files, "second", "0", junit(tmp_path, "one.xml", PASSED, long_name))
@@ -80,18 +78,18 @@ def test_the_page_has_every_call_and_the_tests_of_the_last(tmp_path: Path, files
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_the_page_before_the_first_call_says_that_there_was_none() -> None:
+def test_the_page_without_a_call_reports_that_none_is_recorded() -> None:
     assert "No call has been recorded." in long_report.page([])
 
 
-def test_the_committed_page_is_that_of_the_committed_lines() -> None:
+def test_the_committed_page_matches_the_committed_lines() -> None:
     docs = Path(__file__).resolve().parents[2] / "docs"
     file = docs / "test-long.jsonl"
     every = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     assert (docs / "test-long.md").read_text() == long_report.page(every)
 
 
-def test_only_the_slowest_are_listed(tmp_path: Path, files: tuple[str, str]) -> None:
+def test_only_the_slowest_tests_are_listed(tmp_path: Path, files: tuple[str, str]) -> None:
     many = [f'<testcase classname="tests.e2e.test_m" name="t{n}" time="{n}"/>' for n in range(40)]
     long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", *many))
     slowest = lines(files)[0]["slowest"]

@@ -1,4 +1,4 @@
-"""The programs of the node: pinned in one place, and built under the names that the rest of the tooling uses."""
+"""The programs of the node: pinned versions, and the names of their binaries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_program_has_a_version_in_its_modules_go_mod(program: Program) -> None
         ("helm.sh/helm/v3", "/cmd/helm", "helm"),
     ],
 )
-def test_go_names_a_program_after_the_last_part_of_its_package_that_is_no_version(
+def test_go_names_a_program_by_the_last_part_of_its_package_without_the_version(
     module: str, package: str, name: str
 ) -> None:
     assert Program("any", "node", module, package).built_as == name

@@ -1,4 +1,4 @@
-"""A value is found in every form in which it gets around, and only then."""
+"""The search for values of Secrets finds every encoding of a value and nothing else."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ SECRET = SecretValue("password", VALUE.encode())
         *[base64.b64encode((before + VALUE + "tail").encode()).decode() for before in ("", "u", "me", "me:")],
     ],
 )
-def test_a_value_is_found_however_it_is_written(text: str) -> None:
+def test_a_value_is_found_in_every_encoding(text: str) -> None:
     assert found([SECRET], [("a log", f"before {text} after".encode())]) == ["password in a log"]
 
 
 @pytest.mark.parametrize("text", ["", VALUE[:-1], VALUE.upper(), base64.b64encode(VALUE[:-4].encode()).decode()])
-def test_what_is_not_the_value_is_not_found(text: str) -> None:
+def test_another_text_is_not_found(text: str) -> None:
     assert found([SECRET], [("a log", f"before {text} after".encode())]) == []
 
 
-def test_a_report_names_value_and_place_once_and_never_shows_the_value() -> None:
+def test_a_report_names_each_value_and_place_once_without_the_value() -> None:
     other = SecretValue("token", b"another secret value")
     places = [("pods shop/a", (VALUE * 2).encode()), ("pods shop/b", b"another secret value")]
     assert found([SECRET, other], places) == ["password in pods shop/a", "token in pods shop/b"]
 
 
-def test_values_of_all_processes_are_remembered_but_for_short_ones(tmp_path: Path) -> None:
+def test_values_of_all_processes_are_registered_except_short_ones(tmp_path: Path) -> None:
     layout = _layout(tmp_path)
     assert registered(layout=layout) == set()
     register({"password": VALUE, "user": "paimon"}, layout=layout)
@@ -52,7 +52,7 @@ def test_values_of_all_processes_are_remembered_but_for_short_ones(tmp_path: Pat
     assert (layout.state / "secret-values.jsonl").stat().st_mode & 0o077 == 0
 
 
-def test_logs_of_one_namespace_are_searched_while_they_are_there(tmp_path: Path) -> None:
+def test_the_logs_of_one_namespace_are_searched(tmp_path: Path) -> None:
     layout = _layout(tmp_path)
     register({"password": VALUE}, layout=layout)
     for namespace in ("shop", "bank"):

@@ -1,4 +1,4 @@
-"""A run with a test that takes much too long fails and names it, in one process and in several."""
+"""The time limit of tests, in one process and in several."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def run(directory: Path, *names: str, processes: int) -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("processes", [0, 2])
-def test_a_slow_test_without_the_marker_fails_a_run_whose_tests_pass(tmp_path: Path, processes: int) -> None:
+def test_a_slow_test_without_the_marker_fails_the_run_and_is_named(tmp_path: Path, processes: int) -> None:
     done = run(tmp_path, *TESTS, processes=processes)
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
     assert "5 passed" in done.stdout
-    _, _, told = done.stdout.partition("over 0.2 s without the marker long")
-    assert "test_slow.py::test_slow" in told
-    assert "test_stretched.py::test_stretched" in told
-    assert not [name for name in ("quick", "marked", "prepared") if f"::test_{name}" in told]
+    _, _, summary = done.stdout.partition("over 0.2 s without the marker long")
+    assert "test_slow.py::test_slow" in summary
+    assert "test_stretched.py::test_stretched" in summary
+    assert not [name for name in ("quick", "marked", "prepared") if f"::test_{name}" in summary]
 
 
-def test_a_run_passes_with_what_is_marked_and_with_what_only_waits_for_its_fixtures(tmp_path: Path) -> None:
+def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(tmp_path: Path) -> None:
     done = run(tmp_path, "quick", "marked", "prepared", processes=0)
     assert done.returncode == pytest.ExitCode.OK, done.stdout
 
 
-def test_a_test_that_other_processes_have_stretched_is_named_and_fails_nothing(tmp_path: Path) -> None:
+def test_a_test_within_twice_the_limit_is_named_and_does_not_fail_the_run(tmp_path: Path) -> None:
     done = run(tmp_path, "quick", "stretched", processes=0)
     assert done.returncode == pytest.ExitCode.OK, done.stdout
     assert "test_stretched.py::test_stretched" in done.stdout

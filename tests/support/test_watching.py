@@ -1,4 +1,4 @@
-"""Waiting by a watch, with a `kubectl` that says what a test wants: which processes it costs, and what ends it."""
+"""Waits by a watch, with a `kubectl` program that a test controls: the processes of a wait, and its end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ esac
 
 
 class Stage:
-    """A directory with the program and with what it answers."""
+    """A directory with the program and its answers."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -39,7 +39,7 @@ class Stage:
         return Kubectl(namespace="n", env={"PATH": f"{self.directory / 'bin'}:{os.environ['PATH']}"})
 
     def lists(self, objects: list[Object], *, at: int = 0) -> None:
-        """What `get` answers: always, or at the call of that number."""
+        """Sets the answer of `get`, for all calls or for call number `at`."""
         (self.directory / (f"list-{at}" if at else "list")).write_text(json.dumps({"items": objects}))
 
     def events(self, *events: tuple[str, Object]) -> None:
@@ -67,13 +67,13 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-def test_what_holds_already_needs_no_watch(stage: Stage) -> None:
+def test_a_condition_that_holds_starts_no_watch(stage: Stage) -> None:
     stage.lists([pod("a", "Running")])
     assert stage.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
     assert len(stage.calls) == 1
 
 
-def test_an_event_ends_the_wait_at_the_price_of_two_processes(stage: Stage) -> None:
+def test_an_event_ends_the_wait_after_two_processes(stage: Stage) -> None:
     stage.lists([pod("a")])
     stage.events(("ADDED", pod("a")), ("MODIFIED", pod("a", "Running")), ("MODIFIED", pod("a", "Succeeded")))
     assert stage.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
@@ -81,13 +81,13 @@ def test_an_event_ends_the_wait_at_the_price_of_two_processes(stage: Stage) -> N
     assert all("metadata.name=a" in call for call in stage.calls)
 
 
-def test_an_object_that_is_deleted_is_none(stage: Stage) -> None:
+def test_a_deleted_object_is_none(stage: Stage) -> None:
     stage.lists([pod("a")])
     stage.events(("ADDED", pod("a")), ("DELETED", pod("a")))
     assert stage.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
 
 
-def test_a_list_is_all_objects_that_the_events_leave(stage: Stage) -> None:
+def test_the_list_has_all_objects_after_the_events(stage: Stage) -> None:
     stage.lists([pod("a"), pod("b")])
     stage.events(("DELETED", pod("a")), ("ADDED", pod("c")), ("MODIFIED", pod("c", "Running")))
     found = stage.kubectl.until_list("pod", "app=x", lambda pods: any(map(is_running, pods)), what="one running")
@@ -103,14 +103,14 @@ def test_a_watch_that_ends_is_followed_by_a_list_and_another_watch(stage: Stage)
     assert [("--watch" in call) for call in stage.calls] == [False, True, False, True, False]
 
 
-def test_silence_is_followed_by_a_list(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What happened between the first list and the watch is no event: an object that has gone meanwhile."""
+def test_a_time_without_events_is_followed_by_a_list(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deletion between the first list and the watch has no event."""
     monkeypatch.setattr(module, "RESYNC_S", 0.2)
     stage.lists([pod("a")], at=1)
     assert stage.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
 
 
-def test_a_wait_in_vain_shows_the_last_state(stage: Stage) -> None:
+def test_a_wait_that_times_out_shows_the_last_state(stage: Stage) -> None:
     stage.lists([pod("a", "Unknown")])
     stage.events(("MODIFIED", pod("a")))
     with pytest.raises(AssertionError, match=r"pod/a: not running after 1 s(.|\n)*phase: Unknown"):

@@ -1,4 +1,4 @@
-"""The events of `kubectl get --watch`: one process that tells every change of the objects it selects."""
+"""The events of `kubectl get --watch`: one process that reports every change of the selected objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Object = dict[str, Any]
 
 
 class EventStream:
-    """Events of one `kubectl get --watch` inside a `with` block. The first are the objects that exist already."""
+    """Events of one `kubectl get --watch` inside a `with` block. The first events are the existing objects."""
 
     def __init__(self, arguments: Sequence[str], env: Mapping[str, str]) -> None:
         """`arguments` follow `kubectl`: namespace, kind and selection."""
@@ -32,9 +32,9 @@ class EventStream:
         self._stop()
 
     def next(self, timeout: float) -> Object | None:
-        """`{"type": "MODIFIED", "object": {...}}`. None when there was none in `timeout` seconds, or the watch ended.
+        """Next event, `{"type": "MODIFIED", "object": {...}}`. None after `timeout` seconds or at the end of a watch.
 
-        An API server ends every watch at some time, and may be restarted: the next call begins another one.
+        An API server ends every watch at some time. The next call then starts another watch.
         """
         if self._process is None:
             self._start()
@@ -73,7 +73,7 @@ def _read(lines: IO[str], events: queue.Queue[Object | None]) -> None:
 
 
 def applied(objects: Mapping[str, Object], event: Object) -> dict[str, Object]:
-    """The objects by name after one more event."""
+    """The objects by name after `event`."""
     changed = event["object"]
     name = changed["metadata"]["name"]
     others = {key: each for key, each in objects.items() if key != name}

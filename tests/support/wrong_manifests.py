@@ -1,11 +1,11 @@
 """Wrong manifests: each is refused at apply, or Stalled with field, reason and remedy; nothing is created.
 
 `caught_by="apiserver"`: the CRDs refuse it (`tests/apiserver/test_crds_refuse.py`), and so do the operator's own rules
-(`tests/core/validation/test_wrong_manifests.py`). `caught_by="reconcile"`: only types, engine or catalog show the
-mistake, so only the operator refuses it (`tests/core/validation/test_table.py`).
+(`tests/core/validation/test_wrong_manifests.py`). `caught_by="reconcile"`: the mistake depends on types, engine or
+catalog, so only the operator refuses it (`tests/core/validation/test_table.py`).
 """
 
-# ruff: noqa: E501  (one mistake per line: it is read as a table)
+# ruff: noqa: E501  (a table: one mistake per line)
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.manifests import REMOVED, Manifest, append_table, catalog, ed
 
 @dataclass(frozen=True)
 class WrongManifest:
-    """One mistake: where it is blamed, and words that the message must have."""
+    """One mistake: the field and the text that the message must contain."""
 
     name: str
     manifest: Manifest

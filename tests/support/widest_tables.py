@@ -1,4 +1,4 @@
-"""The widest legal tables: every count that a rule walks is reached. etcd takes 1.5 MiB, so some texts are shorter."""
+"""The widest valid tables: every list has its maximum length. Some texts are shorter, because etcd accepts 1.5 MiB."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _table(columns: list[dict[str, Any]], **edits: object) -> Manifest:
 
 
 def aggregating() -> Manifest:
-    """Every column that may have an aggregate has one; a sequence of eight fields."""
+    """A table with an aggregate on every column that allows one, and eight sequence fields."""
     aggregate = {"function": "listagg", "delimiter": "d" * 16, "distinct": True, "ignoreRetract": True}
     plain, sequence = range(16), range(16, 24)
     columns = [_column(n) for n in (*plain, *sequence)] + [_column(n, aggregate=aggregate) for n in range(24, COLUMNS)]
@@ -61,7 +61,7 @@ def aggregating() -> Manifest:
 
 
 def grouped() -> Manifest:
-    """Twelve sequence groups of 128 columns, each with eight sequence fields."""
+    """A table with twelve sequence groups of 128 columns, each with eight sequence fields."""
     last = [_name(n) for n in range(COLUMNS - 136, COLUMNS)]
     group = {"sequenceFields": last[:8], "columns": last[8:]}
     return _table(

@@ -1,6 +1,6 @@
-"""The driver's program, but for PATIENCE_S of a pause once Spark and its executors stand: `spark_patient.py JOB.json`.
+"""The driver's program with a pause of PATIENCE_S seconds after the start of Spark: `spark_pause.py JOB.json`.
 
-Whatever a login or a token lasts for less than that must have been renewed when the work begins.
+A login or token with a shorter lifetime must be renewed before the operation starts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def log_and_wait(step: str) -> None:
     while step == SPARK_READY and time.monotonic() < until:
         time.sleep(0.2)  # the pause is the point
         if os.getppid() != jvm:
-            os._exit(1)  # no container is there to take this process along
+            os._exit(1)  # without a container nothing else ends this process
 
 
 with mock.patch.object(session, "log_step", log_and_wait):

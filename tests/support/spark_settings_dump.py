@@ -1,4 +1,4 @@
-"""spark_apps.driver.main, followed by all that anyone could read of the driver: configurations and JVM properties."""
+"""spark_apps.driver.main, which prints all readable settings of the driver at its end: options and JVM properties."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from spark_apps.driver import main
 close = Session.close
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def confess(self: Session) -> None:
-    """What the Environment page of Spark's UI shows, `SET -v`, and Hadoop's configuration."""
+def print_settings(self: Session) -> None:
+    """Prints the Environment page of Spark's UI, `SET -v` and Hadoop's configuration."""
     spark: Any = self.spark
     for key, value in spark.sparkContext.getConf().getAll():
-        say(f"conf {key}={value}")
+        print_line(f"conf {key}={value}")
     for row in spark.sql("SET -v").collect():
-        say(f"set {row}")
+        print_line(f"set {row}")
     hadoop = spark.sparkContext._jsc.hadoopConfiguration().iterator()
     while hadoop.hasNext():
         entry = hadoop.next()
-        say(f"hadoop {entry.getKey()}={entry.getValue()}")
+        print_line(f"hadoop {entry.getKey()}={entry.getValue()}")
     for key in self.jvm.java.lang.System.getProperties().stringPropertyNames():
-        say(f"property {key}={self.jvm.java.lang.System.getProperty(key)}")
+        print_line(f"property {key}={self.jvm.java.lang.System.getProperty(key)}")
     close(self)
 
 
-with mock.patch.object(Session, "close", confess):
+with mock.patch.object(Session, "close", print_settings):
     sys.exit(main.main(sys.argv[1:]))
