@@ -1,6 +1,6 @@
 """The objects that are created for a run, compared with golden files.
 
-After a change that is meant: `UPDATE_GOLDEN=1 pytest tests/core/test_render.py` writes them anew; read the difference.
+After an intended change, `UPDATE_GOLDEN=1 pytest tests/core/launch/test_driver_pod.py` rewrites them. Read the diff.
 """
 
 from __future__ import annotations

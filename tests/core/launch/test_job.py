@@ -179,7 +179,7 @@ def test_a_jdbc_metastore_adds_its_uri_to_the_job_and_its_secret_to_the_driver_a
     assert [each.value for each in added if each.name == "METASTORE_CREDENTIALS"] == [mount.path]
     secret = SecretKey(secret="lake-pg", key="username")
     assert [each.secret_key for each in added if each.secret_key] == [secret], (
-        "a missing Secret is told of variables only"
+        "a missing Secret is reported for variables only"
     )
     assert mount.driver_only
 

@@ -33,7 +33,7 @@ from tests.support.run_story import (
         (pods.ended(25), Phase.FAILED, FailureClass.ENVIRONMENT),
         (pods.ended(40), Phase.UNKNOWN, FailureClass.RESULT_UNKNOWN),
     ],
-    ids=["the manifest must be edited", "the surroundings must be mended", "nobody knows whether it was committed"],
+    ids=["the manifest must be edited", "the environment must be fixed", "unknown whether it was committed"],
 )
 def test_some_failures_end_the_run_at_once(status: Json, phase: Phase, failure_class: FailureClass) -> None:
     story = running_story()

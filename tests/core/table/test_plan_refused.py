@@ -74,7 +74,7 @@ def test_a_taken_name_stalls_a_ready_table() -> None:
 def test_a_refusal_is_no_longer_reported_once_the_run_exists() -> None:
     seen = ready()
     refused(seen, QUOTA)
-    seen.reconcile()  # and now it was made, before anyone has told so
+    seen.reconcile()  # the run exists now, and no event has reported it
     seen.reconcile()
     assert seen.says("Healthy")[0] == "True"
 
