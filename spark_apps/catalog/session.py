@@ -121,7 +121,7 @@ class Session:
         return found
 
     def existing_table(self) -> Any:
-        """The current table (Java FileStoreTable), whoever owns it. Raises RunError when it does not exist."""
+        """The current table (Java FileStoreTable), regardless of its owner. Raises RunError when it does not exist."""
         found = self.find_table()
         if found is None:
             raise RunError(

@@ -84,7 +84,7 @@ class Helm:
         for crd in left:
             with contextlib.suppress(NotFoundException):
                 self._definitions.patch_custom_resource_definition(crd["metadata"]["name"], touch)
-        time.sleep(1 if left else 0)
+        time.sleep(1 if left else 0)  # each round writes to every CRD
         return not left
 
     def _crd_conditions(self) -> dict[str, Object]:
