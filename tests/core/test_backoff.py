@@ -1,4 +1,4 @@
-"""Delays double, stay within their bounds, differ between objects and stay the same for one object."""
+"""Delays of retries: they double within bounds, differ between objects and are constant for one object."""
 
 from __future__ import annotations
 

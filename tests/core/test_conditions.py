@@ -1,4 +1,4 @@
-"""Conditions keep their times and their order, and only what changed for the user becomes an Event."""
+"""Conditions keep their times and their order; only changes for the user become Events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOW = EARLIER + timedelta(minutes=5)
 
 READY = true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 3")
 NOT_READY = false(ConditionType.READY, Reason.INVALID_SPEC, "spec.bucket: 0 is no count")
-READY_UNKNOWN = unknown(ConditionType.READY, Reason.PENDING, "not looked at yet")
+READY_UNKNOWN = unknown(ConditionType.READY, Reason.PENDING, "not reconciled yet")
 HEALTHY = true(ConditionType.HEALTHY, Reason.RUNS_SUCCEEDING, "max 4 sorted runs")
 UNHEALTHY = false(ConditionType.HEALTHY, Reason.RUN_FAILING, "write import: access denied")
 
@@ -35,57 +35,57 @@ def conditions(*findings: Finding, at: datetime = EARLIER, generation: int = 1) 
     return replaced((), findings, generation=generation, now=at)
 
 
-def test_the_order_is_the_same_however_the_findings_come() -> None:
+def test_the_order_of_conditions_does_not_depend_on_the_order_of_findings() -> None:
     one = conditions(HEALTHY, *idle(Reason.NO_ACTION_NEEDED), READY)
     other = conditions(READY, HEALTHY, *reversed(idle(Reason.NO_ACTION_NEEDED)))
     assert one == other
     assert [condition.type for condition in one] == ["Ready", "Reconciling", "Stalled", "Healthy"]
 
 
-def test_a_status_that_stays_keeps_its_time_while_reason_message_and_generation_move_on() -> None:
-    other_words = true(ConditionType.READY, Reason.NO_ACTION_NEEDED, "schema 4")
-    (ready,) = replaced(conditions(READY), [other_words], generation=2, now=NOW)
+def test_an_unchanged_status_keeps_its_time_and_takes_the_new_reason_message_and_generation() -> None:
+    changed = true(ConditionType.READY, Reason.NO_ACTION_NEEDED, "schema 4")
+    (ready,) = replaced(conditions(READY), [changed], generation=2, now=NOW)
     assert (ready.last_transition_time, ready.message, ready.observed_generation) == (EARLIER, "schema 4", 2)
 
 
-def test_a_status_that_changes_gets_the_time_of_the_change() -> None:
+def test_a_changed_status_has_the_time_of_the_change() -> None:
     (ready,) = replaced(conditions(READY), [NOT_READY], generation=1, now=NOW)
     assert ready.last_transition_time == NOW
 
 
-def test_looking_again_changes_nothing() -> None:
+def test_the_same_findings_change_no_condition() -> None:
     before = conditions(READY, *idle(Reason.NO_ACTION_NEEDED), HEALTHY)
     assert replaced(before, [READY, *idle(Reason.NO_ACTION_NEEDED), HEALTHY], generation=1, now=NOW) == before
 
 
-def test_a_condition_that_nobody_claims_any_more_is_left_out() -> None:
+def test_a_condition_without_a_finding_is_removed() -> None:
     assert find(replaced(conditions(READY, HEALTHY), [READY], generation=1, now=NOW), ConditionType.HEALTHY) is None
 
 
-def test_a_message_is_cut_to_its_bound() -> None:
+def test_a_message_is_truncated_to_its_maximum() -> None:
     (ready,) = conditions(false(ConditionType.READY, Reason.TABLE_DIFFERS, "x" * 10_000))
     assert len(ready.message) == MAX_MESSAGE
 
 
 def test_reconciling_and_stalled_are_never_both_true() -> None:
     for pair in (
-        reconciling(Reason.RUNNING, "at work"),
+        reconciling(Reason.RUNNING, "the run is active"),
         stalled(Reason.INVALID_SPEC, "edit it"),
         idle(Reason.NO_ACTION_NEEDED),
     ):
         assert [condition.type for condition in conditions(*pair)] == ["Reconciling", "Stalled"]
-    both = (reconciling(Reason.RUNNING, "at work")[0], stalled(Reason.INVALID_SPEC, "edit it")[1])
+    both = (reconciling(Reason.RUNNING, "the run is active")[0], stalled(Reason.INVALID_SPEC, "edit it")[1])
     with pytest.raises(ValueError, match="must not both be True"):
         conditions(*both)
 
 
-def test_two_findings_of_one_condition_are_a_mistake() -> None:
+def test_two_findings_of_one_condition_are_an_error() -> None:
     with pytest.raises(ValueError, match="found twice: Ready, Ready"):
         conditions(READY, NOT_READY)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "events"),
     [
         ([READY], [READY], []),
         ([], [READY_UNKNOWN, *idle(Reason.NO_ACTION_NEEDED)], []),
@@ -114,48 +114,50 @@ def test_two_findings_of_one_condition_are_a_mistake() -> None:
         "nothing changed",
         "a new object",
         "ready for the first time",
-        "mended",
-        "broken",
+        "ready again",
+        "no longer ready",
         "healthy from the start",
-        "falling ill",
-        "well again",
+        "unhealthy",
+        "healthy again",
         "only the message changed",
-        "another thing is wrong",
-        "work begins",
-        "the next step of work",
-        "work has to be tried again",
-        "work ends silently: the outcome speaks",
-        "no longer stalled: Ready speaks",
+        "another reason",
+        "a run starts",
+        "the next step of a run",
+        "a retry",
+        "a run ends: its outcome is another event",
+        "no longer stalled: Ready is another event",
         "suspended",
         "never suspended",
         "resumed",
     ],
 )
-def test_what_becomes_an_event(before: list[Finding], after: list[Finding], told: list[str]) -> None:
+def test_a_change_of_a_condition_becomes_an_event_or_none(
+    before: list[Finding], after: list[Finding], events: list[str]
+) -> None:
     old = conditions(*before)
     new = replaced(old, after, generation=1, now=NOW)
-    assert [f"{note.type_} {note.reason}" for note in transitions(old, new)] == told
+    assert [f"{note.type_} {note.reason}" for note in transitions(old, new)] == events
 
 
-def test_conditions_that_say_the_same_make_one_event() -> None:
-    words = "spec.bucket.fixed.count: 0 is no count. Write 1 or more."
-    new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, words), *stalled(Reason.INVALID_SPEC, words))
-    assert transitions((), new) == (EventNote(type_="Warning", reason="InvalidSpec", note=words),)
+def test_conditions_with_the_same_message_make_one_event() -> None:
+    message = "spec.bucket.fixed.count: 0 is no count. Write 1 or more."
+    new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, message), *stalled(Reason.INVALID_SPEC, message))
+    assert transitions((), new) == (EventNote(type_="Warning", reason="InvalidSpec", note=message),)
 
 
 @pytest.mark.parametrize(
     ("sentence", "second"),
     [
-        ("the same reason in other words", false(ConditionType.HEALTHY, Reason.INVALID_SPEC, "run x: wrong")),
-        ("other reason, same words", true(ConditionType.RECONCILING, Reason.DELETING, "wrong")),
+        ("the same reason, another message", false(ConditionType.HEALTHY, Reason.INVALID_SPEC, "run x: wrong")),
+        ("another reason, the same message", true(ConditionType.RECONCILING, Reason.DELETING, "wrong")),
     ],
 )
-def test_nothing_is_told_twice(sentence: str, second: Finding) -> None:
+def test_a_repeated_reason_or_message_makes_no_second_event(sentence: str, second: Finding) -> None:
     new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, "wrong"), second)
     assert [note.reason for note in transitions((), new)] == [Reason.INVALID_SPEC], sentence
 
 
-def test_an_event_note_is_cut_by_bytes_not_inside_a_letter() -> None:
+def test_an_event_note_is_truncated_by_bytes_between_two_letters() -> None:
     new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, "ä" * 1500))
     (note,) = transitions((), new)
     assert len(note.note.encode()) <= 1024

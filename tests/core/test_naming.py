@@ -1,4 +1,4 @@
-"""Names are a function of what the object is for, and every one of them is accepted by the API server."""
+"""Names of objects: a function of their purpose, and valid for the API server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def a_run(
     return naming.run_name(table=table, table_uid=uid, action=action, subject=subject, trigger=trigger)
 
 
-def test_a_run_is_named_by_table_action_and_the_hash_of_what_it_is_for() -> None:
+def test_the_name_of_a_run_has_the_table_the_action_and_the_hash_of_its_cause() -> None:
     digest = hashlib.sha256(b"u-1\0write\0import\x00t1").hexdigest()[:8]
     assert a_run() == f"orders-write-{digest}"
 
@@ -68,7 +68,7 @@ def test_another_run_has_another_name(other: str) -> None:
     ],
     ids=["cut to 30", "no dash before the dash", "dots become dashes", "a run of dots becomes one dash"],
 )
-def test_the_table_part_is_cut_and_cleaned(table: str, start: str) -> None:
+def test_the_table_in_the_name_of_a_run_is_truncated_and_cleaned(table: str, start: str) -> None:
     assert a_run(table=table).startswith(start)
 
 
@@ -90,25 +90,25 @@ def test_every_run_and_its_pods_are_dns_labels(
 
 
 @given(run=st.from_regex(r"[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?", fullmatch=True), attempt=st.integers(1, 1000))
-def test_a_name_that_a_user_chose_for_a_run_gives_a_dns_label_too(run: str, attempt: int) -> None:
+def test_the_pod_of_a_users_run_has_a_dns_label_as_name(run: str, attempt: int) -> None:
     assert DNS_LABEL.fullmatch(naming.pod_name(run, attempt))
     assert LABEL_VALUE.fullmatch(naming.label_value(run))
 
 
-def test_two_runs_that_look_alike_once_cleaned_have_different_pods() -> None:
+def test_two_runs_with_the_same_cleaned_name_have_different_pods() -> None:
     assert naming.pod_name("a.b", 1) != naming.pod_name("a-b", 1)
     assert naming.pod_name("x" * 100 + "1", 1) != naming.pod_name("x" * 100 + "2", 1)
     assert naming.label_value("x" * 100 + "1") != naming.label_value("x" * 100 + "2")
 
 
 @pytest.mark.parametrize("table", ["orders", "Größe.Ä", "o" * 253, "a.b-c", "-"])
-def test_a_table_s_host_name_is_a_dns_label_and_its_own(table: str) -> None:
+def test_the_host_name_of_a_table_is_a_dns_label_and_unique(table: str) -> None:
     name = naming.host_name(f"cluster-uid/shop/{table}")
     assert DNS_LABEL.fullmatch(name)
     assert name != naming.host_name(f"cluster-uid/sales/{table}")
 
 
-def test_labels_lead_from_the_pod_to_its_run_and_table() -> None:
+def test_the_labels_of_a_pod_name_its_run_and_table() -> None:
     assert naming.pod_labels("orders", "orders-write-00000000", 2) == {
         "app.kubernetes.io/managed-by": "paimon-operator",
         "paimon-operator.dev/table": "orders",
@@ -117,7 +117,7 @@ def test_labels_lead_from_the_pod_to_its_run_and_table() -> None:
     }
 
 
-def test_the_controller_of_an_object_is_the_owner_that_says_so() -> None:
+def test_the_controller_of_an_object_is_the_owner_marked_as_controller() -> None:
     own = naming.owner_reference("PaimonRun", "r", "u-run")
     other = {**own, "uid": "u-other", "controller": False}
     assert naming.controller_uid({"metadata": {"ownerReferences": [other, own]}}) == "u-run"

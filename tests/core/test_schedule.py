@@ -1,4 +1,4 @@
-"""Cron semantics as a document: what a tick is, when it is due, what becomes of missed ones and around clock changes."""
+"""The semantics of schedules: ticks, due ticks, missed ticks and clock changes."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -29,15 +29,15 @@ def at(text: str) -> datetime:
         ("winter time is one hour ahead of UTC", "0 3 * * *", BERLIN, "2026-01-10 00:00", "2026-01-10 02:00"),
         ("summer time is two hours ahead", "0 3 * * *", BERLIN, "2026-07-10 00:00", "2026-07-10 01:00"),
         ("half-hour zones work", "0 3 * * *", "Asia/Kolkata", "2026-07-10 00:00", "2026-07-10 21:30"),
-        ("a leap day is waited for", "0 0 29 2 *", "UTC", "2026-03-01 00:00", "2028-02-29 00:00"),
+        ("the next leap day", "0 0 29 2 *", "UTC", "2026-03-01 00:00", "2028-02-29 00:00"),
         ("in spring 02:30 does not exist and runs at 03:00", "30 2 * * *", BERLIN, "2026-03-28 23:00", "2026-03-29 01:00"),
         ("in autumn 02:30 runs in the first pass", "30 2 * * *", BERLIN, "2026-10-24 23:00", "2026-10-25 00:30"),
-        ("and not again in the second pass", "30 2 * * *", BERLIN, "2026-10-25 00:30", "2026-10-26 01:30"),
-        ("nor when asked during the second pass", "30 2 * * *", BERLIN, "2026-10-25 01:10", "2026-10-26 01:30"),
-        ("every quarter goes on through the second pass", "*/15 * * * *", BERLIN, "2026-10-25 01:00", "2026-10-25 01:15"),
+        ("the repeated hour has no second tick", "30 2 * * *", BERLIN, "2026-10-25 00:30", "2026-10-26 01:30"),
+        ("no second tick from within the repeated hour", "30 2 * * *", BERLIN, "2026-10-25 01:10", "2026-10-26 01:30"),
+        ("every quarter of the repeated hour is a tick", "*/15 * * * *", BERLIN, "2026-10-25 01:00", "2026-10-25 01:15"),
     ],
 )  # fmt: skip
-def test_next_tick(sentence: str, cron: str, zone: str, after: str, expected: str) -> None:
+def test_the_next_tick_of_a_schedule(sentence: str, cron: str, zone: str, after: str, expected: str) -> None:
     assert parse(cron, zone).next_after(at(after)) == at(expected), sentence
 
 
@@ -45,23 +45,25 @@ def test_next_tick(sentence: str, cron: str, zone: str, after: str, expected: st
     ("sentence", "cron", "zone", "last_and_now", "expected"),
     [
         ("nothing is due before the first tick", "0 3 * * *", "UTC", ("2026-11-20 09:00", "2026-11-21 02:59"), None),
-        ("a tick is due the moment it comes", "0 3 * * *", "UTC", ("2026-11-20 09:00", "2026-11-21 03:00"), "2026-11-21 03:00"),
-        ("and once only", "0 3 * * *", "UTC", ("2026-11-21 03:00", "2026-11-21 03:00"), None),
+        ("a tick is due at its own time", "0 3 * * *", "UTC", ("2026-11-20 09:00", "2026-11-21 03:00"), "2026-11-21 03:00"),
+        ("a tick is due once", "0 3 * * *", "UTC", ("2026-11-21 03:00", "2026-11-21 03:00"), None),
         ("of three missed days the latest runs", "0 3 * * *", "UTC", ("2026-11-18 03:00", "2026-11-21 08:00"), "2026-11-21 03:00"),
         ("of many missed minutes the latest runs", "* * * * *", "UTC", ("2026-11-18 03:00", "2026-11-21 08:00:30"), "2026-11-21 08:00"),
         ("a missed yearly tick still runs", "0 0 1 1 *", "UTC", ("2025-06-01 00:00", "2026-11-21 08:00"), "2026-01-01 00:00"),
         ("the repeated hour hides no tick of the first pass", "30 2 * * *", BERLIN, ("2026-10-24 00:30", "2026-10-25 01:10"), "2026-10-25 00:30"),
-        ("nor runs it twice", "30 2 * * *", BERLIN, ("2026-10-25 00:30", "2026-10-25 01:40"), None),
+        ("the repeated hour runs no tick twice", "30 2 * * *", BERLIN, ("2026-10-25 00:30", "2026-10-25 01:40"), None),
         ("the skipped hour's tick is due at its end", "30 2 * * *", BERLIN, ("2026-03-28 01:30", "2026-03-29 01:00"), "2026-03-29 01:00"),
     ],
 )  # fmt: skip
-def test_due_tick(sentence: str, cron: str, zone: str, last_and_now: tuple[str, str], expected: str | None) -> None:
+def test_the_due_tick_of_a_schedule(
+    sentence: str, cron: str, zone: str, last_and_now: tuple[str, str], expected: str | None
+) -> None:
     last, now = last_and_now
     assert parse(cron, zone).due(at(last), at(now)) == (at(expected) if expected else None), sentence
 
 
 def days(first: str, last: str) -> st.SearchStrategy[datetime]:
-    """Moments in UTC from one day to another."""
+    """Times in UTC from one day to another."""
     bounds = datetime.fromisoformat(first), datetime.fromisoformat(last)
     return st.datetimes(*bounds, timezones=st.just(UTC))
 
@@ -75,7 +77,9 @@ ZONES = st.sampled_from(["UTC", BERLIN, "America/New_York", "Australia/Lord_Howe
 
 @settings(max_examples=300)
 @given(CRONS, ZONES, MOMENTS, st.integers(0, 60 * 60 * 40))
-def test_the_due_tick_is_the_last_one_a_patient_walk_finds(cron: str, zone: str, start: datetime, seconds: int) -> None:
+def test_the_due_tick_is_the_last_one_of_a_walk_over_all_ticks(
+    cron: str, zone: str, start: datetime, seconds: int
+) -> None:
     schedule, last = parse(cron, zone), start
     now, walked, tick = last + timedelta(seconds=seconds), None, last
     while (tick := schedule.next_after(tick)) <= now:
@@ -85,7 +89,7 @@ def test_the_due_tick_is_the_last_one_a_patient_walk_finds(cron: str, zone: str,
 
 @settings(max_examples=300)
 @given(CRONS, ZONES, MOMENTS)
-def test_ticks_only_move_forward(cron: str, zone: str, start: datetime) -> None:
+def test_the_next_tick_is_always_later(cron: str, zone: str, start: datetime) -> None:
     schedule, moment = parse(cron, zone), start
     for _ in range(20):
         following = schedule.next_after(moment)
@@ -109,7 +113,7 @@ def test_ticks_only_move_forward(cron: str, zone: str, start: datetime) -> None:
         ("a b c d e", "bad minute"),
     ],
 )
-def test_what_is_no_schedule_is_refused_with_the_part_that_is_wrong(cron: str, part_of_the_message: str) -> None:
+def test_an_invalid_schedule_is_refused_with_the_wrong_part(cron: str, part_of_the_message: str) -> None:
     with pytest.raises(ScheduleError, match=part_of_the_message):
         parse(cron, "UTC")
 

@@ -54,15 +54,20 @@ async def test_a_pod_name_that_a_foreign_pod_has_is_never_used(operator: Operato
     assert operator.store.peek(Kind.POD, SHOP, f"{run}-1") is not None, "the foreign Pod was deleted"
 
 
-async def test_a_terminating_namespace_releases_its_table_and_nothing_is_retried(
-    operator: OperatorInMemory,
-) -> None:
+async def delete_table_in_terminating_namespace(operator: OperatorInMemory) -> None:
+    """Provisions a table with deletionPolicy Delete and deletes it. The namespace refuses the Drop run."""
     await provisioned(operator)
     await operator.apply(orders(spec__deletionPolicy="Delete"))
     terminating = NamespaceTerminatingError("namespace shop is being terminated", status=403)
     operator.store.faults.append(Fault("create", Kind.RUN, terminating))
     operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
+
+
+async def test_a_terminating_namespace_releases_its_table_and_nothing_is_retried(
+    operator: OperatorInMemory,
+) -> None:
+    await delete_table_in_terminating_namespace(operator)
     assert operator.store.peek(Kind.TABLE, SHOP, "orders") is None
     assert operator.store.faults == [], "the create was never tried"
 
@@ -160,12 +165,7 @@ async def test_an_invalid_active_run_stays_active_and_stalls_its_table_until_it_
 
 
 async def test_a_recreated_namespace_is_not_treated_as_terminating(operator: OperatorInMemory) -> None:
-    await provisioned(operator)
-    await operator.apply(orders(spec__deletionPolicy="Delete"))
-    terminating = NamespaceTerminatingError("namespace shop is being terminated", status=403)
-    operator.store.faults.append(Fault("create", Kind.RUN, terminating))
-    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
-    await operator.settle()
+    await delete_table_in_terminating_namespace(operator)
     await operator.apply(orders(spec__deletionPolicy="Delete"))
     (pod,) = [name for name in operator.store.names(Kind.POD) if not has_ended(operator, name)]
     await operator.end_pod(pod, created=True)

@@ -11,7 +11,7 @@ from paimon_operator.errors import ForbiddenError, InvalidObjectError, Kubernete
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders, provisioned, shop
 from tests.support.manifests import Manifest, run
-from tests.support.object_store import Fault
+from tests.support.object_store import Fault, Verb
 
 UNKNOWN = RetryableError("no answer", status=0)
 FAULTS: list[tuple[str, Fault]] = [
@@ -93,33 +93,58 @@ async def test_a_request_is_repeated_after_its_retry_after(operator: OperatorInM
     assert operator.store.requests
 
 
-async def test_a_refused_pod_is_reported_on_the_run_and_retried_at_growing_intervals(
-    operator: OperatorInMemory,
-) -> None:
-    quota = ForbiddenError("exceeded quota: pods", status=403)
-    operator.store.faults.extend(Fault("create", Kind.POD, quota) for _ in range(1000))
-    await operator.apply(lake(), orders())
-    (run,) = operator.store.names(Kind.RUN)
-    assert "exceeded quota: pods" in str(operator.store.peek(Kind.RUN, SHOP, run))
-    assert "exceeded quota: pods" in str(operator.condition("Stalled"))
+ERRORS = 1000
+"""Number of faults that `fail_always` adds: more than a test uses."""
+
+
+def fail_always(operator: OperatorInMemory, verb: Verb, kind: Kind, *errors: KubernetesError) -> None:
+    """Fails every further such request, with one error for all or with one of ERRORS errors for each."""
+    operator.store.faults += [Fault(verb, kind, error) for error in (errors if len(errors) > 1 else errors * ERRORS)]
+
+
+def tries(operator: OperatorInMemory) -> int:
+    """Number of requests that failed since `fail_always`."""
+    return ERRORS - len(operator.store.faults)
+
+
+async def tries_within_an_hour(operator: OperatorInMemory) -> int:
+    """Passes an hour, minute by minute. Returns the number of requests that failed since `fail_always`."""
     for _ in range(60):
         await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
-    operator.store.faults.clear()
-    await operator.pass_time(minutes=6)
-    assert len(operator.store.names(Kind.POD)) == 1
+    return tries(operator)
+
+
+async def end_the_only_pod(operator: OperatorInMemory) -> None:
+    """Ends the only Pod with success; its table becomes Ready."""
     await operator.end_pod(*operator.store.names(Kind.POD), created=True)
     assert operator.condition("Ready")[0] == "True"
 
 
-async def test_a_refusal_with_a_changing_message_is_not_retried_more_often(operator: OperatorInMemory) -> None:
-    refusals = [ForbiddenError(f"exceeded quota: used: pods={count}", status=403) for count in range(1000)]
-    operator.store.faults.extend(Fault("create", Kind.POD, refusal) for refusal in refusals)
+async def test_a_refused_pod_is_reported_on_the_run_and_retried_at_growing_intervals(
+    operator: OperatorInMemory,
+) -> None:
+    fail_always(operator, "create", Kind.POD, ForbiddenError("exceeded quota: pods", status=403))
     await operator.apply(lake(), orders())
-    assert 1000 - len(operator.store.faults) == 2, "tries before the refusal is delayed"
-    for _ in range(60):
-        await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    (run,) = operator.store.names(Kind.RUN)
+    assert "exceeded quota: pods" in str(operator.store.peek(Kind.RUN, SHOP, run))
+    assert "exceeded quota: pods" in str(operator.condition("Stalled"))
+    assert 10 < await tries_within_an_hour(operator) < 40
+    operator.store.faults.clear()
+    await operator.pass_time(minutes=6)
+    assert len(operator.store.names(Kind.POD)) == 1
+    await end_the_only_pod(operator)
+
+
+async def test_a_refusal_with_a_changing_message_is_not_retried_more_often(operator: OperatorInMemory) -> None:
+    fail_always(
+        operator,
+        "create",
+        Kind.POD,
+        *(ForbiddenError(f"exceeded quota: used: pods={count}", status=403) for count in range(ERRORS)),
+    )
+    await operator.apply(lake(), orders())
+    assert tries(operator) == 2, "tries before the refusal is delayed"
+    assert 10 < await tries_within_an_hour(operator) < 40
     assert "exceeded quota: used: pods=" in str(operator.condition("Stalled"))
 
 
@@ -129,7 +154,7 @@ async def test_a_run_is_not_polled_continuously_while_its_table_cannot_be_writte
 
     def fail_after_the_run_is_created(kind: Kind, event: str, body: Manifest) -> None:
         if (kind, event) == (Kind.RUN, "ADDED"):
-            operator.store.faults.extend(Fault("apply_status", Kind.TABLE, broken) for _ in range(1000))
+            fail_always(operator, "apply_status", Kind.TABLE, broken)
         watch(kind, event, body)
 
     operator.store.watch = fail_after_the_run_is_created
@@ -146,28 +171,28 @@ async def test_a_run_is_not_polled_continuously_while_its_table_cannot_be_writte
 async def test_a_refused_run_is_reported_on_the_table_and_retried_at_growing_intervals(
     operator: OperatorInMemory,
 ) -> None:
-    refusals = [ForbiddenError(f"exceeded quota: used: runs={count}", status=403) for count in range(1000)]
-    operator.store.faults.extend(Fault("create", Kind.RUN, refusal) for refusal in refusals)
+    fail_always(
+        operator,
+        "create",
+        Kind.RUN,
+        *(ForbiddenError(f"exceeded quota: used: runs={count}", status=403) for count in range(ERRORS)),
+    )
     await operator.apply(lake(), orders())
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
     assert "exceeded quota: used: runs=" in operator.condition("Ready")[2]
     assert "NotPermitted" in operator.events.reasons("orders")
-    assert 1000 - len(operator.store.faults) == 2, "tries before the refusal is delayed"
-    for _ in range(60):
-        await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    assert tries(operator) == 2, "tries before the refusal is delayed"
+    assert 10 < await tries_within_an_hour(operator) < 40
     operator.store.faults.clear()
     await operator.pass_time(minutes=6)
-    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
-    assert operator.condition("Ready")[0] == "True"
+    await end_the_only_pod(operator)
     assert operator.condition("Stalled")[0] == "False"
 
 
 async def test_a_name_taken_by_the_run_of_another_table_is_reported_until_it_is_free(
     operator: OperatorInMemory,
 ) -> None:
-    away = RetryableError("broken", status=500)
-    operator.store.faults.extend(Fault("create", Kind.RUN, away) for _ in range(1000))
+    fail_always(operator, "create", Kind.RUN, RetryableError("broken", status=500))
     await operator.apply(lake(), orders())
     operator.store.faults.clear()
     name = operator.table()["status"]["activeRun"]["name"]
@@ -178,15 +203,13 @@ async def test_a_name_taken_by_the_run_of_another_table_is_reported_until_it_is_
     assert operator.store.names(Kind.POD) == []
     operator.store.delete_as_user(Kind.RUN, SHOP, name)
     await operator.pass_time(minutes=6)
-    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
-    assert operator.condition("Ready")[0] == "True"
+    await end_the_only_pod(operator)
 
 
 async def test_a_recreated_table_does_not_wait_for_refusals_of_its_predecessor(
     operator: OperatorInMemory,
 ) -> None:
-    refused = ForbiddenError("no rights", status=403)
-    operator.store.faults.extend(Fault("create", Kind.RUN, refused) for _ in range(1000))
+    fail_always(operator, "create", Kind.RUN, ForbiddenError("no rights", status=403))
     await operator.apply(lake(), orders())
     for _ in range(60):
         await operator.pass_time(minutes=1)
@@ -197,13 +220,14 @@ async def test_a_recreated_table_does_not_wait_for_refusals_of_its_predecessor(
     assert len(operator.store.names(Kind.POD)) == 1
 
 
+BROKEN = {"class": "Infrastructure", "reason": "DriverFailed", "message": "s3 is down"}
 DENIED = ForbiddenError("admission webhook denied the request", status=403)
 
 
 async def test_a_refused_release_of_a_pod_is_reported_on_run_and_table_and_retried_at_growing_intervals(
     operator: OperatorInMemory,
 ) -> None:
-    operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
+    fail_always(operator, "release", Kind.POD, DENIED)
     await operator.apply(lake(), orders())
     (pod,), (run,) = operator.store.names(Kind.POD), operator.store.names(Kind.RUN)
     await operator.end_pod(pod, exit_code=30, error=BROKEN)
@@ -213,37 +237,29 @@ async def test_a_refused_release_of_a_pod_is_reported_on_run_and_table_and_retri
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
     assert f"pod {pod} cannot be released" in operator.condition("Stalled")[2]
     assert "admission webhook denied the request" in operator.condition("Stalled")[2]
-    for _ in range(60):
-        await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    assert 10 < await tries_within_an_hour(operator) < 40
     operator.store.faults.clear()
     await operator.pass_time(minutes=6)
     assert len(operator.store.names(Kind.POD)) == 2
     assert operator.condition("Stalled")[0] == "False"
 
 
-BROKEN = {"class": "Infrastructure", "reason": "DriverFailed", "message": "s3 is down"}
-
-
-async def test_a_refused_release_after_the_end_of_the_run_is_reported_by_one_event(operator: OperatorInMemory) -> None:
-    operator.store.faults.extend(Fault("release", Kind.POD, DENIED) for _ in range(1000))
+async def test_a_refused_release_after_the_end_of_the_run_is_reported_by_events(operator: OperatorInMemory) -> None:
+    fail_always(operator, "release", Kind.POD, DENIED)
     await operator.apply(lake(), orders())
     (run,) = operator.store.names(Kind.RUN)
-    await operator.end_pod(*operator.store.names(Kind.POD), created=True)
-    assert operator.condition("Ready")[0] == "True"
+    await end_the_only_pod(operator)
     assert operator.events.reasons(run).count("NotPermitted") == 1
-    for _ in range(60):
-        await operator.pass_time(minutes=1)
-    assert 10 < 1000 - len(operator.store.faults) < 40, "tries within an hour"
+    assert 10 < await tries_within_an_hour(operator) < 40
 
 
 async def test_a_refused_deletion_of_a_run_is_reported_on_its_deleted_table(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders())
-    operator.store.faults.extend(Fault("delete", Kind.RUN, DENIED) for _ in range(1000))
+    fail_always(operator, "delete", Kind.RUN, DENIED)
     operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()
     assert operator.condition("Stalled")[:2] == ("True", "NotPermitted")
-    assert 1000 - len(operator.store.faults) == 2, "tries before the refusal is delayed"
+    assert tries(operator) == 2, "tries before the refusal is delayed"
 
 
 async def test_a_refusal_of_one_run_neither_delays_the_next_run_nor_is_reported_for_it(
@@ -252,8 +268,7 @@ async def test_a_refusal_of_one_run_neither_delays_the_next_run_nor_is_reported_
     fixed = {"spec__bucket": {"type": "Fixed", "fixed": {"count": 1}}, "spec__compaction": {"mode": "Dedicated"}}
     await operator.apply(lake(), orders(spec__deletionPolicy="Delete", **fixed))
     await operator.end_pod(*operator.store.names(Kind.POD), created=True, table={"snapshotId": 1})
-    quota = ForbiddenError("exceeded quota: compactions", status=403)
-    operator.store.faults.extend(Fault("create", Kind.RUN, quota) for _ in range(1000))
+    fail_always(operator, "create", Kind.RUN, ForbiddenError("exceeded quota: compactions", status=403))
     for _ in range(60):
         await operator.pass_time(minutes=6)
     assert "exceeded quota: compactions" in operator.condition("Healthy")[2]

@@ -127,7 +127,7 @@ class TableWorld:
         assert type_ is None or run.spec.type == type_, f"the active run is {run.spec.type}"
         self._end(run, Phase.SUCCEEDED, [true(ConditionType.SUCCEEDED, Reason.RUN_SUCCEEDED, "done")], None, result)
 
-    def fail(self, class_: FailureClass, reason: Reason, message: str = "it went wrong", **result: Any) -> None:
+    def fail(self, class_: FailureClass, reason: Reason, message: str = "the driver failed", **result: Any) -> None:
         """Ends the active run with a failure."""
         findings = [false(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message)]
         self._end(self.active, Phase.FAILED, findings, class_, result)

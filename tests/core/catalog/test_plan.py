@@ -1,4 +1,4 @@
-"""What is said about a catalog, and when it may go."""
+"""The decisions about a catalog: its conditions, and when a deleted catalog is released."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -47,21 +47,25 @@ def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:
 
 
 def unreached(table: str, minute: int = 0, reason: str = "StorageUnreachable") -> dict[str, Any]:
-    """A table whose run has failed, as the API server stores it."""
+    """A stored table whose run has failed."""
     failure = {"run": "r", "reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
     return builders.table_manifest(table) | {"status": {"provision": {"failure": failure}}}
 
 
-def reconcile(seen: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
-    """The catalog with what is decided about it beside these tables; status and message of its Ready."""
-    decision = plan_catalog(seen, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
+def reconcile(catalog_: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
+    """Reconciles the catalog with these tables. Returns it with its new status, and status and message of Ready."""
+    decision = plan_catalog(catalog_, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
     assert decision.status is not None
     ready = find(decision.status.conditions, ConditionType.READY)
     assert ready is not None
-    return seen.model_copy(update={"status": decision.status}), f"{ready.status.value} {ready.reason}", ready.message
+    return (
+        catalog_.model_copy(update={"status": decision.status}),
+        f"{ready.status.value} {ready.reason}",
+        ready.message,
+    )
 
 
-def test_until_a_run_reaches_the_storage_the_message_names_the_first_table_by_name_that_failed_there() -> None:
+def test_before_a_run_has_reached_the_storage_the_message_names_the_first_failed_table_by_name() -> None:
     _, ready, message = reconcile(
         catalog(), unreached("c", 1), unreached("a", 2, "CredentialsRefused"), unreached("b", 3)
     )
@@ -92,7 +96,7 @@ def test_a_catalog_that_was_reached_stays_ready_and_names_a_table_that_cannot_re
     assert reconcile(seen, mended)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
 
 
-def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None:
+def test_repeated_failures_of_many_tables_change_the_catalog_once() -> None:
     seen, _, first = reconcile(catalog(), *(unreached(f"t{n}", n % 50) for n in range(1000)))
     for minute in range(50, 60):
         again = [unreached(f"t{n}", minute if n % 7 == minute % 7 else n % 50) for n in range(1000)]
@@ -100,12 +104,12 @@ def test_many_tables_that_fail_again_and_again_change_the_catalog_once() -> None
         assert message == first
     named = first.partition("PaimonTable ")[2].partition(" ")[0]
     _, _, message = reconcile(seen, *(unreached(f"t{n}", n % 50) for n in range(1000) if f"t{n}" != named))
-    assert message != first, "the named table has recovered"
+    assert message != first, "the message still names a recovered table"
     assert len(message) < 400
 
 
-def test_tables_that_fail_one_after_another_by_name_change_the_catalog_once() -> None:
-    """Schedules of equal time start runs in the order of names; the catalog's message must not follow each of them."""
+def test_tables_that_fail_in_the_order_of_their_names_change_the_catalog_once() -> None:
+    """Equal schedules start runs in the order of names. The catalog's message must not change with each run."""
     seen, _, first = reconcile(catalog(), unreached("t0000"))
     for count in range(2, 200):
         seen, _, message = reconcile(seen, *(unreached(f"t{n:04}", n % 50) for n in range(count)))
@@ -132,7 +136,9 @@ def test_the_status_has_the_engine_and_the_number_of_tables() -> None:
         ("an expiry at no time", {"tableDefaults": {"retention": {"snapshots": {"schedule": "0 0 31 2 *"}}}}, Reason.INVALID_SPEC, "spec.tableDefaults.retention.snapshots.schedule"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_it_is_stalled(sentence: str, spec: dict[str, Any], reason: Reason, words: str) -> None:
+def test_an_invalid_catalog_is_stalled_with_the_reason_and_the_field(
+    sentence: str, spec: dict[str, Any], reason: Reason, words: str
+) -> None:
     decision = decide(catalog(**spec))
     assert says(decision, "Stalled") == ("True", reason), sentence
     assert decision.status is not None
@@ -141,7 +147,7 @@ def test_what_is_wrong_with_it_is_stalled(sentence: str, spec: dict[str, Any], r
     assert words in condition.message
 
 
-def test_outside_writers_make_it_unsafe() -> None:
+def test_external_writers_make_the_catalog_unsafe() -> None:
     assert says(decide(catalog()), "CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
     assert says(decide(catalog(), declared=2), "CommitSafe") == ("False", Reason.COMMIT_UNSAFE)
 
@@ -161,7 +167,7 @@ def test_an_undeclared_commit_is_unsafe_even_on_hdfs_where_buckets_grow_with_the
     assert safe() == ("False", "CommitUnsafe")
 
 
-def test_suspension_is_reported_while_it_lasts_and_once_after_it_ended() -> None:
+def test_a_suspension_and_its_end_are_reported() -> None:
     decision = decide(catalog(suspend=True))
     assert says(decision, "Suspended") == ("True", Reason.SUSPENDED)
     resumed = catalog().model_copy(update={"status": decision.status})
@@ -190,7 +196,7 @@ def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, terminati
         ),
     ],
 )
-def test_what_still_uses_a_deleted_catalog_is_named_in_condition_and_event(names: list[str], words: str) -> None:
+def test_the_tables_of_a_deleted_catalog_are_named_in_condition_and_event(names: list[str], words: str) -> None:
     observed = CatalogObserved.of(builders.table_manifest(name) for name in names)
     decision = plan_catalog(catalog(deleted=True), observed, builders.operator_facts(), builders.NOW)
     assert decision.status is not None
@@ -198,7 +204,7 @@ def test_what_still_uses_a_deleted_catalog_is_named_in_condition_and_event(names
     assert [note.note for note in decision.events] == [words]
 
 
-def test_a_deleted_catalog_without_our_finalizer_is_let_be() -> None:
+def test_a_deleted_catalog_without_our_finalizer_is_not_changed() -> None:
     assert decide(catalog(guarded=False, deleted=True)).finalizer == "keep"
 
 
@@ -208,7 +214,7 @@ def test_equal_observations_give_an_equal_status() -> None:
     assert decide(seen.model_copy(update={"status": first.status}), tables=3) == Decision(status=first.status)
 
 
-def test_what_is_observed_is_counted_from_plain_objects() -> None:
+def test_a_catalog_is_observed_from_stored_tables() -> None:
     tables: list[dict[str, Any]] = [
         builders.table_manifest("a", externalWriters="Active"),
         builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},

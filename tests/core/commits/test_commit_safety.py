@@ -1,4 +1,4 @@
-"""CommitSafe of every combination: storage, metastore, the locks that the engine knows, and who else commits."""
+"""CommitSafe for every combination of storage, metastore, locks of the engine and foreign writers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FOUND = (
 UNLOCKED = ", to Active, and the catalog's commitPolicy to AllowUnsafe."
 LOCKED = " and commits under the metastore's lock, to Active."
 
-# storage, metastore, locks of the engine: reason with writers that are declared, with found ones, and the sentence
+# storage, metastore, locks of the engine: reason with declared writers, reason with found ones, message
 KEPT = [
     ("s3", "Filesystem", NO_LOCK, "CommitUnsafe", "OutsideCommit", S3),
     ("s3", "Filesystem", LOCKS, "CommitUnsafe", "OutsideCommit", S3),
@@ -80,7 +80,7 @@ METASTORES: dict[str, dict[str, Any]] = {
 
 
 def protection(storage: str, metastore: str, locks: frozenset[str]) -> Protection:
-    """That of a catalog of these kinds, with an engine that supports these locks."""
+    """The protection of a catalog of these kinds with an engine that supports these locks."""
     engine = dataclasses.replace(builders.engines()["paimon-1.4"], locks=locks)
     return protection_of(builders.catalog(**STORAGES[storage], **METASTORES[metastore]), engine)
 
@@ -93,7 +93,7 @@ def says(kept: Protection, writers: str, *, found: bool, **spec: Any) -> tuple[b
     return finding.status is ConditionStatus.TRUE, finding.reason, finding.message
 
 
-def test_no_combination_is_left_out() -> None:
+def test_the_table_has_every_combination() -> None:
     storages = {*SCHEMES, "hdfs"}
     assert {(row[0], row[1], row[2]) for row in KEPT} == {
         (storage, metastore, locks) for storage in storages for metastore in MetastoreType for locks in (LOCKS, NO_LOCK)
@@ -101,7 +101,7 @@ def test_no_combination_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("row", KEPT, ids=lambda row: f"{row[0]} {row[1]} {' '.join(sorted(row[2])) or 'without lock'}")
-def test_every_combination_has_its_verdict_and_its_sentence(
+def test_every_combination_has_its_status_reason_and_message(
     row: tuple[str, str, frozenset[str], str, str, str],
 ) -> None:
     storage, metastore, locks, declared, found, sentence = row
@@ -145,7 +145,9 @@ CATALOGS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "sentence"), CATALOGS)
-def test_what_protects_a_catalog_is_read_from_its_manifest_and_its_engine(spec: dict[str, Any], sentence: str) -> None:
+def test_the_protection_of_a_catalog_follows_from_its_manifest_and_its_engine(
+    spec: dict[str, Any], sentence: str
+) -> None:
     catalog = builders.catalog(**spec)
     engine = builders.operator_facts().engines[catalog.spec.engine or "paimon-1.4"]
     assert protection_of(catalog, engine).sentence == sentence
@@ -162,7 +164,9 @@ def test_what_protects_a_catalog_is_read_from_its_manifest_and_its_engine(spec: 
         (JDBC, (5, 1), "False CommitUnsafe", f"1 table has foreign writers whose commits nothing serialises: {LOCK}"),
     ],
 )
-def test_a_catalog_sums_its_tables_up(metastore: Any, counts: tuple[int, int], says: str, message: str) -> None:
+def test_a_catalog_reports_the_number_of_tables_with_foreign_writers(
+    metastore: Any, counts: tuple[int, int], says: str, message: str
+) -> None:
     catalog = builders.catalog(metastore=metastore)
     guarded = catalog.metadata.model_copy(update={"finalizers": (FINALIZER,)})
     observed = CatalogObserved(tables=7, declared=counts[0], found=counts[1])
@@ -184,7 +188,7 @@ def test_a_catalog_sums_its_tables_up(metastore: Any, counts: tuple[int, int], s
         (JDBC, "Active", "RequireSafe", True),
     ],
 )
-def test_what_is_unsafe_does_not_start_unless_the_catalog_allows_it(
+def test_an_unsafe_run_starts_only_if_the_catalog_allows_it(
     metastore: Any, writers: str, policy: str, starts: bool
 ) -> None:
     seen = TableWorld(

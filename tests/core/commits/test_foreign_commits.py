@@ -1,4 +1,4 @@
-"""A commit of others that the manifest does not speak of counts as an active outside writer, until the user says."""
+"""An undeclared foreign commit counts as an active external writer until the user declares the writer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOREIGN = {
 
 
 class World(TableWorld):
-    """A table with hourly work that is Ready and was last seen at snapshot 812."""
+    """A Ready table with an hourly schedule, last inspected at snapshot 812."""
 
     def __init__(self, *, policy: str = "RequireSafe", **spec: Any) -> None:
         super().__init__(
@@ -39,40 +39,40 @@ class World(TableWorld):
         self.finish("Provision", created=False, seenSnapshot=812)
         self.run_due()
 
-    def at_work(self) -> World:
-        """The next scheduled run is under way."""
+    def start_run(self) -> World:
+        """Starts the next scheduled run."""
         self.wait(hours=1)
         self.settle()
         assert self.active.spec.type == "ExpireSnapshots"
         return self
 
     def found(self, seen: int = 814, **commit: Any) -> World:
-        """A run found a commit of others."""
-        self.at_work().finish(seenSnapshot=seen, outsideCommit=FOREIGN | commit)
+        """Ends a run that found a foreign commit."""
+        self.start_run().finish(seenSnapshot=seen, outsideCommit=FOREIGN | commit)
         self.settle()
         return self
 
     @property
     def since(self) -> int | None:
-        """What a run that is launched now is told to look after."""
+        """The snapshot after which a run launched now inspects commits."""
         assert self.catalog is not None
         run = builders.run("any", table=self.table, type="ExpireSnapshots", compact=None)
         return build_job(run, self.table, self.catalog, self.operator).since_snapshot
 
     @property
-    def starts_work(self) -> bool:
-        """Whether the next tick is answered by a run."""
+    def starts_run(self) -> bool:
+        """Whether the next tick starts a run."""
         before = len(self.created)
         self.wait(hours=1)
         self.settle()
         return len(self.created) > before
 
 
-def test_a_run_inspects_commits_since_the_start_of_the_run_before() -> None:
-    """Not the one that it left: a commit of others between the two would never be looked at."""
+def test_a_run_inspects_commits_since_the_start_of_the_previous_run() -> None:
+    """From its end on, a foreign commit during the previous run would never be inspected."""
     seen = World()
     assert seen.since == 812
-    seen.at_work().finish(seenSnapshot=820, after={"snapshotId": 822})
+    seen.start_run().finish(seenSnapshot=820, after={"snapshotId": 822})
     seen.settle()
     assert seen.since == 820
 
@@ -110,11 +110,11 @@ def test_an_undeclared_commit_blocks_runs_that_commit_and_reports_the_writer_and
             "externalWriters to Paused; or, if it must continue, to Active, and the catalog's commitPolicy to "
             "AllowUnsafe."
         )
-    assert not seen.starts_work
+    assert not seen.starts_run
 
 
 def test_an_undeclared_commit_makes_one_event() -> None:
-    seen = World().at_work()
+    seen = World().start_run()
     seen.decisions.clear()
     seen.finish(seenSnapshot=814, outsideCommit=FOREIGN)
     seen.settle()
@@ -125,7 +125,7 @@ def test_an_undeclared_commit_makes_one_event() -> None:
 
 
 def test_a_failed_run_reports_an_undeclared_commit_too() -> None:
-    seen = World().at_work()
+    seen = World().start_run()
     seen.fail(FailureClass.CONFLICT, Reason.COMMIT_CONFLICT, seenSnapshot=814, outsideCommit=FOREIGN)
     seen.settle()
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
@@ -136,10 +136,10 @@ def test_with_allow_unsafe_runs_continue_and_the_first_commit_stays_reported() -
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
     assert seen.condition("CommitSafe").message.startswith("snapshot 813 ")
     assert seen.says("Stalled")[0] == "False"
-    assert (seen.since, seen.starts_work) == (830, True)
+    assert (seen.since, seen.starts_run) == (830, True)
 
 
-def test_an_edit_of_anything_else_is_no_answer() -> None:
+def test_an_edit_of_another_field_keeps_the_report() -> None:
     seen = World().found()
     seen.edit(timeZone="Europe/Berlin")
     seen.settle()
@@ -151,8 +151,8 @@ def test_once_the_user_declares_paused_runs_continue_and_the_same_commit_is_not_
     seen.edit(externalWriters="Paused")
     seen.settle()
     assert seen.says("CommitSafe") == ("True", Reason.SINGLE_COMMITTER)
-    assert seen.since is None, "all commits so far are accounted for, those after the last look too"
-    seen.at_work().finish(seenSnapshot=815)
+    assert seen.since is None, "all commits before the edit are declared, those after the last inspection too"
+    seen.start_run().finish(seenSnapshot=815)
     seen.settle()
     assert seen.since == 815
 
@@ -169,16 +169,16 @@ def test_a_commit_under_paused_is_reported_and_none_is_the_override() -> None:
 
 def test_commits_made_under_active_are_not_reported_after_an_edit() -> None:
     seen = World(policy="AllowUnsafe", externalWriters="Active")
-    assert seen.since is None, "nothing to look for"
-    seen.at_work().finish(seenSnapshot=900)
+    assert seen.since is None, "commits are inspected under Active"
+    seen.start_run().finish(seenSnapshot=900)
     seen.settle()
     seen.edit(externalWriters="None")
     seen.settle()
     assert (seen.says("CommitSafe"), seen.since) == (("True", Reason.SINGLE_COMMITTER), None)
 
 
-def test_a_run_that_was_under_way_during_the_edit_speaks_of_the_past() -> None:
-    seen = World().at_work()
+def test_a_commit_found_by_a_run_that_was_active_during_the_edit_is_ignored() -> None:
+    seen = World().start_run()
     seen.edit(externalWriters="Paused")
     seen.settle()
     assert seen.since is None
@@ -202,7 +202,7 @@ def test_a_table_whose_buckets_allow_one_writer_gets_no_override_to_active() -> 
     assert seen.condition("CommitSafe").message.endswith("Stop that writer, then set externalWriters to Paused.")
 
 
-def test_the_table_is_verified_again_all_the_same_and_that_is_tried_again() -> None:
+def test_a_blocked_table_is_verified_after_an_edit_and_the_verification_is_retried() -> None:
     seen = World().found()
     seen.edit(options={"write-buffer-size": "64 mb"})
     seen.settle()
@@ -219,7 +219,7 @@ def test_the_table_is_verified_again_all_the_same_and_that_is_tried_again() -> N
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
 
 
-def test_a_suspended_table_is_not_even_verified() -> None:
+def test_a_suspended_blocked_table_is_not_verified() -> None:
     seen = World().found()
     before = len(seen.created)
     seen.edit(options={"write-buffer-size": "64 mb"}, suspend=True)
@@ -248,8 +248,8 @@ PAUSED: dict[str, Any] = {"externalWriters": "Paused"}
             {"stated": "None", "commit": FOREIGN},
             (1, 0, 0),
         ),
-        ("answered by an edit", PAUSED, {"stated": "None", "commit": FOREIGN}, (0, 0, 0)),
-        ("nobody was found", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0, 0)),
+        ("declared by an edit", PAUSED, {"stated": "None", "commit": FOREIGN}, (0, 0, 0)),
+        ("no foreign commit", {}, {"stated": "None", "seenSnapshot": 812}, (0, 0, 0)),
     ],
 )
 def test_a_catalog_counts_tables_with_foreign_writers(
@@ -264,32 +264,32 @@ def test_a_catalog_counts_tables_with_foreign_writers(
     assert not found or may_be_active(model.spec) == (counted[1] > 0)
 
 
-def test_where_buckets_grow_with_the_keys_no_policy_lets_two_write() -> None:
-    """Two writers would put one key into two buckets."""
+def test_where_buckets_grow_with_the_keys_no_policy_allows_two_writers() -> None:
+    """Two writers can put one key into two buckets."""
     growing = {"bucket": {"type": "Dynamic"}}
     seen = World(policy="AllowUnsafe", **growing).found()
     assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
-    assert not seen.starts_work
-    assert World(policy="AllowUnsafe").found().starts_work, "fixed buckets bear it, where losses may be risked"
+    assert not seen.starts_run
+    assert World(policy="AllowUnsafe").found().starts_run, "fixed buckets bear it, where losses may be risked"
 
 
-def test_a_verification_that_fails_again_and_again_changes_no_condition() -> None:
+def test_repeated_failures_of_the_verification_change_no_condition() -> None:
     seen = World().found()
     seen.edit(options={"file.compression": "zstd"})
-    told = set()
+    reported = set()
     for _ in range(4):
         seen.wait(minutes=20)
         seen.settle()
         seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE)
         for _ in range(3):
             seen.reconcile()
-            told.add((seen.says("Stalled"), seen.says("Reconciling")[0]))
-    assert told == {(("True", Reason.COMMIT_UNSAFE), "False")}
+            reported.add((seen.says("Stalled"), seen.says("Reconciling")[0]))
+    assert reported == {(("True", Reason.COMMIT_UNSAFE), "False")}
 
 
 @pytest.mark.parametrize("edit", [{"suspend": True}, {"externalWriters": "Active"}], ids=["suspended", "unsafe"])
-def test_a_run_that_was_only_named_is_not_made_after_an_edit_that_forbids_it(edit: dict[str, Any]) -> None:
-    """Its create was refused, or its answer lost; a name alone has done nothing yet."""
+def test_a_named_run_is_not_created_after_an_edit_that_blocks_it(edit: dict[str, Any]) -> None:
+    """Its create was refused, or the answer was lost. A run without a UID has not started."""
     seen = World()
     seen.wait(hours=1)
     seen.carry_out(replace(seen.decide(), actions=()))
@@ -302,4 +302,4 @@ def test_a_run_that_was_only_named_is_not_made_after_an_edit_that_forbids_it(edi
     seen.edit(suspend=False, externalWriters="None")
     seen.wait(minutes=20)
     seen.settle()
-    assert len(seen.created) == before + 1, "the tick is asked for again"
+    assert len(seen.created) == before + 1, "the tick is due again"

@@ -1,4 +1,4 @@
-"""A whole new operation is added by adding its files: one for the operator, one for the contract, one for Spark."""
+"""A new operation needs only its own files: one for the operator, one for the contract, one for Spark."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ TAGGED: dict[str, Any] = {"type": "CreateTag", "createTag": {"name": "release-7"
 
 @pytest.fixture(autouse=True)
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The files lie in the packages, as if somebody had added them; then everything is discovered as at any start."""
+    """Adds the files to the packages and discovers the operations again, as at the start of a process."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -123,7 +123,7 @@ def schema(kind: str) -> dict[str, Any]:
     return found
 
 
-def test_the_crds_take_it() -> None:
+def test_the_crds_accept_the_operation() -> None:
     spec = schema("PaimonRun")["spec"]
     assert spec["properties"]["type"]["enum"][-1] == "CreateTag"
     assert "Users may create Compact, ExpireSnapshots and CreateTag;" in spec["properties"]["type"]["description"]
@@ -134,7 +134,7 @@ def test_the_crds_take_it() -> None:
     assert schema("PaimonTable")["status"]["properties"]["activeRun"]["properties"]["type"]["enum"][-1] == "CreateTag"
 
 
-def test_the_chart_grants_its_verb_and_guards_its_names() -> None:
+def test_the_chart_grants_the_verb_of_the_operation_and_reserves_its_names() -> None:
     listed = yaml.safe_load(chart_values(registry.OPERATIONS))
     assert listed["types"][-1] == "CreateTag"
     assert listed["onDemand"][-1] == "CreateTag"
@@ -175,7 +175,7 @@ async def test_a_users_run_goes_from_plan_over_job_driver_and_outcome_into_the_h
 
 
 def a_session(tags: dict[str, int]) -> SimpleNamespace:
-    """A session without a JVM, of a table that does not exist yet."""
+    """A session without a JVM for a table that does not exist yet."""
     nothing = SimpleNamespace(release_stale_locks=lambda _: None)
     return SimpleNamespace(
         tags=tags, metastore=nothing, storage=nothing, open=lambda: None, close=lambda: None, find_table=lambda: None

@@ -1,4 +1,4 @@
-"""Which texts are Paimon types, and that each type has one way to be written."""
+"""The texts of Paimon types: their validation and their one normal form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from paimon_operator.core.spec.type_parser import MAX_DEPTH, TypeTextError, cano
         ("ROW<`plain` INT>", "ROW<plain INT>"),
     ],
 )
-def test_one_form_for_each_type(text: str, expected: str) -> None:
+def test_each_type_has_one_form(text: str, expected: str) -> None:
     assert canonical(text) == expected
     assert canonical(expected) == expected
 
@@ -61,7 +61,7 @@ def test_one_form_for_each_type(text: str, expected: str) -> None:
         ),
     ],
 )
-def test_the_json_form_of_a_type_is_that_of_paimons_schema_files(text: str, expected: Any) -> None:
+def test_the_json_form_of_a_type_is_the_one_in_paimons_schema_files(text: str, expected: Any) -> None:
     assert paimon_json(parse(text)) == expected
 
 
@@ -96,7 +96,7 @@ def test_the_json_form_of_a_type_is_that_of_paimons_schema_files(text: str, expe
         ("ARRAY<" * 5000, f"deeper than {MAX_DEPTH}"),
     ],
 )
-def test_what_is_no_type_is_refused_with_the_place(text: str, part_of_the_problem: str) -> None:
+def test_an_invalid_type_is_refused_with_the_position(text: str, part_of_the_problem: str) -> None:
     with pytest.raises(TypeTextError) as error:
         parse(text)
     assert part_of_the_problem in error.value.problem
@@ -120,7 +120,7 @@ def test_what_is_no_type_is_refused_with_the_place(text: str, part_of_the_proble
         ("MAP<STRING, TIMESTAMP(9)>", False),
     ],
 )
-def test_what_spark_can_write(text: str, writable: bool) -> None:
+def test_a_type_is_known_as_writable_by_spark_or_not(text: str, writable: bool) -> None:
     assert (not_writable(parse(text)) is None) is writable
 
 
@@ -155,7 +155,7 @@ def test_every_type_is_read_back_as_it_was_written(data_type: DataType) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_other_text_is_refused_and_never_breaks_the_reader(text: str) -> None:
+def test_any_text_is_read_or_refused_as_no_type(text: str) -> None:
     try:
         found = canonical(text)
     except TypeTextError:

@@ -1,4 +1,4 @@
-"""The hash of the desired table: stored in the status of every table of a fleet, so no upgrade may change one."""
+"""The hash of the desired table. Every table of a fleet stores it in its status, so an upgrade must not change it."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -44,7 +44,7 @@ def desired(**spec: Any) -> DesiredTable:
 
 
 @pytest.mark.parametrize(("spec", "stored"), GOLDEN.values(), ids=GOLDEN)
-def test_the_hash_is_the_one_that_release_0_1_stored(spec: dict[str, Any], stored: str) -> None:
+def test_the_hash_of_a_table_equals_the_one_of_release_0_1(spec: dict[str, Any], stored: str) -> None:
     assert fingerprint(desired(**spec)) == stored
 
 
@@ -60,7 +60,7 @@ class TableOfTheNextRelease(DesiredTable):
 
 
 def of_the_next_release(table: DesiredTable) -> TableOfTheNextRelease:
-    """The same table, described by models that have optional fields more."""
+    """The same table in models with additional optional fields."""
     values = {each.name: getattr(table, each.name) for each in fields(table)}
     columns = tuple(ColumnOfTheNextRelease(**vars(column)) for column in table.columns)
     return TableOfTheNextRelease(**values | {"columns": columns})
@@ -106,7 +106,7 @@ WRITES = [
 
 
 @pytest.mark.parametrize(("manifest", "stored"), WRITES)
-def test_the_hash_of_a_write_is_the_one_that_release_0_1_stored(manifest: dict[str, Any], stored: str) -> None:
+def test_the_hash_of_a_write_equals_the_one_of_release_0_1(manifest: dict[str, Any], stored: str) -> None:
     assert write_hash(Write.model_validate(manifest)) == stored
 
 

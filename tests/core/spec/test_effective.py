@@ -1,4 +1,4 @@
-"""What holds for a table, and where it came from: table, catalog, operator."""
+"""The effective settings of a table and their source: table, catalog or operator."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -30,14 +30,16 @@ DEDICATED = {"mode": "Dedicated", "full": {"schedule": "0 5 * * *"}}
 @pytest.mark.parametrize(
     ("sentence", "catalog", "spec", "expected"),
     [
-        ("nobody says anything: inline", {}, {}, {"mode": "Inline", "source": "Default"}),
+        ("no setting: inline", {}, {}, {"mode": "Inline", "source": "Default"}),
         ("the catalog's block", defaults(compaction=DEDICATED), {}, {**DEDICATED, "source": "Catalog"}),
         ("the table's block replaces it whole", defaults(compaction=DEDICATED), {"compaction": {"mode": "Inline"}}, {"mode": "Inline", "source": "Table"}),
         ("without schedules the operator's", {}, {"compaction": {"mode": "Dedicated"}}, {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}, "source": "Table"}),
-        ("one schedule is enough to have no other", {}, {"compaction": DEDICATED}, {**DEDICATED, "source": "Table"}),
+        ("with one schedule there is no default for the other", {}, {"compaction": DEDICATED}, {**DEDICATED, "source": "Table"}),
     ],
 )  # fmt: skip
-def test_compaction(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_the_effective_compaction(
+    sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]
+) -> None:
     assert effective(catalog, **spec).to_json()["compaction"] == expected, sentence
 
 
@@ -48,15 +50,15 @@ def test_the_operators_default_has_no_minor_compaction_where_the_engine_has_none
 @pytest.mark.parametrize(
     ("sentence", "catalog", "spec", "expected"),
     [
-        ("nobody says anything: Paimon's own", {}, {}, None),
+        ("no setting: Paimon's default", {}, {}, None),
         ("each member of retention is a block", defaults(retention={"snapshots": {"timeRetained": "7d"}}), {"retention": {}}, {"timeRetained": "7d", "source": "Catalog"}),
         ("the table's member replaces the catalog's whole", defaults(retention={"snapshots": {"timeRetained": "7d", "numRetainedMin": 3}}), {"retention": {"snapshots": {"timeRetained": "1d"}}}, {"timeRetained": "1d", "source": "Table"}),
         ("writers that skip expiry get the operator's schedule", {}, {"compaction": {"mode": "Dedicated"}}, {"schedule": "30 4 * * *", "source": "Default"}),
-        ("a schedule of one's own stays", {}, {"compaction": {"mode": "Dedicated"}, "retention": {"snapshots": {"schedule": "0 1 * * *"}}}, {"schedule": "0 1 * * *", "source": "Table"}),
-        ("someone else's compaction expires as it likes", {}, {"compaction": {"mode": "External"}}, None),
+        ("the table's schedule is kept", {}, {"compaction": {"mode": "Dedicated"}, "retention": {"snapshots": {"schedule": "0 1 * * *"}}}, {"schedule": "0 1 * * *", "source": "Table"}),
+        ("external compaction has no expiry", {}, {"compaction": {"mode": "External"}}, None),
     ],
 )  # fmt: skip
-def test_retention(
+def test_the_effective_retention(
     sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any] | None
 ) -> None:
     assert effective(catalog, **spec).to_json().get("retention", {}).get("snapshots") == expected, sentence
@@ -68,32 +70,34 @@ def test_retention(
         ("the operator's size", {}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
         ("the catalog's", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {}, {"cores": 2, "memory": "4Gi", "source": "Catalog"}),
         ("the table's replaces it whole; the operator fills the rest", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {"spark": {"driver": {"memory": "8Gi"}}}, {"cores": 1, "memory": "8Gi", "source": "Table"}),
-        ("an account alone is no size", {"spark": {"serviceAccountName": "x"}}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
+        ("an account alone sets no size", {"spark": {"serviceAccountName": "x"}}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
     ],
 )  # fmt: skip
-def test_driver(sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_the_effective_size_of_the_driver(
+    sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]
+) -> None:
     assert effective(catalog, **spec).to_json()["driver"] == expected, sentence
 
 
 @pytest.mark.parametrize(
     ("sentence", "catalog", "spec", "mode", "executor"),
     [
-        ("nobody says anything: one pod", {}, {}, {"mode": "Local", "source": "Default"}, None),
-        ("sizes alone are no mode", {"spark": {"executor": {"instances": 8}}}, {}, {"mode": "Local", "source": "Default"}, None),
+        ("no setting: one pod", {}, {}, {"mode": "Local", "source": "Default"}, None),
+        ("sizes alone set no mode", {"spark": {"executor": {"instances": 8}}}, {}, {"mode": "Local", "source": "Default"}, None),
         ("the catalog's mode, the operator's sizes", {"spark": {"mode": "Cluster"}}, {}, {"mode": "Cluster", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "2Gi", "source": "Default"}),
         ("the table's mode, the catalog's sizes", {"spark": {"mode": "Local", "executor": {"instances": 8}}}, {"spark": {"mode": "Auto"}}, {"mode": "Auto", "source": "Table"}, {"instances": 8, "cores": 1, "memory": "2Gi", "source": "Catalog"}),
         ("the catalog's mode, the table's sizes whole", {"spark": {"mode": "Auto", "executor": {"instances": 8, "cores": 4}}}, {"spark": {"executor": {"memory": "4Gi"}}}, {"mode": "Auto", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "4Gi", "source": "Table"}),
         ("the table opts out", {"spark": {"mode": "Cluster"}}, {"spark": {"mode": "Local"}}, {"mode": "Local", "source": "Table"}, None),
     ],
 )  # fmt: skip
-def test_mode_and_executors(
+def test_the_effective_mode_and_executors(
     sentence: str, catalog: dict[str, Any], spec: dict[str, Any], mode: dict[str, Any], executor: dict[str, Any] | None
 ) -> None:
     found = effective(catalog, **spec).to_json()
     assert (found["mode"], found.get("executor")) == (mode, executor), sentence
 
 
-def test_run_policy_is_replaced_whole_and_filled_by_the_operator() -> None:
+def test_the_tables_run_policy_replaces_the_catalogs_and_the_operator_adds_defaults() -> None:
     catalog = defaults(runPolicy={"backoffLimit": 9, "activeDeadline": "2h"})
     found = effective(catalog, runPolicy={"backoffLimit": 0}).to_json()["runPolicy"]
     assert found == {
@@ -109,5 +113,5 @@ def test_run_policy_is_replaced_whole_and_filled_by_the_operator() -> None:
     ("catalog", "table", "expected"),
     [(None, None, "UTC"), ("Europe/Berlin", None, "Europe/Berlin"), ("Europe/Berlin", "Asia/Tokyo", "Asia/Tokyo")],
 )
-def test_time_zone(catalog: str | None, table: str | None, expected: str) -> None:
+def test_the_effective_time_zone(catalog: str | None, table: str | None, expected: str) -> None:
     assert effective({"timeZone": catalog} if catalog else {}, timeZone=table).time_zone == expected

@@ -1,4 +1,4 @@
-"""Which Paimon options a manifest stands for, and which values an option takes."""
+"""The Paimon options of a manifest, and the values that an option accepts."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -37,8 +37,8 @@ GROUPS = {
 @pytest.mark.parametrize(
     ("sentence", "spec", "expected"),
     [
-        ("a minimal table says its buckets only", {}, AUTOMATIC),
-        ("so does an append table", {"schema": builders.EVENTS}, AUTOMATIC),
+        ("a minimal table sets only its buckets", {}, AUTOMATIC),
+        ("an append table sets only its buckets", {"schema": builders.EVENTS}, AUTOMATIC),
         ("Dynamic and Unaware are the same number", {"bucket": {"type": "Dynamic"}}, AUTOMATIC),
         ("a fixed number", {"bucket": {"type": "Fixed", "fixed": {"count": 4}}}, {"bucket": "4"}),
         ("with bucket keys in their order", {"bucket": {"type": "Fixed", "fixed": {"count": 4, "keys": ["b", "a"]}}}, {"bucket": "4", "bucket-key": "b,a"}),
@@ -56,12 +56,12 @@ GROUPS = {
         ("a changelog by lookup", {"changelogProducer": {"type": "Lookup", "rowDeduplicate": True}}, AUTOMATIC | {"changelog-producer": "lookup", "changelog-producer.row-deduplicate": "true"}),
         ("a changelog by compaction", {"changelogProducer": {"type": "FullCompaction", "fullCompaction": {"deltaCommits": 5}}}, AUTOMATIC | {"changelog-producer": "full-compaction", "full-compaction.delta-commits": "5"}),
         ("dedicated compaction stops the writers'", {"compaction": {"mode": "Dedicated"}}, AUTOMATIC | {"write-only": "true"}),
-        ("so does someone else's", {"compaction": {"mode": "External"}}, AUTOMATIC | {"write-only": "true"}),
+        ("external compaction stops the writers' too", {"compaction": {"mode": "External"}}, AUTOMATIC | {"write-only": "true"}),
         ("retention in Paimon's words", {"retention": {"snapshots": {"timeRetained": "90m", "numRetainedMin": 5, "numRetainedMax": 50}}}, AUTOMATIC | {"snapshot.time-retained": "90 min", "snapshot.num-retained.min": "5", "snapshot.num-retained.max": "50"}),
-        ("free options as they stand", {"options": {"file.compression": "lz4"}}, AUTOMATIC | {"file.compression": "lz4"}),
+        ("free options are unchanged", {"options": {"file.compression": "lz4"}}, AUTOMATIC | {"file.compression": "lz4"}),
     ],
 )  # fmt: skip
-def test_options_of_a_manifest(sentence: str, spec: dict[str, Any], expected: dict[str, str]) -> None:
+def test_a_manifest_has_its_paimon_options(sentence: str, spec: dict[str, Any], expected: dict[str, str]) -> None:
     assert options_of(**spec) == expected, sentence
     typed = expected.keys() - spec.get("options", {}).keys()
     assert [key for key in typed if field_of_option(key) == f"spec.options[{key}]"] == [], "a field makes each of them"
@@ -75,7 +75,7 @@ def test_retention_that_the_catalog_gives_becomes_the_tables_option() -> None:
 
 @pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
 def test_every_option_that_a_typed_field_can_set_is_known_to_every_engine_or_refused(engine: str) -> None:
-    """Whatever the data of a future engine says, an option it does not know never reaches Spark unnoticed."""
+    """An option that a future engine does not know is refused before Spark."""
     known = builders.engines()[engine].options
     lacking = {"sequence.field.sort-order"} - known.keys()
     spec: dict[str, Any] = {"sequence": {"fields": ["amount"], "sortOrder": "Descending"}}
@@ -97,15 +97,15 @@ def test_every_option_that_a_typed_field_can_set_is_known_to_every_engine_or_ref
         (ValueKind.TEXT, ["anything", ""], []),
     ],
 )
-def test_values_of_each_kind(kind: ValueKind, right: list[str], wrong: list[str]) -> None:
+def test_each_kind_accepts_its_values_and_refuses_others(kind: ValueKind, right: list[str], wrong: list[str]) -> None:
     option = Option(key="x", kind=kind, default=None, values=(), immutable=False)
     assert [text for text in right if value_problem(option, text)] == []
     assert [text for text in wrong if not value_problem(option, text)] == []
 
 
 @pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
-def test_every_default_of_every_engine_is_a_value_that_we_would_take(engine: str) -> None:
-    """The engines' own defaults are the measure of the value rules: Paimon reads them all."""
+def test_every_default_of_every_engine_is_a_valid_value(engine: str) -> None:
+    """Paimon reads all its defaults, so the value rules must accept them."""
     options = builders.engines()[engine].options.values()
     refused = {o.key: o.default for o in options if o.default is not None and value_problem(o, o.default)}
     assert refused == {}

@@ -1,4 +1,4 @@
-"""Formats, compressions and statistics that an engine cannot write are refused before any Pod, by the engine's data."""
+"""Formats, compressions and statistics that the engine cannot write are refused before any Pod."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -38,7 +38,7 @@ def refused(engine: str = "paimon-1.4", **spec: Any) -> list[str]:
         ("statistics", {"metadata.stats-mode": "some"}, "metadata.stats-mode", "truncate(16)"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_written_is_refused_with_the_option_that_sets_it(
+def test_a_format_that_the_engine_cannot_write_is_refused_with_its_option(
     sentence: str, options: dict[str, str], field: str, words: str
 ) -> None:
     (told,) = refused(options=options)
@@ -60,11 +60,11 @@ def test_what_cannot_be_written_is_refused_with_the_option_that_sets_it(
         {"file.format": "PARQUET", "file.compression": "ZSTD", "file.compression.per.level": "0:LZ4"},
     ],
 )
-def test_what_can_be_written_is_accepted(engine: str, options: dict[str, str]) -> None:
+def test_a_format_that_the_engine_can_write_is_accepted(engine: str, options: dict[str, str]) -> None:
     assert refused(engine, options=options) == []
 
 
-def test_a_writes_own_compression_is_held_against_the_tables_format() -> None:
+def test_the_compression_of_a_write_must_fit_the_tables_format() -> None:
     write = builders.write() | {"options": {"file.compression": "gzip"}}
     assert refused(writes=[write]) == []
     (told,) = refused(writes=[write], options={"file.format": "orc"})
@@ -78,7 +78,7 @@ def test_a_wrong_format_of_the_table_is_reported_once_and_not_for_each_write() -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_paimon_does_by_default_can_be_written(engine: str) -> None:
+def test_paimons_defaults_are_accepted(engine: str) -> None:
     known = builders.engines()[engine]
     for format_key, compression_key in (
         ("file.format", "file.compression"),

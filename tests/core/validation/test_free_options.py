@@ -1,4 +1,4 @@
-"""Which of Paimon's options a manifest may set: none that names a place, code or another table."""
+"""The options of Paimon that a manifest may set: none that names a location, code or another table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def dangerous(engine: str) -> list[str]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_option_that_could_lead_elsewhere_is_refused_in_tables_and_in_writes(engine: str) -> None:
+def test_every_option_with_a_location_code_or_another_table_is_refused_in_tables_and_in_writes(engine: str) -> None:
     keys = dangerous(engine)
     assert len(keys) > 8, "the search has gone blind"
 
@@ -43,7 +43,7 @@ def test_an_option_of_the_whole_table_is_refused_in_a_write() -> None:
     assert refused("paimon-1.4", writes=[write]) == []
 
 
-def test_the_lists_of_what_is_allowed_name_only_what_some_engine_knows() -> None:
+def test_the_lists_of_allowed_options_name_only_options_of_an_engine() -> None:
     known = {key for engine in builders.engines().values() for key in engine.options}
     assert sorted(ALLOWED_OPTIONS - known) == []
     for prefix in {*ALLOWED_PREFIXES, *ALLOWED_IN_WRITES} - {"orc."}:  # the format's own options have no fixed names

@@ -1,4 +1,4 @@
-"""What the metastore Hive asks of names; the others ask nothing."""
+"""The rules of a Hive metastore for names. Other metastores have none."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def blamed(catalog: dict[str, Any], **spec: Any) -> list[str]:
         ({"schema": UPPER}, "spec.schema.columns[Id].name"),
     ],
 )
-def test_names_that_hive_does_not_keep_are_refused_for_it_alone(spec: dict[str, Any], field: str) -> None:
+def test_names_that_hive_changes_are_refused_for_a_hive_metastore_only(spec: dict[str, Any], field: str) -> None:
     assert blamed(HIVE, **spec) == [field]
     assert blamed({}, **spec) == []
 
 
-def test_usual_names_are_right_for_hive() -> None:
+def test_usual_names_are_valid_for_hive() -> None:
     assert blamed(HIVE) == []
     assert blamed(HIVE, database="shop_2", table="_orders") == []
 

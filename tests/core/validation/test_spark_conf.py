@@ -1,4 +1,4 @@
-"""What a catalog may say of Spark, checked again in reconcile: a CRD can be older than the operator."""
+"""The Spark settings of a catalog. Reconcile checks them again, because a CRD can be older than the operator."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def problems(**spark: Any) -> list[str]:
         ),
     ],
 )
-def test_a_setting_that_may_not_be_set_is_refused_with_a_remedy(spark: dict[str, Any], told: str) -> None:
+def test_a_reserved_spark_setting_is_refused_with_a_remedy(spark: dict[str, Any], told: str) -> None:
     (problem,) = problems(**spark)
     assert told in problem
 
 
-def test_speed_patience_and_labels_may_be_set() -> None:
+def test_settings_of_performance_timeouts_and_labels_are_accepted() -> None:
     assert not problems(sparkConf={"spark.speculation": "true"}, podOverlay={"labels": {"team": "shop"}})
     assert not problems(mode="Cluster")
     assert not list(spark_problems(builders.catalog()))

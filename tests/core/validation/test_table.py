@@ -1,4 +1,4 @@
-"""Every rule that reconcile checks: one manifest that breaks it, the field that is blamed, and what is said."""
+"""Every rule of reconcile: a manifest that breaks it, the reported field and the message."""
 
 # ruff: noqa: E501 - decision tables: one row is one line
 
@@ -71,7 +71,7 @@ RIGHT: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
 @pytest.mark.parametrize(("sentence", "spec"), RIGHT)
-def test_right_manifests_break_no_rule(sentence: str, spec: dict[str, Any], engine: str) -> None:
+def test_valid_manifests_break_no_rule(sentence: str, spec: dict[str, Any], engine: str) -> None:
     assert broken(engine, **spec) == [], sentence
 
 
@@ -157,7 +157,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("sentence", "spec", "field", "words"), WRONG)
-def test_wrong_manifests_are_blamed_on_the_field_with_a_remedy(
+def test_wrong_manifests_are_refused_with_the_field_and_a_remedy(
     sentence: str, spec: dict[str, Any], field: str, words: str
 ) -> None:
     blamed = [error for error in broken(**spec) if error.field == field]
@@ -192,7 +192,7 @@ def test_wrong_manifests_are_blamed_on_the_field_with_a_remedy(
         ),
     ],
 )
-def test_what_an_engine_lacks_names_the_engine_and_is_fine_on_the_next(
+def test_a_feature_that_an_engine_lacks_is_refused_with_its_name_and_accepted_on_the_next(
     sentence: str, spec: dict[str, Any], field: str
 ) -> None:
     (error,) = broken("paimon-0.9", **spec)
@@ -208,7 +208,7 @@ def test_a_block_inherited_from_the_catalog_is_checked_like_the_tables_own() -> 
 
 
 @pytest.mark.parametrize("wrong", STALLED_IN_RECONCILE, ids=lambda wrong: wrong.name)
-def test_wrong_manifests_that_the_api_server_lets_pass_are_stalled_with_field_and_reason(wrong: WrongManifest) -> None:
+def test_wrong_manifests_that_the_api_server_accepts_are_stalled_with_field_and_reason(wrong: WrongManifest) -> None:
     if wrong.manifest["kind"] == "PaimonCatalog":
         catalog = PaimonCatalog.model_validate(wrong.manifest)
         (problem, *_) = catalog_problems(catalog, builders.operator_facts())

@@ -7,25 +7,11 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.result import Outcome, Seen
 from spark_apps.catalog import foreign_commits
 from spark_apps.driver import main as driver
 from spark_apps.driver.dispatch import operation_of
-
-
-def job(operation: str) -> Job:
-    """A job of `operation` without parameters."""
-    return Job(
-        run=JobRun("r", "u", "shop"),
-        operation=operation,
-        engine="paimon-1.4",
-        catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
-        table=JobTable("shop", "orders"),
-        owner="o",
-        commit_user="c",
-        parameters=None,
-    )
+from tests.spark_apps.jobs import job
 
 
 @pytest.mark.parametrize(
@@ -56,7 +42,7 @@ def test_only_an_operation_that_commits_waits_for_locks_and_inspects_commits(
     monkeypatch.setattr(foreign_commits, "inspect_commits", step("inspect commits", Seen(seen_snapshot=3)))
     monkeypatch.setattr(operation_of(operation), "run", step("run", Outcome()))
 
-    document, code = driver.perform(job(operation))
+    document, code = driver.perform(job(operation=operation))
 
     assert (code, done) == (0, steps)
     assert document.get("seenSnapshot") == (3 if "inspect commits" in steps else None)

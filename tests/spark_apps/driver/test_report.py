@@ -9,23 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_contract.documents import to_text
-from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.job import JobRun
 from paimon_contract.result import MAX_RESULT_BYTES, Elapsed, ForeignCommit, Outcome, Seen
 from paimon_operator.api.run.result import read_result
 from spark_apps.driver.report import document_of
 from spark_apps.failures.errors import input_failure
+from tests.spark_apps.jobs import job
 
-JOB = Job(
-    version=1,
-    run=JobRun("r" * 63, "u", "shop"),
-    operation="Write",
-    engine="paimon-1.4",
-    catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
-    table=JobTable("shop", "orders"),
-    owner="o",
-    commit_user="c",
-    parameters=None,
-)
+JOB = job(run=JobRun("r" * 63, "u", "shop"), operation="Write")
 SEEN = Seen(seen_snapshot=5, outside_commit=ForeignCommit(5, "u" * 100, "APPEND", "2026-01-01T00:00:00Z"))
 ANY_TEXT = st.builds(
     lambda piece, times: piece * times, st.text(st.characters(exclude_categories=()), max_size=20), st.integers(0, 500)

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
+from paimon_contract.job import JobExecutors, JobRun, JobSpark
 from spark_apps.driver.main import new_session
 from spark_apps.executors.diagnostics import describe_pod
 from spark_apps.executors.settings import host
 from spark_apps.executors.shared_secret import as_spark_reads_it, shared_secret
+from tests.spark_apps.jobs import job
 
 POD = {
     "POD_IP": "10.0.0.7",
@@ -36,19 +37,8 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def options(conf: dict[str, str] | None = None, *, executors: JobExecutors | None = EXECUTORS) -> dict[str, str]:
-    job = Job(
-        version=1,
-        run=JobRun("orders-compact-1", "uid-1", "shop"),
-        operation="Compact",
-        parameters=None,
-        engine="paimon-1.4",
-        catalog=JobCatalog("s3://lake/warehouse", "filesystem"),
-        table=JobTable("shop", "orders"),
-        owner="o",
-        commit_user="u",
-        spark=JobSpark(conf=conf or {}, executors=executors),
-    )
-    return new_session(job)._spark_options()
+    spark = JobSpark(conf=conf or {}, executors=executors)
+    return new_session(job(run=JobRun("orders-compact-1", "uid-1", "shop"), spark=spark))._spark_options()
 
 
 def test_shuffles_have_four_partitions_per_core_of_all_executors_unless_the_catalog_sets_a_number() -> None:

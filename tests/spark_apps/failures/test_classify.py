@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.job import JobCatalog
 from paimon_contract.parameters.write import WriteParameters
 from paimon_engines.loader import supported_engines
 from spark_apps.catalog.metastores import metastore_of
@@ -17,6 +17,7 @@ from spark_apps.storage import storage_of
 from spark_apps.storage.hdfs import Hdfs
 from spark_apps.storage.s3 import S3
 from spark_apps.storage.volume import Volume
+from tests.spark_apps.jobs import job
 
 WRITE = WriteParameters(
     name="import",
@@ -41,19 +42,9 @@ def classified(
     hadoop: dict[str, str] | None = None,
 ) -> RunError:
     """The failure of a Write whose exception has this message."""
-    job = Job(
-        version=1,
-        run=JobRun("r", "u", "shop"),
-        operation="Write",
-        engine=engine,
-        catalog=JobCatalog(warehouse, "filesystem", options),
-        table=JobTable("shop", "orders"),
-        owner="o",
-        commit_user="c",
-        hadoop=hadoop or {},
-        parameters=WRITE,
-    )
-    return classify(RuntimeError(message), storage=S3.of(job, supported_engines()[engine]))
+    catalog = JobCatalog(warehouse, "filesystem", options)
+    write = job(operation="Write", engine=engine, catalog=catalog, hadoop=hadoop or {}, parameters=WRITE)
+    return classify(RuntimeError(message), storage=S3.of(write, supported_engines()[engine]))
 
 
 @pytest.mark.parametrize("engine", supported_engines())
@@ -233,18 +224,8 @@ def test_a_volume_that_cannot_be_written_is_reported_with_its_claim_and_not_with
     [("s3://lake/warehouse", S3), ("hdfs://nn:8020/lake", Hdfs), ("file:///data/warehouse", Volume)],
 )
 def test_the_warehouse_decides_the_kind_of_storage(warehouse: str, kind: type) -> None:
-    job = Job(
-        version=1,
-        run=JobRun("r", "u", "shop"),
-        operation="Compact",
-        parameters=None,
-        engine="paimon-1.4",
-        catalog=JobCatalog(warehouse, "filesystem"),
-        table=JobTable("shop", "orders"),
-        owner="o",
-        commit_user="c",
-    )
-    assert isinstance(storage_of(job, supported_engines()["paimon-1.4"]), kind)
+    compact = job(catalog=JobCatalog(warehouse, "filesystem"))
+    assert isinstance(storage_of(compact, supported_engines()["paimon-1.4"]), kind)
 
 
 def test_a_failure_of_an_unknown_storage_names_no_endpoint() -> None:
