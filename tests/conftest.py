@@ -67,7 +67,7 @@ def _servers(item: pytest.Item) -> str | None:
     fixtures = set(getattr(item, "fixturenames", ()))
     if fixtures & {"simple_hdfs", "kerberos_hdfs", "hdfs"}:
         return "hdfs"
-    if "stage" in fixtures:
+    if "ns" in fixtures:
         return "executors"
     if "hive" in fixtures:
         return "hive"

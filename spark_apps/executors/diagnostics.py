@@ -33,8 +33,8 @@ def describe_pod(pod: dict[str, Any]) -> str:
             return f"no node takes pod {name}: {condition.get('message', '')}"
     for container in status.get("containerStatuses") or ():
         state = container["state"]
-        if told := state.get("waiting"):
-            return f"pod {name} waits: {told.get('reason', '')} {told.get('message', '')}".rstrip()
+        if waiting := state.get("waiting"):
+            return f"pod {name} waits: {waiting.get('reason', '')} {waiting.get('message', '')}".rstrip()
         if ended := state.get("terminated"):
             return f"pod {name} ended with exit code {ended['exitCode']} ({ended.get('reason', '')}); see its log"
     return f"pod {name} is {status.get('phase', 'unknown')} {status.get('reason', '')}".rstrip()

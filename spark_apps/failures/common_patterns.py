@@ -12,7 +12,7 @@ COMMON_PATTERNS = (
         r"ConcurrentModification|already been created by another|TableAlreadyExistException",
         "Conflict",
         "CommitConflict",
-        "Somebody else committed to the table at the same time",
+        "Another writer committed to the table at the same time",
         "stop the other writer if this goes on",
     ),
     failure_pattern(

@@ -1,4 +1,4 @@
-"""RunError: a failure as the operator needs it. Its class decides what happens next; its sentences are for people."""
+"""RunError: a failure as the operator needs it. Its class decides what happens next; its sentences are for users."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def loaded_with(entry: Entry, ledger: Ledger, table: Any) -> Loaded:
     There is more than one only if a driver that was taken for dead was still alive.
     """
     attempts = ledger.attempts(entry.run)
-    noted = [commit for attempt in attempts for commit in ledger.commits(attempt)]
+    recorded = [commit for attempt in attempts for commit in ledger.commits(attempt)]
     found = find_commits(table, entry.commit_user, min(attempt.snapshot_before for attempt in attempts))
-    commits = {commit.snapshot: commit for commit in [*noted, *found]}
+    commits = {commit.snapshot: commit for commit in [*recorded, *found]}
     return Loaded(entry, attempts, [commits[number] for number in sorted(commits)])

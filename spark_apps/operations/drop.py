@@ -57,7 +57,7 @@ def _remove_remaining_files(job: Job, session: Session) -> None:
             "Infrastructure",
             "StorageUnreachable",
             f"{location.toString()} was deleted and is still there",
-            "nothing: it is tried again; if this goes on, see whether somebody still writes there or the storage "
+            "nothing: it is tried again; if this repeats, check whether a writer is still active or the storage "
             "keeps files from being deleted",
         )
 

@@ -66,8 +66,8 @@ def _load(job: Job, write: WriteParameters, session: Session, ledger: Ledger, ta
     def chosen(found: list[InputFile]) -> list[InputFile]:
         if write.once and not found:
             # The folder exists and its files are still to come: marked as done now, they would never be loaded.
-            told = f"{input_uri(write)} holds no file yet"
-            raise input_failure("InputNotFound", told, "put the files there", field=path_field(write))
+            message = f"{input_uri(write)} holds no file yet"
+            raise input_failure("InputNotFound", message, "put the files there", field=path_field(write))
         return [file for file in found if file not in already]
 
     # Read before the ledger entry is written: a wrong column leaves no entry.

@@ -40,11 +40,11 @@ def _equals(types: Mapping[str, Any], key: str, value: str) -> str:
     elif root == "BOOLEAN":
         written = value if value in BOOLEANS else None
     else:
-        told = f"{key!r} is of type {root}, by which partitions cannot be named"
-        raise spec_failure("InvalidSpec", told, "leave partitions out, or name them by another key", field=FIELD)
+        message = f"{key!r} is of type {root}, by which partitions cannot be named"
+        raise spec_failure("InvalidSpec", message, "leave partitions out, or name them by another key", field=FIELD)
     if written is None:
-        told = f"{value!r} is no value of {key!r}, which is of type {root}"
-        raise spec_failure("InvalidSpec", told, "write it as the column has it", field=FIELD)
+        message = f"{value!r} is no value of {key!r}, which is of type {root}"
+        raise spec_failure("InvalidSpec", message, "write it as the column has it", field=FIELD)
     return f"{quote(key)} = {written}"
 
 

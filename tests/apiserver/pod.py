@@ -14,7 +14,7 @@ TABLE_LABEL = "paimon-operator.dev/table"
 
 @dataclass(frozen=True)
 class Pod:
-    """One version of a Pod; `Stage.read_pod` reads the current one."""
+    """One version of a Pod; `NamespaceClient.read_pod` reads the current one."""
 
     manifest: Manifest
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from tests.support.executor_stage import DEADLINE_S, IMAGE
+from tests.support.executor_namespace import DEADLINE_S, IMAGE
 from tests.support.pod_edits import (
     Edit,
     add_annotations,

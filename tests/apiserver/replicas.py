@@ -8,9 +8,9 @@ from pathlib import Path
 
 from kubernetes import client
 
+from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.rights import RELEASE, Rights
-from tests.apiserver.stage import Stage
 from tests.cluster.apiserver import ApiServer
 
 _SET_BY_TEST = ("watch_namespaces", "health_port", "metrics_port", "spark_images")
@@ -19,8 +19,8 @@ _SET_BY_TEST = ("watch_namespaces", "health_port", "metrics_port", "spark_images
 class Replicas:
     """Operators of one release, of which one leads."""
 
-    def __init__(self, server: ApiServer, stage: Stage, logs: Path) -> None:
-        self.stage, self.rights = stage, Rights(server, stage)
+    def __init__(self, server: ApiServer, ns: NamespaceClient, logs: Path) -> None:
+        self.ns, self.rights = ns, Rights(server, ns)
         self._logs = logs
         self._started: list[OperatorProcess] = []
 
@@ -35,8 +35,8 @@ class Replicas:
         operator = OperatorProcess(
             self.rights.kubeconfig,
             self._logs,
-            namespaces=[self.stage.namespace],
-            lease_namespace=self.stage.namespace,
+            namespaces=[self.ns.namespace],
+            lease_namespace=self.ns.namespace,
             name=f"operator-{len(self._started)}",
             **given | settings,
         )
@@ -46,24 +46,24 @@ class Replicas:
     def kill_newest(self) -> None:
         """Kills the newest operator and deletes its Lease, so that the next one need not wait until it expires."""
         self.newest.kill()
-        client.CoordinationV1Api(self.stage.client).delete_namespaced_lease(RELEASE, self.stage.namespace)
+        client.CoordinationV1Api(self.ns.client).delete_namespaced_lease(RELEASE, self.ns.namespace)
 
     def close(self) -> None:
-        """Kills the operators and deletes the rights; the stage stays."""
+        """Kills the operators and deletes the rights; the namespace stays."""
         for operator in self._started:
             operator.__exit__(None, None, None)
         self.rights.close()
 
 
 @contextmanager
-def stage_with_operator(server: ApiServer, namespace: str, logs: Path) -> Iterator[Stage]:
+def namespace_with_operator(server: ApiServer, namespace: str, logs: Path) -> Iterator[NamespaceClient]:
     """Runs an operator with all rights for a new namespace with a catalog. Fails if the operator logs an error."""
-    stage = Stage(server.kubeconfig, namespace)
-    stage.create_catalog()
+    ns = NamespaceClient(server.kubeconfig, namespace)
+    ns.create_catalog()
     try:
         with OperatorProcess(server.kubeconfig, logs, namespaces=[namespace], lease_namespace=namespace) as operator:
             operator.wait_until_working()
-            yield stage
+            yield ns
             assert operator.errors() == []
     finally:
-        stage.close()
+        ns.close()

@@ -12,7 +12,7 @@ import yaml
 from kubernetes import client
 
 from tests.apiserver.api import Body, account_user, as_json, is_allowed
-from tests.apiserver.stage import GROUP, Stage
+from tests.apiserver.namespace_client import GROUP, NamespaceClient
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 
@@ -36,20 +36,20 @@ def rendered(namespace: str, **values: object) -> list[Object]:
 
 
 class Rights:
-    """The chart's rights of an operator that watches only the stage's namespace, or (`everywhere`) all of them."""
+    """The chart's rights of an operator that watches only the namespace of `ns`, or (`everywhere`) all of them."""
 
-    def __init__(self, server: ApiServer, stage: Stage, *, everywhere: bool = False, **values: object) -> None:
-        self._server, self._stage = server, stage
-        self._rbac = client.RbacAuthorizationV1Api(stage.client)
-        self._admission = client.AdmissionregistrationV1Api(stage.client)
-        watched = [] if everywhere else [stage.namespace]
+    def __init__(self, server: ApiServer, ns: NamespaceClient, *, everywhere: bool = False, **values: object) -> None:
+        self._server, self._ns = server, ns
+        self._rbac = client.RbacAuthorizationV1Api(ns.client)
+        self._admission = client.AdmissionregistrationV1Api(ns.client)
+        watched = [] if everywhere else [ns.namespace]
         # without the roles for users: their names are fixed, and they are cluster-scoped
         given: Object = {"roles": {"create": False}, "watchNamespaces": watched, **values}
-        self._documents = rendered(stage.namespace, **given)
+        self._documents = rendered(ns.namespace, **given)
         for document in self._documents:
             if document["kind"] in _KINDS:
                 self._create(document)
-        self.kubeconfig = server.service_account_kubeconfig(stage.namespace, RELEASE)
+        self.kubeconfig = server.service_account_kubeconfig(ns.namespace, RELEASE)
 
     def environment(self) -> dict[str, str]:
         """Returns the operator's settings of the chart's Deployment, by their names in `Settings`."""
@@ -66,16 +66,16 @@ class Rights:
     def without(self, verb: str, resource: str) -> Iterator[None]:
         """Withdraws one right for the duration of the block, for example `patch`, `paimontables/status`."""
         name = RELEASE
-        read = self._rbac.read_namespaced_role(name, self._stage.namespace)
+        read = self._rbac.read_namespaced_role(name, self._ns.namespace)
         whole: list[Object] = as_json(read)["rules"]
         rules = [part for rule in whole for part in _without(rule, verb, resource)]
-        self._rbac.patch_namespaced_role(name, self._stage.namespace, {"rules": rules})
-        self._stage.wait(lambda: not self._allowed(verb, resource), f"no right to {verb} {resource}")
+        self._rbac.patch_namespaced_role(name, self._ns.namespace, {"rules": rules})
+        self._ns.wait(lambda: not self._allowed(verb, resource), f"no right to {verb} {resource}")
         try:
             yield
         finally:
-            self._rbac.patch_namespaced_role(name, self._stage.namespace, {"rules": whole})
-            self._stage.wait(lambda: self._allowed(verb, resource), f"the right to {verb} {resource}")
+            self._rbac.patch_namespaced_role(name, self._ns.namespace, {"rules": whole})
+            self._ns.wait(lambda: self._allowed(verb, resource), f"the right to {verb} {resource}")
 
     def close(self) -> None:
         """Deletes the cluster-scoped objects."""
@@ -97,16 +97,16 @@ class Rights:
         return self._admission.read_validating_admission_policy(name)
 
     def _allowed(self, verb: str, resource: str) -> bool:
-        space = self._stage.namespace
+        space = self._ns.namespace
         group = GROUP if resource.startswith("paimon") else ""
         user = account_user(space, RELEASE)
-        return is_allowed(self._stage.client, user, verb, resource, namespace=space, group=group)
+        return is_allowed(self._ns.client, user, verb, resource, namespace=space, group=group)
 
     def _create(self, document: Body) -> None:
         namespace = document["metadata"].get("namespace")
         match document["kind"]:
             case "ServiceAccount":
-                self._stage.core.create_namespaced_service_account(namespace, document)
+                self._ns.core.create_namespaced_service_account(namespace, document)
             case "Role":
                 self._rbac.create_namespaced_role(namespace, document)
             case "RoleBinding":

@@ -12,8 +12,8 @@ from kubernetes.client import V1TypeChecking
 from paimon_operator.core.naming import FINALIZER, run_name
 from paimon_operator.core.operations.registry import OPERATIONS
 from tests.apiserver.api import account_user, create_account, grant, is_allowed, kubectl, user
+from tests.apiserver.namespace_client import GROUP, RUNS, TABLES, NamespaceClient
 from tests.apiserver.rights import RELEASE, Rights
-from tests.apiserver.stage import GROUP, RUNS, TABLES, Stage
 from tests.apiserver.users import ALLOWED, Right, User, table_owner
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table, run
@@ -24,48 +24,48 @@ SCHEDULED: dict[str, object] = {"spec__trigger": {"type": "Schedule", "message":
 
 
 @pytest.fixture(scope="module")
-def stage(api_server: ApiServer) -> Iterator[Stage]:
-    stage = Stage(api_server.kubeconfig, "who-may")
+def ns(api_server: ApiServer) -> Iterator[NamespaceClient]:
+    ns = NamespaceClient(api_server.kubeconfig, "who-may")
     for name in ("orders", "payroll"):
-        stage.create(edited(keyed_table(spec__writes=REMOVED), metadata__name=name))
-    stage.create(run(metadata__name="there", metadata__finalizers=[FINALIZER]))
-    yield stage
-    stage.close()
+        ns.create(edited(keyed_table(spec__writes=REMOVED), metadata__name=name))
+    ns.create(run(metadata__name="there", metadata__finalizers=[FINALIZER]))
+    yield ns
+    ns.close()
 
 
 @pytest.fixture(scope="module")
-def rights(api_server: ApiServer, stage: Stage) -> Iterator[Rights]:
+def rights(api_server: ApiServer, ns: NamespaceClient) -> Iterator[Rights]:
     """The chart's rights and policy, once the API server enforces the policy."""
-    rights = Rights(api_server, stage)
-    nobody = User.with_rights(api_server, stage, "nobody", [Right(("create",))])
-    stage.wait(lambda: "verb compact" in nobody.try_create(run()), "the policy enforced")
+    rights = Rights(api_server, ns)
+    nobody = User.with_rights(api_server, ns, "nobody", [Right(("create",))])
+    ns.wait(lambda: "verb compact" in nobody.try_create(run()), "the policy enforced")
     yield rights
     rights.close()
 
 
 @pytest.fixture(scope="module")
-def jane(api_server: ApiServer, stage: Stage, rights: Rights) -> User:
+def jane(api_server: ApiServer, ns: NamespaceClient, rights: Rights) -> User:
     """A user who can create runs and has the verb compact on the table `orders`."""
     only_compact = Right(("compact",), TABLES, ("orders",))
-    made = User.with_rights(api_server, stage, "jane", [Right(("create", "patch", "get")), only_compact])
-    stage.wait(lambda: made.try_create(run()) == ALLOWED, "her rights granted")
+    made = User.with_rights(api_server, ns, "jane", [Right(("create", "patch", "get")), only_compact])
+    ns.wait(lambda: made.try_create(run()) == ALLOWED, "her rights granted")
     return made
 
 
 @pytest.fixture(scope="module")
-def admin(api_server: ApiServer, stage: Stage, rights: Rights) -> User:
-    return User(stage, api_server.kubeconfig)
+def admin(api_server: ApiServer, ns: NamespaceClient, rights: Rights) -> User:
+    return User(ns, api_server.kubeconfig)
 
 
 @pytest.fixture(scope="module")
-def operator(stage: Stage, rights: Rights) -> User:
-    return User(stage, rights.kubeconfig)
+def operator(ns: NamespaceClient, rights: Rights) -> User:
+    return User(ns, rights.kubeconfig)
 
 
-def own(stage: Stage, type_: str = "Provision", table: str = "orders", **edits: object) -> Manifest:
+def own(ns: NamespaceClient, type_: str = "Provision", table: str = "orders", **edits: object) -> Manifest:
     """Returns a run like those that the operator creates."""
     name = run_name(table=table, table_uid="uid", action=type_, trigger="spec")
-    owner = table_owner(stage.get(TABLES, table))
+    owner = table_owner(ns.get(TABLES, table))
     usual = run(
         metadata__name=name,
         metadata__finalizers=[FINALIZER],
@@ -103,17 +103,15 @@ def test_the_verb_admits_one_type_on_one_table(jane: User, edits: dict[str, Any]
     assert answer.count("jane") == 2, "who lacks the verb, and the command that grants it"
 
 
-def test_the_commands_in_the_message_grant_the_verb(api_server: ApiServer, stage: Stage, rights: Rights) -> None:
-    grant_create(stage, "ci", account_user(stage.namespace, "default"))
-    ci = User(stage, api_server.service_account_kubeconfig(stage.namespace, "default"))
-    answer = stage.wait(
-        lambda: _if_contains(ci.try_create(run(**EXPIRY)), "paimontables/orders"), "the right to create"
-    )
+def test_the_commands_in_the_message_grant_the_verb(api_server: ApiServer, ns: NamespaceClient, rights: Rights) -> None:
+    grant_create(ns, "ci", account_user(ns.namespace, "default"))
+    ci = User(ns, api_server.service_account_kubeconfig(ns.namespace, "default"))
+    answer = ns.wait(lambda: _if_contains(ci.try_create(run(**EXPIRY)), "paimontables/orders"), "the right to create")
 
     for command in answer[answer.index("kubectl -n") :].split(" && "):
         kubectl(api_server.kubeconfig, *shlex.split(command)[1:])
 
-    stage.wait(lambda: ci.try_create(run(**EXPIRY)) == ALLOWED, "the verb")
+    ns.wait(lambda: ci.try_create(run(**EXPIRY)) == ALLOWED, "the verb")
     assert "verb compact" in ci.try_create(run())
 
 
@@ -139,8 +137,8 @@ def test_the_verb_gives_no_other_right(jane: User, edits: dict[str, Any], words:
     assert words in jane.try_create(run(**edits))
 
 
-def test_a_run_of_a_user_is_not_controlled_by_a_table(jane: User, stage: Stage) -> None:
-    table = stage.get(TABLES, "orders")
+def test_a_run_of_a_user_is_not_controlled_by_a_table(jane: User, ns: NamespaceClient) -> None:
+    table = ns.get(TABLES, "orders")
     assert "controlled by a PaimonTable" in jane.try_create(run(metadata__ownerReferences=[table_owner(table)]))
     assert jane.try_create(run(metadata__ownerReferences=[table_owner(table, controller=False)])) == ALLOWED
 
@@ -169,21 +167,21 @@ def test_a_user_who_can_patch_runs_cannot_change_finalizers_or_owners(
 
 
 def test_an_administrator_can_release_runs_and_create_those_of_users_but_not_those_of_the_operator(
-    admin: User, stage: Stage
+    admin: User, ns: NamespaceClient
 ) -> None:
     assert admin.try_patch("there", {"metadata": {"finalizers": None}}) == ALLOWED
     assert [admin.try_create(made) for made in (run(), run(**EXPIRY))] == [ALLOWED, ALLOWED]
-    assert "by the operator only" in admin.try_create(own(stage))
-    assert "by the operator only" in admin.try_create(own(stage, "Drop"))
+    assert "by the operator only" in admin.try_create(own(ns))
+    assert "by the operator only" in admin.try_create(own(ns, "Drop"))
 
 
-def test_the_operator_creates_its_own_runs_and_releases_every_run(operator: User, stage: Stage) -> None:
+def test_the_operator_creates_its_own_runs_and_releases_every_run(operator: User, ns: NamespaceClient) -> None:
     member: dict[str, dict[str, object]] = {
         "Write": {"spec__write": {"name": "import"}},
         "Compact": {"spec__compact": {"strategy": "Full"}},
     }
     for type_ in OPERATIONS.types:
-        assert operator.try_create(own(stage, type_, "orders", **member.get(type_, {}))) == ALLOWED, type_
+        assert operator.try_create(own(ns, type_, "orders", **member.get(type_, {}))) == ALLOWED, type_
     assert operator.try_patch("there", {"metadata": {"finalizers": None}}) == ALLOWED
 
 
@@ -197,34 +195,34 @@ def test_the_operator_creates_its_own_runs_and_releases_every_run(operator: User
     ],
 )
 def test_a_run_of_the_operator_must_have_its_name_its_owner_and_a_trigger(
-    operator: User, stage: Stage, edits: dict[str, Any]
+    operator: User, ns: NamespaceClient, edits: dict[str, Any]
 ) -> None:
-    assert "a run of the operator has" in operator.try_create(own(stage, **edits))
+    assert "a run of the operator has" in operator.try_create(own(ns, **edits))
 
 
 def test_an_account_of_the_same_name_in_another_namespace_is_not_the_operator(
-    api_server: ApiServer, stage: Stage
+    api_server: ApiServer, ns: NamespaceClient
 ) -> None:
-    elsewhere = Stage(api_server.kubeconfig, "who-may-elsewhere")
+    elsewhere = NamespaceClient(api_server.kubeconfig, "who-may-elsewhere")
     create_account(elsewhere.client, elsewhere.namespace, RELEASE)
-    grant_create(stage, "namesake", account_user(elsewhere.namespace, RELEASE))
-    namesake = User(stage, api_server.service_account_kubeconfig(elsewhere.namespace, RELEASE))
-    stage.wait(lambda: "by the operator only" in namesake.try_create(own(stage)), "refused by the policy, not by RBAC")
+    grant_create(ns, "namesake", account_user(elsewhere.namespace, RELEASE))
+    namesake = User(ns, api_server.service_account_kubeconfig(elsewhere.namespace, RELEASE))
+    ns.wait(lambda: "by the operator only" in namesake.try_create(own(ns)), "refused by the policy, not by RBAC")
     elsewhere.close()
 
 
 # The policy itself
 
 
-def test_the_api_server_reports_no_type_error_in_the_policy(rights: Rights, stage: Stage) -> None:
+def test_the_api_server_reports_no_type_error_in_the_policy(rights: Rights, ns: NamespaceClient) -> None:
     def type_checking() -> V1TypeChecking | None:
         status = rights.policy().status
         return status.type_checking if status else None
 
-    assert stage.wait(type_checking, "the types checked").expression_warnings is None
+    assert ns.wait(type_checking, "the types checked").expression_warnings is None
 
 
-def test_the_widest_metadata_is_within_the_limits_of_cel(jane: User, admin: User, stage: Stage) -> None:
+def test_the_widest_metadata_is_within_the_limits_of_cel(jane: User, admin: User, ns: NamespaceClient) -> None:
     """A request can have 3 MB. This is many times more than a user would write by hand."""
     other = {"apiVersion": "v1", "kind": "ConfigMap"}
     owners = [other | {"name": f"owner-{n}", "uid": f"uid-{n}"} for n in range(1000)]
@@ -236,15 +234,15 @@ def test_the_widest_metadata_is_within_the_limits_of_cel(jane: User, admin: User
     assert "paimonruns/finalizers" in answer
 
 
-def test_the_garbage_collector_can_remove_the_finalizer_of_a_foreground_deletion(stage: Stage) -> None:
+def test_the_garbage_collector_can_remove_the_finalizer_of_a_foreground_deletion(ns: NamespaceClient) -> None:
     collector = account_user("kube-system", "generic-garbage-collector")
-    assert is_allowed(stage.client, collector, "update", f"{RUNS}/finalizers", namespace=stage.namespace, group=GROUP)
+    assert is_allowed(ns.client, collector, "update", f"{RUNS}/finalizers", namespace=ns.namespace, group=GROUP)
 
 
 def test_the_policy_does_not_apply_to_namespaces_that_the_operator_does_not_watch(
     api_server: ApiServer, rights: Rights
 ) -> None:
-    elsewhere = Stage(api_server.kubeconfig, "who-may-unwatched")
+    elsewhere = NamespaceClient(api_server.kubeconfig, "who-may-unwatched")
     somebody = User.with_rights(api_server, elsewhere, "somebody", [Right(("create",))])
     elsewhere.wait(lambda: somebody.try_create(run()) == ALLOWED, "the run admitted without the verb")
     elsewhere.close()
@@ -258,9 +256,9 @@ def test_types_for_users_need_no_trigger_and_all_others_do(admin: User) -> None:
         assert "only the operator starts runs of this type" in answer, type_
 
 
-def grant_create(stage: Stage, role: str, user_name: str) -> None:
+def grant_create(ns: NamespaceClient, role: str, user_name: str) -> None:
     """Grants a user of any name the creation of runs."""
-    grant(stage.client, stage.namespace, role, user(user_name), [Right(("create",)).rule()])
+    grant(ns.client, ns.namespace, role, user(user_name), [Right(("create",)).rule()])
 
 
 def _if_contains(answer: str, words: str) -> str | None:

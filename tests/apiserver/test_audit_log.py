@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from kubernetes import client
 
 from tests.apiserver.api import Body
-from tests.apiserver.stage import Stage
+from tests.apiserver.namespace_client import NamespaceClient
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, edited, keyed_table
 from tests.support.secret_search import files, found
@@ -17,11 +17,11 @@ from tests.support.secret_values import SecretValue
 def test_a_value_in_an_object_is_found_after_its_deletion_and_a_value_in_a_secret_is_not(
     api_server: ApiServer,
 ) -> None:
-    stage = Stage(api_server.kubeconfig, "audited")
+    ns = NamespaceClient(api_server.kubeconfig, "audited")
     inside = {kind: f'{kind} "holds" <a value>' for kind in ("ConfigMap", "Pod", "PaimonTable", "Event", "Secret")}
-    _write(stage, inside)
-    stage.core.delete_collection_namespaced_config_map(stage.namespace)
-    stage.close()
+    _write(ns, inside)
+    ns.core.delete_collection_namespaced_config_map(ns.namespace)
+    ns.close()
 
     log = api_server.audit_log
     hits = found(
@@ -30,8 +30,8 @@ def test_a_value_in_an_object_is_found_after_its_deletion_and_a_value_in_a_secre
     assert {hit.split(" in ")[0] for hit in hits} == set(inside) - {"Secret"}
 
 
-def _write(stage: Stage, inside: dict[str, str]) -> None:
-    core, space = stage.core, stage.namespace
+def _write(ns: NamespaceClient, inside: dict[str, str]) -> None:
+    core, space = ns.core, ns.namespace
     secret: Body = {"metadata": {"name": "s"}, "stringData": {"x": inside["Secret"]}}
     core.create_namespaced_secret(space, secret)
     config_map: Body = {"metadata": {"name": "c"}, "data": {"x": inside["ConfigMap"]}}
@@ -40,7 +40,7 @@ def _write(stage: Stage, inside: dict[str, str]) -> None:
     pod: Body = {"metadata": {"name": "p"}, "spec": {"containers": [container]}}
     core.create_namespaced_pod(space, pod)
     table = edited(keyed_table(spec__writes=REMOVED), spec__schema__comment=inside["PaimonTable"])
-    stage.create(table)
+    ns.create(table)
     about = {"apiVersion": "v1", "kind": "Pod", "name": "p", "namespace": space}
     event: Body = {
         "metadata": {"name": "e"},
@@ -53,4 +53,4 @@ def _write(stage: Stage, inside: dict[str, str]) -> None:
         "type": "Normal",
         "note": inside["Event"],
     }
-    client.EventsV1Api(stage.client).create_namespaced_event(space, event)
+    client.EventsV1Api(ns.client).create_namespaced_event(space, event)

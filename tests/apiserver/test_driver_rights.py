@@ -10,15 +10,15 @@ from collections.abc import Iterator
 import pytest
 
 from tests.apiserver.api import account_user, apply, is_allowed
-from tests.apiserver.stage import Stage
+from tests.apiserver.namespace_client import NamespaceClient
 from tests.cluster.apiserver import ApiServer
-from tests.support.executor_stage import account_objects
+from tests.support.executor_namespace import account_objects
 
 
 @pytest.fixture(scope="module")
-def stage(api_server: ApiServer) -> Iterator[Stage]:
+def ns(api_server: ApiServer) -> Iterator[NamespaceClient]:
     """A namespace with the chart's accounts for Spark Pods."""
-    made = Stage(api_server.kubeconfig, "driver-rights")
+    made = NamespaceClient(api_server.kubeconfig, "driver-rights")
     apply(api_server.kubeconfig, *account_objects(made.namespace))
     made.wait(lambda: can(made, "get", "pods"), "the drivers' rights granted")
     yield made
@@ -32,8 +32,8 @@ def stage(api_server: ApiServer) -> Iterator[Stage]:
         *((verb, False) for verb in ("patch", "update")),
     ],
 )
-def test_the_rights_of_a_driver_on_pods(stage: Stage, verb: str, allowed: bool) -> None:
-    assert can(stage, verb, "pods") is allowed
+def test_the_rights_of_a_driver_on_pods(ns: NamespaceClient, verb: str, allowed: bool) -> None:
+    assert can(ns, verb, "pods") is allowed
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_the_rights_of_a_driver_on_pods(stage: Stage, verb: str, allowed: bool) 
         ("list", "services"),
     ],
 )
-def test_a_driver_has_no_other_right(stage: Stage, verb: str, resource: str) -> None:
-    assert can(stage, verb, resource) is False
+def test_a_driver_has_no_other_right(ns: NamespaceClient, verb: str, resource: str) -> None:
+    assert can(ns, verb, resource) is False
 
 
-def test_the_account_of_executors_has_no_right_on_pods(stage: Stage) -> None:
-    assert [verb for verb in ("get", "list", "create", "delete") if can(stage, verb, "pods", "paimon-spark")] == []
+def test_the_account_of_executors_has_no_right_on_pods(ns: NamespaceClient) -> None:
+    assert [verb for verb in ("get", "list", "create", "delete") if can(ns, verb, "pods", "paimon-spark")] == []
 
 
-def can(stage: Stage, verb: str, resource: str, account: str = "paimon-driver") -> bool:
-    user = account_user(stage.namespace, account)
-    return is_allowed(stage.client, user, verb, resource, namespace=stage.namespace)
+def can(ns: NamespaceClient, verb: str, resource: str, account: str = "paimon-driver") -> bool:
+    user = account_user(ns.namespace, account)
+    return is_allowed(ns.client, user, verb, resource, namespace=ns.namespace)

@@ -21,7 +21,7 @@ from tests.apiserver.refused_executors import A_POD, NOT_ITS_MOUNT, NOT_ITS_SHAP
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until
 from tests.support import builders
-from tests.support.executor_stage import IMAGE, ExecutorStage, executor_of, launch_of
+from tests.support.executor_namespace import IMAGE, ExecutorNamespace, executor_of, launch_of
 from tests.support.pod_edits import (
     Edit,
     container,
@@ -47,7 +47,7 @@ Object = dict[str, Any]
 class Driving:
     """A running driver and the Pod of another run's driver. `api` is a client with the driver's token."""
 
-    stage: ExecutorStage
+    ns: ExecutorNamespace
     pod: Any
     data: Object
     other: Any
@@ -98,17 +98,17 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 @pytest.fixture(scope="module")
 def driving(api_server: ApiServer) -> Iterator[Driving]:
     """A running driver in a namespace without Pod Security, so that every refusal is the policy's."""
-    stage = ExecutorStage(api_server, NAMESPACE, restricted=False)
-    runtimes = client.NodeV1Api(stage.core.api_client)
+    ns = ExecutorNamespace(api_server, NAMESPACE, restricted=False)
+    runtimes = client.NodeV1Api(ns.core.api_client)
     runtime: Body = {"metadata": {"name": WEAK_SANDBOX}, "handler": "runc"}
     runtimes.create_runtime_class(runtime)
     mine, others = compaction("orders-compact-8f3a91c2"), compaction("orders-compact-0c0ffee0")
-    data, pod = stage.make(mine, replace(launch_of(job_of(mine)), image=EARLIER_IMAGE, overlay=OVERLAY))
-    _, other = stage.make(others, launch_of(job_of(others), variables=()))
-    made = Driving(stage, pod, data, other, stage.as_driver(pod))
+    data, pod = ns.make(mine, replace(launch_of(job_of(mine)), image=EARLIER_IMAGE, overlay=OVERLAY))
+    _, other = ns.make(others, launch_of(job_of(others), variables=()))
+    made = Driving(ns, pod, data, other, ns.as_driver(pod))
     wait_for_policy(made)
     yield made
-    stage.core.delete_namespace(NAMESPACE)
+    ns.core.delete_namespace(NAMESPACE)
 
 
 def wait_for_policy(made: Driving) -> None:
@@ -138,20 +138,20 @@ def test_the_policy_does_not_apply_to_other_users_even_in_a_namespace_without_ru
 ) -> None:
     """An API server that finds no parameters refuses before it evaluates the user."""
     quiet = f"nothing-of-ours-{len(labels)}"
-    driving.stage.core.create_namespace({"metadata": {"name": quiet}})
+    driving.ns.core.create_namespace({"metadata": {"name": quiet}})
     try:
-        accounts = driving.stage.core.list_namespaced_service_account
+        accounts = driving.ns.core.list_namespaced_service_account
         assert wait_until(lambda: bool(accounts(quiet).items), timeout=60)
         body = {"metadata": {"name": "p", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "any"}]}}
-        driving.stage.core.create_namespaced_pod(quiet, body)
-        driving.stage.core.delete_namespaced_pod("p", quiet, grace_period_seconds=0)
+        driving.ns.core.create_namespaced_pod(quiet, body)
+        driving.ns.core.delete_namespaced_pod("p", quiet, grace_period_seconds=0)
     finally:
-        driving.stage.core.delete_namespace(quiet)
+        driving.ns.core.delete_namespace(quiet)
 
 
 def test_without_any_config_map_of_a_run_a_driver_creates_no_executor(driving: Driving) -> None:
     """A user has deleted the ConfigMap of every run."""
-    core, name = driving.stage.core, "orders-compact-8f3a91c2"
+    core, name = driving.ns.core, "orders-compact-8f3a91c2"
     kept = [core.read_namespaced_config_map(each, NAMESPACE) for each in (name, "orders-compact-0c0ffee0")]
     for each in kept:
         core.delete_namespaced_config_map(each.metadata.name, NAMESPACE)
@@ -168,7 +168,7 @@ def test_without_the_config_map_of_its_run_a_driver_can_use_any_secret_but_only_
     driving: Driving,
 ) -> None:
     """docs/access.md warns of this. A policy evaluates its parameters one by one; no rule detects a missing one."""
-    core, name = driving.stage.core, "orders-compact-8f3a91c2"
+    core, name = driving.ns.core, "orders-compact-8f3a91c2"
     kept = core.read_namespaced_config_map(name, NAMESPACE)
     stolen = driving.executor()
     mount("secret", secretName="bank")(stolen)
@@ -200,7 +200,7 @@ def test_an_executor_can_have_the_image_of_its_run_or_of_the_chart(driving: Driv
 def test_the_annotation_of_a_limit_range_is_admitted(driving: Driving) -> None:
     """The API server itself adds this annotation before it evaluates the policy."""
     limits = {"limits": [{"type": "Container", "default": {"cpu": "2"}, "defaultRequest": {"cpu": "100m"}}]}
-    driving.stage.core.create_namespaced_limit_range(NAMESPACE, {"metadata": {"name": "cpu"}, "spec": limits})
+    driving.ns.core.create_namespaced_limit_range(NAMESPACE, {"metadata": {"name": "cpu"}, "spec": limits})
 
     def annotated() -> bool:
         made = driving.api.create_namespaced_pod(NAMESPACE, driving.executor(), dry_run="All")
@@ -209,7 +209,7 @@ def test_the_annotation_of_a_limit_range_is_admitted(driving: Driving) -> None:
     try:
         assert wait_until(annotated, timeout=60)
     finally:
-        driving.stage.core.delete_namespaced_limit_range("cpu", NAMESPACE)
+        driving.ns.core.delete_namespaced_limit_range("cpu", NAMESPACE)
 
 
 @pytest.mark.parametrize(("sentence", "edit", "why"), REFUSED, ids=[row[0] for row in REFUSED])
@@ -222,10 +222,10 @@ def test_a_driver_creates_no_pod_with(driving: Driving, sentence: str, edit: Edi
 
 
 def test_the_policy_applies_to_the_drivers_account_of_a_catalog(driving: Driving) -> None:
-    account = driving.stage.account_of_drivers("lake")
+    account = driving.ns.account_of_drivers("lake")
     run = compaction("orders-compact-1dea1dea")
-    data, pod = driving.stage.make(run, launch_of(job_of(run), driver_account=account))
-    own = Driving(driving.stage, pod, data, driving.other, driving.stage.as_driver(pod))
+    data, pod = driving.ns.make(run, launch_of(job_of(run), driver_account=account))
+    own = Driving(driving.ns, pod, data, driving.other, driving.ns.as_driver(pod))
     stolen = own.executor()
     mount("secret", secretName="bank")(stolen)
     assert wait_until(lambda: NOT_ITS_MOUNT in own.answer(stolen), timeout=60), "the ConfigMap of its run is known"
@@ -243,8 +243,8 @@ def test_the_policy_applies_to_the_drivers_account_of_a_catalog(driving: Driving
 def test_an_executor_must_have_the_runtime_class_and_the_priority_of_its_run(driving: Driving) -> None:
     run = compaction("orders-compact-5a7db0c5")
     overlay = PodOverlay(runtime_class_name=WEAK_SANDBOX, priority_class_name="system-cluster-critical")
-    data, pod = driving.stage.make(run, replace(launch_of(job_of(run)), overlay=overlay))
-    own = Driving(driving.stage, pod, data, driving.other, driving.stage.as_driver(pod))
+    data, pod = driving.ns.make(run, replace(launch_of(job_of(run)), overlay=overlay))
+    own = Driving(driving.ns, pod, data, driving.other, driving.ns.as_driver(pod))
     outside = own.executor()
     del outside["spec"]["runtimeClassName"]
     assert wait_until(lambda: "runtime class" in own.answer(outside), timeout=60), "the ConfigMap of its run is known"
@@ -268,7 +268,7 @@ def test_a_second_owner_beside_its_driver_is_refused(driving: Driving) -> None:
 
 def test_the_secret_of_another_run_is_refused(driving: Driving) -> None:
     """The other run has no Secret. This run's Secret is refused to it, although both have the same account."""
-    other = driving.stage.as_driver(driving.other)
+    other = driving.ns.as_driver(driving.other)
     body = executor_of(driving.other, driving.data)
     body["metadata"]["labels"] = {
         key: value.replace("8f3a91c2", "0c0ffee0")
@@ -283,7 +283,7 @@ def test_the_secret_of_another_run_is_refused(driving: Driving) -> None:
 
 def test_a_token_that_is_bound_to_no_pod_creates_no_pod(driving: Driving) -> None:
     with pytest.raises(ApiException) as refused:
-        driving.stage.as_account().create_namespaced_pod(NAMESPACE, driving.executor(), dry_run="All")
+        driving.ns.as_account().create_namespaced_pod(NAMESPACE, driving.executor(), dry_run="All")
     assert "the token of its own Pod" in str(refused.value.body)
 
 

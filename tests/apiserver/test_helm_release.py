@@ -75,7 +75,7 @@ class Helm:
         return [as_json(each) for each in self._definitions.list_custom_resource_definition().items]
 
     def _has_no_crds(self) -> bool:
-        """Tells whether no CRD is left.
+        """Returns whether no CRD is left.
 
         Updates the CRDs that are left: the server's finalizer does not retry a CRD whose update met a conflict.
         """

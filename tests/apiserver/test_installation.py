@@ -19,9 +19,9 @@ from paimon_operator.installation.rights import Right
 from tests.apiserver.api import grant
 from tests.apiserver.conftest import serving
 from tests.apiserver.crds import install
+from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.rights import RELEASE, Rights, rendered
-from tests.apiserver.stage import Stage
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 
 HOME = "paimon-system"
@@ -31,16 +31,16 @@ Object = dict[str, Any]
 class Release:
     """An operator that watches one namespace, with the chart's rights."""
 
-    def __init__(self, server: ApiServer, stage: Stage, logs: Path) -> None:
-        self.stage, self.rights = stage, Rights(server, stage)
-        self._rbac = client.RbacAuthorizationV1Api(stage.client)
+    def __init__(self, server: ApiServer, ns: NamespaceClient, logs: Path) -> None:
+        self.ns, self.rights = ns, Rights(server, ns)
+        self._rbac = client.RbacAuthorizationV1Api(ns.client)
         self.operator = OperatorProcess(
-            self.rights.kubeconfig, logs, namespaces=[stage.namespace], lease_namespace=stage.namespace
+            self.rights.kubeconfig, logs, namespaces=[ns.namespace], lease_namespace=ns.namespace
         ).start()
 
     def check(self, *more: str, watched: str = HOME) -> tuple[int, list[str]]:
         """Runs the check and returns its exit code and findings."""
-        home = ["--lease", RELEASE, "--namespace", self.stage.namespace, "--watched", watched]
+        home = ["--lease", RELEASE, "--namespace", self.ns.namespace, "--watched", watched]
         health = ["--health-host", "127.0.0.1", "--health-port", str(self.operator.health_port)]
         command = [sys.executable, "-m", "paimon_operator.installation.check", *home, *health, "--timeout", "5", *more]
         environment = {**os.environ, "KUBECONFIG": str(self.rights.kubeconfig)}
@@ -51,9 +51,9 @@ class Release:
     @contextmanager
     def also_may(self, verb: str, resource: str) -> Iterator[None]:
         """Grants one right too many in the operator's namespace for the duration of the block."""
-        name, space = "too-much", self.stage.namespace
+        name, space = "too-much", self.ns.namespace
         account = {"kind": "ServiceAccount", "name": RELEASE, "namespace": space}
-        grant(self.stage.client, space, name, account, [{"apiGroups": [""], "resources": [resource], "verbs": [verb]}])
+        grant(self.ns.client, space, name, account, [{"apiGroups": [""], "resources": [resource], "verbs": [verb]}])
         try:
             yield
         finally:
@@ -63,7 +63,7 @@ class Release:
     def close(self) -> None:
         self.operator.__exit__(None, None, None)
         self.rights.close()
-        self.stage.close()
+        self.ns.close()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 
 @pytest.fixture(scope="module")
 def release(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
-    release = Release(api_server, Stage(api_server.kubeconfig, HOME), tmp_path_factory.mktemp("operator"))
+    release = Release(api_server, NamespaceClient(api_server.kubeconfig, HOME), tmp_path_factory.mktemp("operator"))
     release.operator.wait_until_working()
     yield release
     release.close()
@@ -103,7 +103,7 @@ def test_a_right_too_many_is_reported(release: Release, verb: str, resource: str
         return (code, lines[1]) == expected
 
     with release.also_may(verb, resource):
-        release.stage.wait(found, "the report of the right")
+        release.ns.wait(found, "the report of the right")
 
 
 def test_rights_in_a_namespace_that_is_not_watched_are_reported(release: Release) -> None:
@@ -122,23 +122,23 @@ def test_an_endpoint_that_does_not_answer_fails(release: Release) -> None:
 def test_kinds_of_an_earlier_version_and_a_dead_leader_are_reported(tmp_path: Path) -> None:
     with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
-        stage = Stage(server.kubeconfig, HOME)
-        release = Release(server, stage, tmp_path)
+        ns = NamespaceClient(server.kubeconfig, HOME)
+        release = Release(server, ns, tmp_path)
         release.operator.wait_until_working().kill()
-        lease = client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, HOME)
+        lease = client.CoordinationV1Api(ns.client).read_namespaced_lease(RELEASE, HOME)
         assert lease.spec is not None
         holder = lease.spec.holder_identity
         assert f"leader: Lease {HOME}/{RELEASE}: held by {holder}, not renewed for 5 s" in release.check()[1]
-        definitions = client.ApiextensionsV1Api(stage.client)
+        definitions = client.ApiextensionsV1Api(ns.client)
         path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/suspend"
         definitions.patch_custom_resource_definition(
             "paimontables.paimon-operator.dev", [{"op": "remove", "path": path}]
         )
         lacks = "kinds: the served CRD lacks PaimonTable.spec.suspend. Upgrade the CRDs to this version's."
-        stage.wait(lambda: lacks in release.check()[1], "the served schema without the field")
+        ns.wait(lambda: lacks in release.check()[1], "the served schema without the field")
         definitions.delete_custom_resource_definition("paimonruns.paimon-operator.dev")
         lacks = "kinds: the served CRD lacks PaimonRun. Upgrade the CRDs to this version's."
-        stage.wait(lambda: lacks in release.check()[1], "the served kinds without one")
+        ns.wait(lambda: lacks in release.check()[1], "the served kinds without one")
 
 
 def granted(documents: list[Object], namespace: str | None) -> set[Right]:

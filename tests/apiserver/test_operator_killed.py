@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.apiserver.namespace_client import RUNS, TABLES, NamespaceClient
 from tests.apiserver.pod import Pod
 from tests.apiserver.replicas import Replicas
-from tests.apiserver.stage import RUNS, TABLES, Stage
 from tests.cluster.apiserver import ApiServer
 from tests.support.manifests import REMOVED, keyed_table
 
@@ -21,20 +21,20 @@ from tests.support.manifests import REMOVED, keyed_table
 @pytest.fixture
 def replicas(api_server: ApiServer, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replicas]:
     """The operators of a new namespace, started one after the other."""
-    stage = Stage(api_server.kubeconfig, f"killed-{request.node.callspec.id}")
-    replicas = Replicas(api_server, stage, tmp_path)
+    ns = NamespaceClient(api_server.kubeconfig, f"killed-{request.node.callspec.id}")
+    replicas = Replicas(api_server, ns, tmp_path)
     yield replicas
     replicas.close()
-    stage.close()
+    ns.close()
 
 
 def run_named(replicas: Replicas) -> None:
     """The table's status names the run, which does not exist."""
     with replicas.rights.without("create", "paimonruns"):
         _begin(replicas)
-        replicas.stage.wait(lambda: replicas.stage.get(TABLES, "orders")["status"].get("activeRun"), "a named run")
-        replicas.stage.wait_for_event("NotPermitted")
-        assert replicas.stage.all(RUNS) == []
+        replicas.ns.wait(lambda: replicas.ns.get(TABLES, "orders")["status"].get("activeRun"), "a named run")
+        replicas.ns.wait_for_event("NotPermitted")
+        assert replicas.ns.all(RUNS) == []
         replicas.kill_newest()
     replicas.add()
     _end(replicas)
@@ -44,8 +44,8 @@ def intent_written(replicas: Replicas) -> None:
     """The run's status has the attempt, whose Pod does not exist."""
     with replicas.rights.without("create", "pods"):
         _begin(replicas)
-        replicas.stage.wait(lambda: _attempts(replicas), "a written attempt")
-        assert replicas.stage.pods() == []
+        replicas.ns.wait(lambda: _attempts(replicas), "a written attempt")
+        assert replicas.ns.pods() == []
         replicas.kill_newest()
     replicas.add()
     _end(replicas)
@@ -55,7 +55,7 @@ def pod_created(replicas: Replicas) -> None:
     """The Pod exists; the run's status does not have its uid."""
     with replicas.rights.without("get", "pods"):
         _begin(replicas)
-        replicas.stage.wait(replicas.stage.pods, "a Pod")
+        replicas.ns.wait(replicas.ns.pods, "a Pod")
         assert [attempt.get("podUid") for attempt in _attempts(replicas)] == [None]
         replicas.kill_newest()
     replicas.add()
@@ -74,7 +74,7 @@ def pod_finished(replicas: Replicas) -> None:
     """The container ends while no operator runs."""
     pod = _begin_running(replicas)
     replicas.kill_newest()
-    replicas.stage.succeed(pod)
+    replicas.ns.succeed(pod)
     replicas.add()
     _end(replicas, finish=False)
 
@@ -83,11 +83,11 @@ def end_stored(replicas: Replicas) -> None:
     """The run's result is stored; its Pod is not released."""
     pod = _begin_running(replicas)
     with replicas.rights.without("patch", "pods"):
-        replicas.stage.succeed(pod)
-        replicas.stage.wait(lambda: _phase(replicas) == "Succeeded", "the run Succeeded")
+        replicas.ns.succeed(pod)
+        replicas.ns.wait(lambda: _phase(replicas) == "Succeeded", "the run Succeeded")
         assert not _released(replicas)
         replicas.kill_newest()
-        assert all(pod.finalizers for pod in replicas.stage.pods())
+        assert all(pod.finalizers for pod in replicas.ns.pods())
     replicas.add()
     _end(replicas, finish=False)
 
@@ -96,9 +96,9 @@ def status_written(replicas: Replicas) -> None:
     """The run's result is stored; the table's status does not have it."""
     pod = _begin_running(replicas)
     with replicas.rights.without("patch", "paimontables/status"):
-        replicas.stage.succeed(pod)
-        replicas.stage.wait(lambda: _phase(replicas) == "Succeeded", "the run Succeeded")
-        assert replicas.stage.get(TABLES, "orders")["status"]["activeRun"]
+        replicas.ns.succeed(pod)
+        replicas.ns.wait(lambda: _phase(replicas) == "Succeeded", "the run Succeeded")
+        assert replicas.ns.get(TABLES, "orders")["status"]["activeRun"]
         replicas.kill_newest()
     replicas.add()
     _end(replicas, finish=False)
@@ -111,17 +111,17 @@ POINTS = [run_named, intent_written, pod_created, pod_running, pod_finished, end
 def test_after_a_kill_at_any_point_of_a_run_the_next_process_completes_it_once(
     replicas: Replicas, point: Callable[[Replicas], None]
 ) -> None:
-    replicas.stage.create_catalog()
+    replicas.ns.create_catalog()
     replicas.add()
     point(replicas)
 
-    stage = replicas.stage
-    (run,) = stage.all(RUNS)
-    (pod,) = stage.pods()
+    ns = replicas.ns
+    (run,) = ns.all(RUNS)
+    (pod,) = ns.pods()
     (attempt,) = run["status"]["attempts"]
     assert (run["spec"]["type"], run["status"]["phase"]) == ("Provision", "Succeeded")
     assert (attempt["pod"], attempt["podUid"]) == (pod.name, pod.uid)
-    status = stage.get(TABLES, "orders")["status"]
+    status = ns.get(TABLES, "orders")["status"]
     assert "activeRun" not in status
     assert status["provision"]["lastRun"] == run["metadata"]["name"]
 
@@ -129,41 +129,41 @@ def test_after_a_kill_at_any_point_of_a_run_the_next_process_completes_it_once(
 def _begin(replicas: Replicas) -> None:
     """Creates a table once the operator leads."""
     replicas.newest.wait_until_working()
-    replicas.stage.create(keyed_table(spec__writes=REMOVED))
+    replicas.ns.create(keyed_table(spec__writes=REMOVED))
 
 
 def _begin_running(replicas: Replicas) -> Pod:
     """Creates a table and returns the Pod of its run once the run is Running."""
     _begin(replicas)
-    pod = replicas.stage.wait_for_pod()
+    pod = replicas.ns.wait_for_pod()
     _run(replicas, pod)
     return pod
 
 
 def _run(replicas: Replicas, pod: Pod) -> None:
-    replicas.stage.run_pod(pod)
-    replicas.stage.wait(lambda: _phase(replicas) == "Running", "the run Running", operator=replicas.newest)
+    replicas.ns.run_pod(pod)
+    replicas.ns.wait(lambda: _phase(replicas) == "Running", "the run Running", operator=replicas.newest)
 
 
 def _end(replicas: Replicas, *, finish: bool = True) -> None:
     """Waits until the new process has made the table Ready; with `finish` the test runs and ends the Pod."""
     if finish:
-        pod = replicas.stage.wait_for_pod()
+        pod = replicas.ns.wait_for_pod()
         _run(replicas, pod)
-        replicas.stage.succeed(pod)
-    replicas.stage.wait_for_condition(TABLES, "orders", "Ready", "True")
-    replicas.stage.wait(lambda: _released(replicas), "the run without its finalizer", operator=replicas.newest)
-    assert not any(pod.finalizers for pod in replicas.stage.pods()), "the run is released after its Pod"
+        replicas.ns.succeed(pod)
+    replicas.ns.wait_for_condition(TABLES, "orders", "Ready", "True")
+    replicas.ns.wait(lambda: _released(replicas), "the run without its finalizer", operator=replicas.newest)
+    assert not any(pod.finalizers for pod in replicas.ns.pods()), "the run is released after its Pod"
 
 
 def _attempts(replicas: Replicas) -> list[dict[str, object]]:
-    return [attempt for run in replicas.stage.all(RUNS) for attempt in run["status"].get("attempts", [])]
+    return [attempt for run in replicas.ns.all(RUNS) for attempt in run["status"].get("attempts", [])]
 
 
 def _phase(replicas: Replicas) -> str:
-    (run,) = replicas.stage.all(RUNS)
+    (run,) = replicas.ns.all(RUNS)
     return str(run["status"].get("phase"))
 
 
 def _released(replicas: Replicas) -> bool:
-    return all(not run["metadata"].get("finalizers") for run in replicas.stage.all(RUNS))
+    return all(not run["metadata"].get("finalizers") for run in replicas.ns.all(RUNS))

@@ -14,10 +14,10 @@ from kubernetes import client
 
 from paimon_operator.kube.lease import DURATION
 from tests.apiserver.crds import install
+from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceClient, conditions
 from tests.apiserver.operator_process import OperatorProcess
 from tests.apiserver.replicas import Replicas
 from tests.apiserver.rights import RELEASE, Rights
-from tests.apiserver.stage import CATALOGS, RUNS, TABLES, Stage, conditions
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.audit import AuditedRequest, audited_requests
 from tests.support.manifests import REMOVED, keyed_table
@@ -27,15 +27,17 @@ _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
 @pytest.fixture
-def stage(api_server: ApiServer, request: pytest.FixtureRequest) -> Iterator[Stage]:
-    stage = Stage(api_server.kubeconfig, request.node.name.removeprefix("test_").replace("_", "-")[:60].strip("-"))
-    yield stage
-    stage.close()
+def ns(api_server: ApiServer, request: pytest.FixtureRequest) -> Iterator[NamespaceClient]:
+    ns = NamespaceClient(
+        api_server.kubeconfig, request.node.name.removeprefix("test_").replace("_", "-")[:60].strip("-")
+    )
+    yield ns
+    ns.close()
 
 
 @pytest.fixture
-def replicas(api_server: ApiServer, stage: Stage, tmp_path: Path) -> Iterator[Replicas]:
-    replicas = Replicas(api_server, stage, tmp_path)
+def replicas(api_server: ApiServer, ns: NamespaceClient, tmp_path: Path) -> Iterator[Replicas]:
+    replicas = Replicas(api_server, ns, tmp_path)
     yield replicas
     replicas.close()
 
@@ -47,51 +49,51 @@ def test_a_killed_leader_is_replaced_by_a_follower_that_sent_no_request_before(r
     assert {name for name in follower.metrics() if "api_request" in name and 'kind="Paimon' in name} == set()
     leader.kill()
     follower.wait_until_working()
-    stage = replicas.stage
-    stage.create_catalog()
-    stage.create(keyed_table(spec__writes=REMOVED))
-    stage.succeed(stage.wait_for_pod())
-    stage.wait_for_condition(TABLES, "orders", "Ready", "True")
+    ns = replicas.ns
+    ns.create_catalog()
+    ns.create(keyed_table(spec__writes=REMOVED))
+    ns.succeed(ns.wait_for_pod())
+    ns.wait_for_condition(TABLES, "orders", "Ready", "True")
 
 
 def test_a_leader_killed_during_a_run_is_replaced_and_the_run_ends_once(replicas: Replicas) -> None:
-    stage = replicas.stage
+    ns = replicas.ns
     leader = replicas.add().wait_until_working()
     follower = replicas.add().wait_until_standby()
-    stage.create_catalog()
-    stage.create(keyed_table(spec__writes=REMOVED))
-    pod = stage.wait_for_pod()
-    stage.run_pod(pod)
+    ns.create_catalog()
+    ns.create(keyed_table(spec__writes=REMOVED))
+    pod = ns.wait_for_pod()
+    ns.run_pod(pod)
     leader.kill()
-    last = _lease(stage)
+    last = _lease(ns)
     follower.wait_until_working()
-    first = _lease(stage)
-    stage.succeed(pod)
-    stage.wait_for_condition(TABLES, "orders", "Ready", "True")
+    first = _lease(ns)
+    ns.succeed(pod)
+    ns.wait_for_condition(TABLES, "orders", "Ready", "True")
 
     assert (first.lease_transitions, (first.holder_identity or "").split("_")[0]) == (1, "operator-1")
     assert first.acquire_time is not None
     assert last.renew_time is not None
     assert first.acquire_time - last.renew_time >= timedelta(seconds=DURATION), "the killed leader's time"
-    (run,) = stage.all(RUNS)
+    (run,) = ns.all(RUNS)
     (attempt,) = run["status"]["attempts"]
     assert attempt["podUid"] == pod.uid
-    assert [each.uid for each in stage.pods()] == [pod.uid]
+    assert [each.uid for each in ns.pods()] == [pod.uid]
 
 
 def test_a_leader_stopped_for_longer_than_its_lease_ends_itself_and_writes_nothing(replicas: Replicas) -> None:
-    stage = replicas.stage
+    ns = replicas.ns
     leader = replicas.add().wait_until_working()
     follower = replicas.add().wait_until_standby()
     os.kill(leader.process.pid, signal.SIGSTOP)
     follower.wait_until_working()
-    stage.create_catalog()
-    stage.create(keyed_table(spec__writes=REMOVED))
-    stage.wait_for_pod()
+    ns.create_catalog()
+    ns.create(keyed_table(spec__writes=REMOVED))
+    ns.wait_for_pod()
     os.kill(leader.process.pid, signal.SIGCONT)
     assert leader.wait() == 1
     assert any("another process may lead by now" in record["message"] for record in leader.log_records())
-    assert len(stage.all(RUNS)) == len(stage.pods()) == 1
+    assert len(ns.all(RUNS)) == len(ns.pods()) == 1
 
 
 def test_sigterm_releases_the_lease_and_a_follower_leads_at_once(replicas: Replicas) -> None:
@@ -121,7 +123,10 @@ def test_when_a_watch_fails_the_process_ends_with_an_error(replicas: Replicas) -
 def test_an_operator_for_all_namespaces_ends_in_a_long_outage_and_its_successor_continues(tmp_path: Path) -> None:
     with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)
-        home, elsewhere = Stage(server.kubeconfig, "paimon-system"), Stage(server.kubeconfig, "elsewhere")
+        home, elsewhere = (
+            NamespaceClient(server.kubeconfig, "paimon-system"),
+            NamespaceClient(server.kubeconfig, "elsewhere"),
+        )
         rights = Rights(server, home, everywhere=True)
         with OperatorProcess(
             rights.kubeconfig, tmp_path, namespaces=(), lease_namespace=home.namespace, name="before"
@@ -153,60 +158,56 @@ def test_wrong_settings_are_logged_and_end_the_process(api_server: ApiServer, tm
 
 
 def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: Replicas, api_server: ApiServer) -> None:
-    stage = replicas.stage
-    stage.create_catalog()
+    ns = replicas.ns
+    ns.create_catalog()
     for number in range(FLEET):
-        stage.create(keyed_table(metadata__name=f"orders-{number:03}", spec__writes=REMOVED))
+        ns.create(keyed_table(metadata__name=f"orders-{number:03}", spec__writes=REMOVED))
     first = replicas.add().wait_until_working()
     settled: set[str] = set()
     while len(settled) < FLEET:
-        stage.wait(lambda: stage.succeed_all() or len(_ready(stage)) == FLEET, "open Pods")
-        settled = _ready(stage)
-    stage.wait(
-        lambda: not [run for run in stage.all(RUNS) if run["metadata"].get("finalizers")], "runs without finalizers"
-    )
+        ns.wait(lambda: ns.succeed_all() or len(_ready(ns)) == FLEET, "open Pods")
+        settled = _ready(ns)
+    ns.wait(lambda: not [run for run in ns.all(RUNS) if run["metadata"].get("finalizers")], "runs without finalizers")
     assert first.terminate() == 0
 
     offset = api_server.audit_log.stat().st_size
     second = replicas.add().wait_until_working()
-    stage.wait(lambda: _reconciles(second, "PaimonTable") >= FLEET, "a reconcile of every table")
-    stage.wait(lambda: second.metrics().get("paimon_operator_queue_depth") == 0, "an empty queue")
-    stage.wait(lambda: _canary_came_back(api_server, stage, offset), "a canary")
-    requests = _own(api_server, stage, offset)
+    ns.wait(lambda: _reconciles(second, "PaimonTable") >= FLEET, "a reconcile of every table")
+    ns.wait(lambda: second.metrics().get("paimon_operator_queue_depth") == 0, "an empty queue")
+    ns.wait(lambda: _canary_came_back(api_server, ns, offset), "a canary")
+    requests = _own(api_server, ns, offset)
     assert {request.resource for request in requests} >= {"paimontables", "paimonruns", "paimoncatalogs", "leases"}
     assert [request for request in requests if request.verb in _WRITES and request.resource != "leases"] == []
-    assert [request for request in _own(api_server, stage, 0) if request.code == HTTPStatus.FORBIDDEN] == []
+    assert [request for request in _own(api_server, ns, 0) if request.code == HTTPStatus.FORBIDDEN] == []
     assert second.terminate() == 0
 
 
 def test_the_probes_and_the_metrics_report_the_state(replicas: Replicas) -> None:
     operator = replicas.add().wait_until_working()
     assert operator.probe("livez") == (200, "leading\n")
-    replicas.stage.create_catalog()
-    replicas.stage.wait_for_condition(CATALOGS, "lake", "Ready", "Unknown")
+    replicas.ns.create_catalog()
+    replicas.ns.wait_for_condition(CATALOGS, "lake", "Ready", "Unknown")
     metrics = operator.metrics()
     assert metrics["paimon_operator_leader"] == 1
     assert metrics['paimon_operator_reconcile_seconds_count{kind="PaimonCatalog",result="ok"}'] >= 1
     applied = 'paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'
-    replicas.stage.wait(
-        lambda: operator.metrics().get(applied, 0) >= 1, "the answer counted, which follows the request"
-    )
-    assert not [name for name in metrics if replicas.stage.namespace in name or "lake" in name]
+    replicas.ns.wait(lambda: operator.metrics().get(applied, 0) >= 1, "the answer counted, which follows the request")
+    assert not [name for name in metrics if replicas.ns.namespace in name or "lake" in name]
     seen = "paimon_operator_watch_canaries_seen_total"
     first = operator.metrics()[seen]
-    replicas.stage.wait(lambda: operator.metrics().get(seen, 0) > first + 1, "canaries through the watch")
+    replicas.ns.wait(lambda: operator.metrics().get(seen, 0) > first + 1, "canaries through the watch")
 
 
-def _lease(stage: Stage) -> client.V1LeaseSpec:
-    spec = client.CoordinationV1Api(stage.client).read_namespaced_lease(RELEASE, stage.namespace).spec
+def _lease(ns: NamespaceClient) -> client.V1LeaseSpec:
+    spec = client.CoordinationV1Api(ns.client).read_namespaced_lease(RELEASE, ns.namespace).spec
     assert spec is not None
     return spec
 
 
-def _ready(stage: Stage) -> set[str]:
+def _ready(ns: NamespaceClient) -> set[str]:
     return {
         table["metadata"]["name"]
-        for table in stage.all(TABLES)
+        for table in ns.all(TABLES)
         if conditions(table).get("Ready", {}).get("status") == "True" and "activeRun" not in table["status"]
     }
 
@@ -215,11 +216,11 @@ def _reconciles(operator: OperatorProcess, kind: str) -> float:
     return operator.metrics().get(f'paimon_operator_reconcile_seconds_count{{kind="{kind}",result="ok"}}', 0)
 
 
-def _own(server: ApiServer, stage: Stage, offset: int) -> list[AuditedRequest]:
-    """Returns the requests of the stage's operators."""
-    user = f"system:serviceaccount:{stage.namespace}:{RELEASE}"
+def _own(server: ApiServer, ns: NamespaceClient, offset: int) -> list[AuditedRequest]:
+    """Returns the requests of the namespace's operators."""
+    user = f"system:serviceaccount:{ns.namespace}:{RELEASE}"
     return [request for request in audited_requests(server.audit_log, offset=offset) if request.user == user]
 
 
-def _canary_came_back(server: ApiServer, stage: Stage, offset: int) -> bool:
-    return any(request.name == f"{RELEASE}-canary" for request in _own(server, stage, offset))
+def _canary_came_back(server: ApiServer, ns: NamespaceClient, offset: int) -> bool:
+    return any(request.name == f"{RELEASE}-canary" for request in _own(server, ns, offset))

@@ -12,8 +12,8 @@ from kubernetes import client
 
 from tests.apiserver.accounts import ACCOUNTS, INSTALLS, LISTS, answers
 from tests.apiserver.api import Body, bind, is_allowed, user
+from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.rights import Object, rendered
-from tests.apiserver.stage import Stage
 from tests.cluster.apiserver import ApiServer, open_client
 
 NAMES = {"everybody.txt"} | {f"{account.name}-{install}.txt" for account in ACCOUNTS for install in INSTALLS}
@@ -55,29 +55,29 @@ MAY = {
 
 
 @pytest.fixture(scope="module")
-def users(api_server: ApiServer) -> Iterator[Stage]:
+def users(api_server: ApiServer) -> Iterator[NamespaceClient]:
     """The chart's roles with default values, and one user per role, named after it."""
-    stage = Stage(api_server.kubeconfig, "roles")
-    rbac = client.RbacAuthorizationV1Api(stage.client)
+    ns = NamespaceClient(api_server.kubeconfig, "roles")
+    rbac = client.RbacAuthorizationV1Api(ns.client)
     roles = _roles()
     for each in roles:
         body: Body = each
         rbac.create_cluster_role(body)
     for role in MAY:
-        bind(stage.client, stage.namespace, f"user-{role}", user(f"user-{role}"), role=role, kind="ClusterRole")
-    yield stage
+        bind(ns.client, ns.namespace, f"user-{role}", user(f"user-{role}"), role=role, kind="ClusterRole")
+    yield ns
     for each in roles:
         rbac.delete_cluster_role(each["metadata"]["name"])
-    stage.close()
+    ns.close()
 
 
 @pytest.mark.parametrize("role", MAY)
-def test_a_role_gives_exactly_these_rights(users: Stage, role: str) -> None:
+def test_a_role_gives_exactly_these_rights(users: NamespaceClient, role: str) -> None:
     users.wait(lambda: _may(users, role, *READ[0]), "the role granted and aggregated")
     users.wait(lambda: {each for each in ASKED if _may(users, role, *each)} == set(MAY[role]), f"rights of {role}")
 
 
-def test_an_administrator_of_a_namespace_can_bind_the_roles(users: Stage, api_server: ApiServer) -> None:
+def test_an_administrator_of_a_namespace_can_bind_the_roles(users: NamespaceClient, api_server: ApiServer) -> None:
     users.wait(lambda: _may(users, "admin", "update", "paimonruns/finalizers"), "the aggregated role")
     with open_client(api_server.user_kubeconfig("user-admin")) as api:
         for role in ("paimon-reader", "paimon-maintainer", "paimon-table-owner", "paimon-administrator"):
@@ -100,6 +100,6 @@ def _roles(**roles: object) -> list[Object]:
     return [each for each in rendered("paimon-system", roles=roles) if each["metadata"]["name"] in named]
 
 
-def _may(stage: Stage, role: str, verb: str, resource: str) -> bool:
-    where = {"namespace": stage.namespace, "group": "paimon-operator.dev", "name": "orders"}
-    return is_allowed(stage.client, f"user-{role}", verb, resource, **where)
+def _may(ns: NamespaceClient, role: str, verb: str, resource: str) -> bool:
+    where = {"namespace": ns.namespace, "group": "paimon-operator.dev", "name": "orders"}
+    return is_allowed(ns.client, f"user-{role}", verb, resource, **where)

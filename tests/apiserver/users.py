@@ -11,7 +11,7 @@ from typing import Final
 from kubernetes import client
 
 from tests.apiserver.api import CustomObjects, grant, user
-from tests.apiserver.stage import GROUP, RUNS, VERSION, Stage
+from tests.apiserver.namespace_client import GROUP, RUNS, VERSION, NamespaceClient
 from tests.cluster.apiserver import ApiServer, open_client
 from tests.support.manifests import Manifest
 
@@ -33,17 +33,17 @@ class Right:
 
 
 class User:
-    """A user who sends requests for the stage's namespace. Every request is a dry run."""
+    """A user who sends requests for the namespace of `ns`. Every request is a dry run."""
 
-    def __init__(self, stage: Stage, kubeconfig: Path) -> None:
-        self.kubeconfig, self._namespace = kubeconfig, stage.namespace
+    def __init__(self, ns: NamespaceClient, kubeconfig: Path) -> None:
+        self.kubeconfig, self._namespace = kubeconfig, ns.namespace
         self._custom: CustomObjects = client.CustomObjectsApi(open_client(kubeconfig))
 
     @classmethod
-    def with_rights(cls, server: ApiServer, stage: Stage, name: str, rights: Iterable[Right]) -> User:
+    def with_rights(cls, server: ApiServer, ns: NamespaceClient, name: str, rights: Iterable[Right]) -> User:
         """Creates a user and a Role of the same name."""
-        grant(stage.client, stage.namespace, name, user(name), [each.rule() for each in rights])
-        return cls(stage, server.user_kubeconfig(name))
+        grant(ns.client, ns.namespace, name, user(name), [each.rule() for each in rights])
+        return cls(ns, server.user_kubeconfig(name))
 
     def try_create(self, run: Manifest) -> str:
         """Returns the answer to `kubectl create` of a run."""

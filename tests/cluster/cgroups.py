@@ -59,7 +59,7 @@ def members(name: str) -> list[int]:
 
 
 def exists(name: str) -> bool:
-    """Tells whether the cgroup is left in any hierarchy."""
+    """Returns whether the cgroup is left in any hierarchy."""
     return any((tree / name).exists() for tree in _trees())
 
 

@@ -44,7 +44,7 @@ def _remove_files(layout: Layout) -> None:
         for path in layout.state.iterdir():
             if path.name not in _KEPT:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-    # Two programs write below directories that nobody can move; our files carry our names.
+    # Two programs write below directories that cannot be moved; our files carry our names.
     for path in _CNI_RESULTS.glob(f"{layout.name}-*"):
         path.unlink()
     pod_logs = layout.state / "log" / "pods"

@@ -11,7 +11,7 @@ from tests.cluster.processes import wait_until
 from tests.cluster.progress import CommandFailedError, run
 
 REGISTRY = f"{NODE_ADDRESS}:{REGISTRY_PORT}"
-"""Names of images begin with it: the registry on the node, which runs only when somebody asks for it."""
+"""Names of images begin with it: the registry on the node, which runs only on demand."""
 
 PAUSE_IMAGE = f"{REGISTRY}/pause:1"
 _NAMESPACE = "k8s.io"
@@ -101,7 +101,7 @@ def import_archive(layout: Layout, archive: Path) -> None:
 
 
 def has_lost_containers(layout: Layout) -> bool:
-    """Tells whether containerd ended (a crash, a restart of the machine) before its containers were removed."""
+    """Returns whether containerd ended (a crash, a restart of the machine) before its containers were removed."""
     return _books_open(layout).exists()
 
 
@@ -113,7 +113,7 @@ def remove_containers(layout: Layout) -> None:
     """Kills every container without a grace period and deletes it; raises TimeoutError."""
     for kind in ("tasks", "containers"):
         if not wait_until(lambda: not _delete_all(layout, kind), timeout=30):  # noqa: B023
-            raise TimeoutError(f"containerd does not let go of its {kind}: {_list(layout, kind)}")
+            raise TimeoutError(f"containerd does not remove its {kind}: {_list(layout, kind)}")
     _books_open(layout).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""`make demo`: one table's life on a real node, told as it happens. `make demo STORAGE=hdfs` or `kerberos`: on HDFS.
+"""`make demo`: the lifecycle of one table on a real node. `make demo STORAGE=hdfs` or `kerberos`: on HDFS.
 
 Apply `examples/orders.yaml`, three batches of upserts over the same keys, a compaction and an expiry of snapshots; then
 what `kubectl` answers and the merged rows as pypaimon, which is not our code, reads them. Nothing waits for a schedule:
@@ -46,7 +46,7 @@ class Demo:
         shown = ""
         deadline = time.monotonic() + seconds
         while not holds(status := self.status()):
-            active = (status.get("activeRun") or {}).get("name", "no run under way")
+            active = (status.get("activeRun") or {}).get("name", "no active run")
             ready = condition({"status": status}, "Ready")
             now = f"{active}; Ready={ready.get('status', '?')} {ready.get('reason', '')} {ready.get('message', '')}"
             if now != shown:
@@ -67,7 +67,7 @@ class Demo:
             self.wait(f"batch {batch + 1} committed", self.later_than(before))
 
     def later_than(self, before: int | None) -> Callable[[Object], bool]:
-        """Whether a status tells of a commit of the write other than snapshot `before`."""
+        """Returns a check: the write has committed a snapshot other than `before`."""
         return lambda status: self.committed(status) not in (None, before)
 
     def land(self, batch: int) -> str:

@@ -71,7 +71,7 @@ class Cluster:
                 shutil.rmtree(self.layout.state)
 
     def is_ready(self) -> bool:
-        """Tells whether every process runs and the API server calls the node Ready."""
+        """Returns whether every process runs and the API server calls the node Ready."""
         return not self.missing() and self._node_is_ready()
 
     def missing(self) -> list[str]:

@@ -48,7 +48,7 @@ class Daemon:
         return int(pid) if started and start_time(int(pid)) == started else None
 
     def listens(self, port: int) -> bool:
-        """Tells whether the port is listened on in the process's network namespace, which can differ from ours."""
+        """Returns whether the port is listened on in the process's network namespace, which can differ from ours."""
         pid = self.pid()
         if pid is None:
             return False

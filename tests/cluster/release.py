@@ -125,7 +125,7 @@ def deploy(env: Mapping[str, str]) -> None:
 
 
 def main() -> None:
-    """Always deploys anew: this is how a changed operator reaches the node."""
+    """Always deploys again, so that a changed operator reaches the node."""
     deploy(running_cluster())
     print(f"engines on this node: {', '.join(engines())}; newest: {newest_engine()}")
     print("now: source build/cluster/env && kubectl -n shop get pcat,pt,prun")

@@ -18,7 +18,7 @@ from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.hive_lab import HiveLab
 from tests.e2e.lab import Lab
 from tests.e2e.labs import Node, engine_of, hdfs_lab_in, hive_lab_in, lab_in, name_of
-from tests.e2e.outages import S3Door, door_of
+from tests.e2e.outages import DedicatedS3, dedicated_s3_of
 from tests.e2e.own_node import cluster_in, searched
 from tests.e2e.soak import Soak
 
@@ -100,9 +100,9 @@ def class_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) ->
 
 
 @pytest.fixture
-def door(lab: Lab) -> Iterator[S3Door]:
+def dedicated_s3(lab: Lab) -> Iterator[DedicatedS3]:
     """An S3 server for this test alone, running; the lab's catalog uses it."""
-    with door_of(lab) as opened:
+    with dedicated_s3_of(lab) as opened:
         yield opened
 
 
@@ -110,7 +110,7 @@ def door(lab: Lab) -> Iterator[S3Door]:
 def soak(node: Node) -> Iterator[Soak]:
     """A soak with random moments from SOAK_SEED, which repeats them."""
     seed = int(os.environ.get("SOAK_SEED") or random.randrange(10**6))  # noqa: S311 - moments, not secrets
-    with lab_in(node, f"soak-{seed}", release.newest_engine()) as lab, door_of(lab) as opened:
+    with lab_in(node, f"soak-{seed}", release.newest_engine()) as lab, dedicated_s3_of(lab) as opened:
         yield Soak(lab, seed, opened)
 
 

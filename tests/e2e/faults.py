@@ -17,8 +17,8 @@ from tests.cluster.node import Cluster
 from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE, kill_operator
 from tests.e2e.lab import Lab
-from tests.e2e.outages import door_of, without_datanode
-from tests.support.executor_stage import account_objects
+from tests.e2e.outages import dedicated_s3_of, without_datanode
+from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Kubectl, Object
 
 STORAGE_OUTAGE_S: Final = 30
@@ -32,8 +32,8 @@ SPARK: Final[dict[str, Any]] = {
 }
 _PATIENCE_S: Final = 180
 
-Strike = Callable[[str], bool]
-"""Takes the table's name; tells whether there was anything to strike."""
+Injection = Callable[[str], bool]
+"""Takes the table's name; returns whether there was a target."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Fault:
     """One kind of fault."""
 
     name: str
-    prepared: Callable[[Lab], AbstractContextManager[Strike]]
+    prepared: Callable[[Lab], AbstractContextManager[Injection]]
     attempts: int
     """Most attempts that a run may need: 1 where the driver is not touched."""
     place: Callable[[Lab], Lab] = lambda lab: lab
@@ -53,13 +53,13 @@ class Fault:
 
 
 @contextmanager
-def _driver_deleted(lab: Lab) -> Iterator[Strike]:
+def _driver_deleted(lab: Lab) -> Iterator[Injection]:
     """Deletes a driver's Pod, if necessary after a wait for it."""
 
-    def strike(table: str) -> bool:
+    def inject(table: str) -> bool:
         return _delete(lab, f"paimon-operator.dev/table={table},{DRIVERS}")
 
-    yield strike
+    yield inject
 
 
 def _delete(lab: Lab, selector: str) -> bool:
@@ -84,42 +84,42 @@ def _with_executors(lab: Lab) -> Lab:
 
 
 @contextmanager
-def _executor_deleted(lab: Lab) -> Iterator[Strike]:
+def _executor_deleted(lab: Lab) -> Iterator[Injection]:
     """Deletes an executor's Pod, if necessary after a wait for it."""
 
-    def strike(table: str) -> bool:
+    def inject(table: str) -> bool:
         return _delete(lab, f"paimon-operator.dev/table={table},{EXECUTORS}")
 
-    yield strike
+    yield inject
 
 
 @contextmanager
-def _operator_killed(lab: Lab) -> Iterator[Strike]:
-    def strike(_: str) -> bool:
+def _operator_killed(lab: Lab) -> Iterator[Injection]:
+    def inject(_: str) -> bool:
         return kill_operator(lab.kubectl) > 0
 
-    yield strike
+    yield inject
 
 
 @contextmanager
-def _kubelet_restarted(lab: Lab) -> Iterator[Strike]:
-    def strike(_: str) -> bool:
+def _kubelet_restarted(lab: Lab) -> Iterator[Injection]:
+    def inject(_: str) -> bool:
         Cluster(lab.layout).restart_kubelet()
         return True
 
-    yield strike
+    yield inject
 
 
 @contextmanager
-def _s3_stopped(lab: Lab) -> Iterator[Strike]:
-    with door_of(lab) as door:
+def _s3_stopped(lab: Lab) -> Iterator[Injection]:
+    with dedicated_s3_of(lab) as dedicated_s3:
 
-        def strike(_: str) -> bool:
-            with door.closed():
+        def inject(_: str) -> bool:
+            with dedicated_s3.outage():
                 time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
             return True
 
-        yield strike
+        yield inject
 
 
 def _on_hdfs(lab: Lab) -> Lab:
@@ -132,20 +132,20 @@ def _on_hdfs(lab: Lab) -> Lab:
 
 
 @contextmanager
-def _datanode_stopped(lab: Lab) -> Iterator[Strike]:
-    def strike(_: str) -> bool:
+def _datanode_stopped(lab: Lab) -> Iterator[Injection]:
+    def inject(_: str) -> bool:
         with without_datanode(on_node.hdfs_of(Layout(), on_node.SIMPLE)):
             time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
         return True
 
-    yield strike
+    yield inject
 
 
 @contextmanager
-def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
+def _api_server_stopped(lab: Lab) -> Iterator[Injection]:
     _replace_restarted_operator(lab)
 
-    def strike(_: str) -> bool:
+    def inject(_: str) -> bool:
         cluster = Cluster(lab.layout)
         cluster.stop_service("kube-apiserver")
         try:
@@ -154,7 +154,7 @@ def _api_server_stopped(lab: Lab) -> Iterator[Strike]:
             cluster.start_service("kube-apiserver")
         return True
 
-    yield strike
+    yield inject
 
 
 def _replace_restarted_operator(lab: Lab) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tests.e2e.lab import Lab, committed, once
-from tests.support.executor_stage import account_objects
+from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Object
 
 CLUSTER: dict[str, Any] = {

@@ -15,12 +15,12 @@ from tests.cluster.pki import Identity
 from tests.cluster.services import Service
 from tests.e2e.lab import Lab
 
-DOORS = range(20000, 30000)
+PORTS = range(20000, 30000)
 """Ports of S3 servers for single tests, below those that the kernel gives to clients."""
 
 
 @dataclass(frozen=True)
-class S3Door:
+class DedicatedS3:
     """Another S3 server over the same buckets. Its outage affects only those who use it."""
 
     port: int
@@ -32,27 +32,27 @@ class S3Door:
         """The server's address for Pods."""
         return f"{'https' if self.tls else 'http'}://{NODE_ADDRESS}:{self.port}"
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Starts it and waits until it listens."""
         service = self._service()
         service.start(self.layout)
         service.wait(self.layout)
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Stops it, so that connections are refused. The data stays."""
         self._service().stop(self.layout)
 
     @contextmanager
-    def closed(self) -> Iterator[None]:
+    def outage(self) -> Iterator[None]:
         """Stops it for the duration of the block."""
-        self.close()
+        self.stop()
         try:
             yield
         finally:
-            self.open()
+            self.start()
 
     def _service(self) -> Service:
-        name = f"s3-door-{self.port}"
+        name = f"s3-dedicated-{self.port}"
         return Service(
             name,
             lambda layout: s3.command(layout, port=self.port, log=name, tls=self.tls),
@@ -72,12 +72,12 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
 
 
 @contextmanager
-def door_of(lab: Lab, tls: Identity | None = None) -> Iterator[S3Door]:
+def dedicated_s3_of(lab: Lab, tls: Identity | None = None) -> Iterator[DedicatedS3]:
     """Starts an S3 server for this lab alone and changes the lab's catalog to it."""
-    opened = S3Door(DOORS[zlib.crc32(lab.namespace.encode()) % len(DOORS)], lab.layout, tls)
-    opened.open()
+    server = DedicatedS3(PORTS[zlib.crc32(lab.namespace.encode()) % len(PORTS)], lab.layout, tls)
+    server.start()
     try:
-        lab.kubectl.apply(lab.catalog(endpoint=opened.endpoint))
-        yield opened
+        lab.kubectl.apply(lab.catalog(endpoint=server.endpoint))
+        yield server
     finally:
-        opened.close()
+        server.stop()

@@ -110,7 +110,7 @@ class OwnNode:
         return str(self.lab.runs(table, "Write")[-1]["metadata"]["name"])
 
     def is_written_once(self, table: str) -> bool:
-        """Tells whether the write had one run, one attempt and one Pod."""
+        """Returns whether the write had one run, one attempt and one Pod."""
         (run,) = self.lab.runs(table, "Write")
         return len(run["status"]["attempts"]) == len(write_pods(self.lab.pods(f"{TABLE_LABEL}={table}"))) == 1
 

@@ -16,7 +16,7 @@ from tests.cluster.processes import wait_until
 from tests.e2e.drivers import drivers_of
 from tests.e2e.kills import kill_driver, kill_operator
 from tests.e2e.lab import Lab, scheduled
-from tests.e2e.outages import S3Door
+from tests.e2e.outages import DedicatedS3
 from tests.support.kubectl import Object
 
 ROWS_PER_FILE = 50
@@ -59,7 +59,7 @@ class Soak:
 
     lab: Lab
     seed: int
-    door: S3Door
+    dedicated_s3: DedicatedS3
     operator_kills: int = 0
     driver_kills: int = 0
     outages: int = 0
@@ -96,7 +96,7 @@ class Soak:
 
         Returns whether one has failed.
         """
-        with self.door.closed():
+        with self.dedicated_s3.outage():
             start = time.monotonic()
             met = self._occurs("paimonrun", "paimon-operator.dev/table=soak", _met_the_outage, MOST_OUTAGE_S)
             time.sleep(max(0.0, start + OUTAGE_S - time.monotonic()))  # the duration of the outage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.lab import Lab
-from tests.e2e.outages import S3Door
+from tests.e2e.outages import DedicatedS3
 from tests.support.kubectl import Object, condition
 
 COLUMNS = {"id": "BIGINT"}
@@ -16,7 +16,7 @@ def table_files(lab: Lab, table: str) -> list[str]:
 
 
 @pytest.fixture
-def three_tables(lab: Lab, door: S3Door) -> Lab:
+def three_tables(lab: Lab, dedicated_s3: DedicatedS3) -> Lab:
     lab.kubectl.apply(
         lab.table("keep", COLUMNS, keys=["id"]),
         lab.table("drop", COLUMNS, keys=["id"], deletionPolicy="Delete"),
@@ -27,9 +27,11 @@ def three_tables(lab: Lab, door: S3Door) -> Lab:
     return lab
 
 
-def test_retain_releases_and_delete_waits_while_the_storage_is_down(three_tables: Lab, door: S3Door) -> None:
+def test_retain_releases_and_delete_waits_while_the_storage_is_down(
+    three_tables: Lab, dedicated_s3: DedicatedS3
+) -> None:
     lab = three_tables
-    with door.closed():
+    with dedicated_s3.outage():
         for name in ("keep", "drop", "give-up"):
             lab.kubectl.delete("paimontable", name)
 

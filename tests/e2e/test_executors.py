@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.kills import kill_driver
 from tests.e2e.lab import Lab, once
 from tests.e2e.lifecycle import CLUSTER
-from tests.support.executor_stage import account_objects
+from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Object, condition
 
 EXECUTORS = "paimon-operator.dev/role=executor"

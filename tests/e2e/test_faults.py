@@ -39,7 +39,7 @@ def marked(fault: Fault) -> ParameterSet:
 def trials(lab: Lab, fault: Fault) -> Iterator[Trials]:
     """The trials of a table whose name is no prefix of another test's runs."""
     lab = fault.place(lab)
-    with DriverWatch(f"struck{zlib.crc32(lab.namespace.encode()):08x}") as watch:
+    with DriverWatch(f"faulted{zlib.crc32(lab.namespace.encode()):08x}") as watch:
         begun = Trials(lab, watch)
         begun.begin()
         yield begun
@@ -50,7 +50,7 @@ def test_a_run_with_a_fault_ends_once_with_the_right_result(
     trials: Trials, fault: Fault, record_property: Callable[[str, object], None]
 ) -> None:
     for moment in moments(SEED, fault.name, MOMENTS):
-        outcome = trials.strike(fault, moment)
+        outcome = trials.inject(fault, moment)
 
         record_property("moment", f"FAULT_SEED={SEED} {outcome.sentence()}")
         fault_report.note(outcome, seed=SEED)

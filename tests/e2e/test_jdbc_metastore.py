@@ -59,7 +59,7 @@ def says(lab: Lab, kind: str, name: str, type_: str) -> tuple[str, str]:
 
 
 def has_started(pod: Object) -> bool:
-    """Tells whether the driver has started, before which its Pod has no log."""
+    """Returns whether the driver has started, before which its Pod has no log."""
     return bool(pod["status"].get("phase") in ("Running", "Succeeded", "Failed"))
 
 

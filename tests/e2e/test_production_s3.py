@@ -14,7 +14,7 @@ from tests.cluster.services import authority
 from tests.e2e import cloud
 from tests.e2e.lab import Lab, committed, once
 from tests.e2e.lifecycle import CLUSTER, KEYS, Lifecycle, drop, live, load, rows
-from tests.e2e.outages import door_of
+from tests.e2e.outages import dedicated_s3_of
 from tests.support import secret_values
 from tests.support.kubectl import Kubectl, Object, condition
 from tests.support.s3_token_gate import Gate
@@ -158,9 +158,9 @@ def by_file(lab: Lab) -> Iterator[Way]:
     file = "[default]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
     secret = lab.secret("lake-file") | {"stringData": {"credentials": file}}
     identity = authority(Layout()).issue("s3", user="s3", hosts=(f"IP:{NODE_ADDRESS}",))
-    with door_of(lab, identity) as door:
+    with dedicated_s3_of(lab, identity) as dedicated_s3:
         s3 = {
-            "endpoint": door.endpoint,
+            "endpoint": dedicated_s3.endpoint,
             "credentialsFileSecretRef": {"name": "lake-file"},
             "caConfigMapRef": {"name": "lake-ca"},
         }

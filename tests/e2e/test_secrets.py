@@ -25,7 +25,7 @@ def test_the_search_finds_a_value_in_every_place(lab: Lab) -> None:
     hits: list[str] = []
 
     def everywhere() -> bool:
-        """Tells whether all places have the value. An Event is posted after the status that it reports."""
+        """Returns whether all places have the value. An Event is posted after the status that it reports."""
         hits[:] = secret_search.found([SecretValue("word", word.encode())], secret_search.everywhere(lab.env, Layout()))
         places = {hit.removeprefix("word in ").split(" ")[0] for hit in hits if lab.namespace in hit}
         return places >= {"PaimonTable", "PaimonRun", "ConfigMap", "Pod", "Event", "log"}

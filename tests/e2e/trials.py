@@ -45,18 +45,18 @@ class Outcome:
     work: str
     share: float
     second: float = 0.0
-    """Seconds from the decision to the strike."""
+    """Seconds from the decision to the fault."""
     stage: str = ""
     """How far the run was."""
     attempts: int = 0
     failures: list[str] = field(default_factory=list)
     """Reasons of the attempts that failed."""
     right_after: float | None = None
-    """Seconds from the strike until the table was right again; None: it did not get there."""
+    """Seconds from the fault until the table was right again; None: it did not get there."""
     drivers: int = 0
     """Most drivers of the table that were seen at once."""
     watch_gap: float = 0.0
-    """Longest time between two looks."""
+    """Longest time between two observations."""
     rows: int = 0
     wrong: str = ""
     """What was not as it must be."""
@@ -81,7 +81,7 @@ class Trials:
     written: int = 0
     made: set[str] = field(default_factory=set)
     usual: float = 0.0
-    """Seconds from the decision to the end of the driver, of a run that nothing struck."""
+    """Seconds from the decision to the end of the driver, of a run without a fault."""
 
     @property
     def name(self) -> str:
@@ -96,31 +96,31 @@ class Trials:
         self._ended(self._ask_for("Write"), "Write")
         self.usual = (self.watch.last_alive(start) or time.monotonic()) - start
 
-    def strike(self, fault: Fault, moment: Moment) -> Outcome:
+    def inject(self, fault: Fault, moment: Moment) -> Outcome:
         """Injects the fault into one run. Repeats it earlier if the run had ended before."""
         share = moment.share
         while True:
             outcome = Outcome(fault=fault.name, work=moment.work, share=share)
             try:
-                self._strike(fault, outcome)
+                self._inject(fault, outcome)
             except (AssertionError, RefusedError) as error:
                 outcome.wrong = str(error)
             if outcome.wrong or outcome.stage != TOO_LATE:
                 return outcome
             share *= 0.6
 
-    def _strike(self, fault: Fault, outcome: Outcome) -> None:
-        with fault.prepared(self.lab) as strike:
+    def _inject(self, fault: Fault, outcome: Outcome) -> None:
+        with fault.prepared(self.lab) as inject:
             snapshots, start = self._snapshots(), time.monotonic()
             name = self._ask_for(outcome.work)
             time.sleep(max(0.0, start + outcome.share * self.usual - time.monotonic()))
-            outcome.stage, struck = self._stage(start, snapshots), time.monotonic()
-            outcome.second = struck - start
-            if outcome.stage != TOO_LATE and not strike(self.name):
+            outcome.stage, injected = self._stage(start, snapshots), time.monotonic()
+            outcome.second = injected - start
+            if outcome.stage != TOO_LATE and not inject(self.name):
                 outcome.stage = TOO_LATE
             outcome.take(self._ended(name, outcome.work))
             self._wait_until_recovered()
-            outcome.right_after = time.monotonic() - struck
+            outcome.right_after = time.monotonic() - injected
         outcome.drivers, outcome.watch_gap = self.watch.most(start), self.watch.longest_gap(start)
         outcome.rows = self._count_rows()
 

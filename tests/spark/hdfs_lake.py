@@ -71,6 +71,6 @@ class HdfsLake(Lake):
         return super().drive(job, **{**pod_environment(self.hdfs, self.directory), **env})
 
     def exists(self, path: str = "") -> bool:
-        """Tells whether a path below the warehouse exists."""
+        """Returns whether a path below the warehouse exists."""
         place, _, name = f"{self.warehouse}/{path}".rstrip("/").rpartition("/")
         return any(line.endswith(f"/{name}") for line in self.hdfs.shell("-ls", "-C", place).splitlines())

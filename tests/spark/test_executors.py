@@ -26,7 +26,7 @@ from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Lake
 from tests.support import builders
 from tests.support.executor_kubelet import Kubelet
-from tests.support.executor_stage import ExecutorStage, launch_of
+from tests.support.executor_namespace import ExecutorNamespace, launch_of
 from tests.support.s3_token_gate import Gate
 from tests.support.spark_process import ROOT
 
@@ -41,8 +41,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 
 
 @pytest.fixture
-def stage(server: ApiServer) -> Iterator[ExecutorStage]:
-    made = ExecutorStage(server, NAMESPACE)
+def ns(server: ApiServer) -> Iterator[ExecutorNamespace]:
+    made = ExecutorNamespace(server, NAMESPACE)
     yield made
     made.core.delete_namespace(NAMESPACE)
 
@@ -53,19 +53,19 @@ def stage(server: ApiServer) -> Iterator[ExecutorStage]:
 
 
 @pytest.fixture
-def kubelet(stage: ExecutorStage, lake: Lake, tmp_path: Path) -> Iterator[Kubelet]:
+def kubelet(ns: ExecutorNamespace, lake: Lake, tmp_path: Path) -> Iterator[Kubelet]:
     directory = tmp_path / "node"
     directory.mkdir()
-    made = Kubelet(stage, lake.home, directory)
+    made = Kubelet(ns, lake.home, directory)
     yield made
     made.close()
 
 
 @pytest.fixture
-def kubelet_on_hdfs(stage: ExecutorStage, hdfs_lake: HdfsLake, tmp_path: Path) -> Iterator[Kubelet]:
+def kubelet_on_hdfs(ns: ExecutorNamespace, hdfs_lake: HdfsLake, tmp_path: Path) -> Iterator[Kubelet]:
     directory = tmp_path / "node"
     directory.mkdir()
-    made = Kubelet(stage, hdfs_lake.home, directory)
+    made = Kubelet(ns, hdfs_lake.home, directory)
     yield made
     made.close()
 
@@ -78,18 +78,18 @@ def two_files(lake: Lake) -> None:
         lake.write().ok()
 
 
-def compaction(lake: Lake, stage: ExecutorStage, **how: Any) -> tuple[dict[str, str], Any]:
+def compaction(lake: Lake, ns: ExecutorNamespace, **how: Any) -> tuple[dict[str, str], Any]:
     """Creates a compaction with executors; returns its ConfigMap's data and its driver's Pod."""
-    return launched(stage, lake.job("Compact", compact={"strategy": "Full"}), **how)
+    return launched(ns, lake.job("Compact", compact={"strategy": "Full"}), **how)
 
 
-def launched(stage: ExecutorStage, asked: dict[str, Any], **how: Any) -> tuple[dict[str, str], Any]:
+def launched(ns: ExecutorNamespace, asked: dict[str, Any], **how: Any) -> tuple[dict[str, str], Any]:
     """Creates the objects of a job and its run; returns the ConfigMap's data and the driver's Pod."""
     run: PaimonRun = builders.run(asked["run"]["name"], table=builders.table())
     job = read_job(json.dumps(asked))
     job = replace(job, run=replace(job.run, uid=run.metadata.uid))
     launch: Launch = launch_of(job, **how)
-    return stage.make(run, launch)
+    return ns.make(run, launch)
 
 
 def until(met: Callable[[], bool], what: str) -> None:
@@ -97,10 +97,10 @@ def until(met: Callable[[], bool], what: str) -> None:
 
 
 def test_two_executors_do_a_compaction_and_no_secret_is_in_any_object(
-    lake: Lake, stage: ExecutorStage, kubelet: Kubelet
+    lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:
     two_files(lake)
-    kubelet.start_driver(*compaction(lake, stage))
+    kubelet.start_driver(*compaction(lake, ns))
 
     result = kubelet.result()
 
@@ -124,7 +124,7 @@ def test_two_executors_do_a_compaction_and_no_secret_is_in_any_object(
 @pytest.mark.newest_engine
 @pytest.mark.parametrize("hdfs_kind", ["kerberos"], indirect=True)
 def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_renew_their_tokens(
-    hdfs_lake: HdfsLake, stage: ExecutorStage, kubelet_on_hdfs: Kubelet
+    hdfs_lake: HdfsLake, ns: ExecutorNamespace, kubelet_on_hdfs: Kubelet
 ) -> None:
     """They work with the tokens that their driver, whose own ticket lasts ten seconds, gets and sends them; they would
     say so if they used the keytab."""
@@ -136,7 +136,7 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_renew_their_tokens
     environment["PATIENCE_S"] = str(TOKEN_SECONDS + 15)
     variables = tuple(Variable(name=name, value=value) for name, value in environment.items())
     kubelet.overrides["KRB5KEYTAB"] = "/nowhere"
-    kubelet.start_driver(*compaction(lake, stage, variables=variables))
+    kubelet.start_driver(*compaction(lake, ns, variables=variables))
 
     result = kubelet.result()
 
@@ -150,7 +150,7 @@ def test_executors_on_an_hdfs_with_kerberos_need_no_login_and_renew_their_tokens
 @pytest.mark.long
 @pytest.mark.newest_engine
 def test_executors_access_their_storage_with_the_identity_of_their_pods(
-    bucket: Bucket, gate: Gate, stage: ExecutorStage, kubelet: Kubelet
+    bucket: Bucket, gate: Gate, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:
     """There is no Secret. The test adds the variables that a cloud puts into Pods for temporary keys."""
     bucket.env = identity(gate)
@@ -160,8 +160,8 @@ def test_executors_access_their_storage_with_the_identity_of_their_pods(
     fetched = gate.fetched
     job, _ = bucket.job("Compact", by_identity, compact={"strategy": "Full"})
     variables = tuple(Variable(name=name, value=value) for name, value in bucket.env.items())
-    account = stage.account_of_drivers("lake")
-    kubelet.start_driver(*launched(stage, job, variables=variables, driver_account=account))
+    account = ns.account_of_drivers("lake")
+    kubelet.start_driver(*launched(ns, job, variables=variables, driver_account=account))
 
     result = kubelet.result()
 
@@ -173,11 +173,11 @@ def test_executors_access_their_storage_with_the_identity_of_their_pods(
 
 @pytest.mark.newest_engine
 def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
-    lake: Lake, stage: ExecutorStage, kubelet: Kubelet
+    lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:
     two_files(lake)
     kubelet.overrides["AWS_SECRET_ACCESS_KEY"] = "guessed"
-    kubelet.start_driver(*compaction(lake, stage, instances=1, timeout_s=60))
+    kubelet.start_driver(*compaction(lake, ns, instances=1, timeout_s=60))
 
     error = kubelet.result()["error"]
 
@@ -187,9 +187,9 @@ def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
 
 
 @pytest.mark.newest_engine
-def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorStage, kubelet: Kubelet) -> None:
+def test_executors_end_when_their_driver_is_killed(lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet) -> None:
     two_files(lake)
-    data, pod = compaction(lake, stage)
+    data, pod = compaction(lake, ns)
     kubelet.start_driver(data, pod)
     until(lambda: len(kubelet.executors) == 2, "two executors")
     executors = tuple(kubelet.executors.values())
@@ -197,22 +197,22 @@ def test_executors_end_when_their_driver_is_killed(lake: Lake, stage: ExecutorSt
     kubelet.kill_driver()
 
     until(lambda: all(process.poll() is not None for process in executors), "executors end")
-    stage.core.delete_namespaced_pod(pod.metadata.name, NAMESPACE, grace_period_seconds=0)
+    ns.core.delete_namespaced_pod(pod.metadata.name, NAMESPACE, grace_period_seconds=0)
     until(lambda: kubelet.pods() == [], "the garbage collector deletes the executors")
 
 
 @pytest.mark.newest_engine
 @pytest.mark.parametrize(("quota", "cause"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
 def test_a_driver_without_executors_ends_and_reports_the_cause(
-    lake: Lake, stage: ExecutorStage, kubelet: Kubelet, *, quota: bool, cause: str
+    lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet, *, quota: bool, cause: str
 ) -> None:
     two_files(lake)
-    data, pod = compaction(lake, stage, timeout_s=30)
+    data, pod = compaction(lake, ns, timeout_s=30)
     if quota:
         body = {"metadata": {"name": "one-driver"}, "spec": {"hard": {"pods": "1"}}}
-        stage.core.create_namespaced_resource_quota(NAMESPACE, body)
+        ns.core.create_namespaced_resource_quota(NAMESPACE, body)
         used = {"status": {"hard": {"pods": "1"}, "used": {"pods": "1"}}}  # like its controller
-        stage.core.patch_namespaced_resource_quota_status("one-driver", NAMESPACE, used)
+        ns.core.patch_namespaced_resource_quota_status("one-driver", NAMESPACE, used)
     kubelet.start_driver(data, pod, executors=False)
 
     error = kubelet.result()["error"]

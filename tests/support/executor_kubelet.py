@@ -16,7 +16,7 @@ from kubernetes.client.exceptions import NotFoundException
 
 from paimon_operator.core.naming import ROLE_LABEL
 from tests.cluster.images.context import ENTRYPOINT
-from tests.support.executor_stage import ExecutorStage
+from tests.support.executor_namespace import ExecutorNamespace
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import environment
 
@@ -26,8 +26,8 @@ _POLL_SECONDS = 0.3
 class Kubelet:
     """Runs one driver and every executor that it creates, until `close`."""
 
-    def __init__(self, stage: ExecutorStage, home: SparkHome, directory: Path) -> None:
-        self.stage, self.home, self.directory = stage, home, directory
+    def __init__(self, ns: ExecutorNamespace, home: SparkHome, directory: Path) -> None:
+        self.ns, self.home, self.directory = ns, home, directory
         self.executors: dict[str, subprocess.Popen[bytes]] = {}
         self.seen: dict[str, Any] = {}
         """Executor Pods by name, as the driver created them."""
@@ -49,14 +49,14 @@ class Kubelet:
             directory.mkdir()
         for name, text in data.items():
             (run / name).write_text(text, encoding="utf-8")
-        (access / "token").write_text(self.stage.token(pod), encoding="utf-8")
-        (access / "ca.crt").write_bytes(self.stage.server.authority.certificate.read_bytes())
+        (access / "token").write_text(self.ns.token(pod), encoding="utf-8")
+        (access / "ca.crt").write_bytes(self.ns.server.authority.certificate.read_bytes())
         own = {
             **self._environment(pod, "127.0.0.1"),
             "API_ACCESS": str(access),
             "EXECUTOR_TEMPLATE": str(run / "executor.json"),
             "KUBERNETES_SERVICE_HOST": "127.0.0.1",
-            "KUBERNETES_SERVICE_PORT": str(self.stage.server.port),
+            "KUBERNETES_SERVICE_PORT": str(self.ns.server.port),
             "DRIVER_HEAP": "768m",
             "TMPDIR": str(self.directory),
         }
@@ -89,7 +89,7 @@ class Kubelet:
     def pods(self) -> list[Any]:
         """The existing Pods of executors."""
         label = f"{ROLE_LABEL}=executor"
-        found: list[Any] = self.stage.core.list_namespaced_pod(self.stage.namespace, label_selector=label).items
+        found: list[Any] = self.ns.core.list_namespaced_pod(self.ns.namespace, label_selector=label).items
         return found
 
     def kill_driver(self) -> None:
@@ -133,7 +133,7 @@ class Kubelet:
             )
         status = {"status": {"phase": "Running", "podIP": address}}
         with contextlib.suppress(NotFoundException):  # the driver may have ended meanwhile
-            self.stage.core.patch_namespaced_pod_status(name, self.stage.namespace, status)
+            self.ns.core.patch_namespaced_pod_status(name, self.ns.namespace, status)
 
     def _environment(self, pod: Any, address: str) -> dict[str, str]:
         """The environment that a kubelet gives to the Pod's container."""
@@ -147,7 +147,7 @@ class Kubelet:
             elif source.field_ref is not None:
                 found[each.name] = fields[source.field_ref.field_path]
             else:
-                secret = self.stage.core.read_namespaced_secret(source.secret_key_ref.name, self.stage.namespace)
+                secret = self.ns.core.read_namespaced_secret(source.secret_key_ref.name, self.ns.namespace)
                 if (value := secret.data.get(source.secret_key_ref.key)) is not None:
                     found[each.name] = base64.b64decode(value).decode()
         return {**{key: value for key, value in os.environ.items() if key.startswith("LC_")}, **found}

@@ -21,7 +21,7 @@ esac
 """
 
 
-class Stage:
+class FakeKubectl:
     """A directory with the program and its answers."""
 
     def __init__(self, directory: Path) -> None:
@@ -63,55 +63,55 @@ def is_running(obj: Object | None) -> bool:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path)
+def fake(tmp_path: Path) -> FakeKubectl:
+    return FakeKubectl(tmp_path)
 
 
-def test_a_condition_that_holds_starts_no_watch(stage: Stage) -> None:
-    stage.lists([pod("a", "Running")])
-    assert stage.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
-    assert len(stage.calls) == 1
+def test_a_condition_that_holds_starts_no_watch(fake: FakeKubectl) -> None:
+    fake.lists([pod("a", "Running")])
+    assert fake.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
+    assert len(fake.calls) == 1
 
 
-def test_an_event_ends_the_wait_after_two_processes(stage: Stage) -> None:
-    stage.lists([pod("a")])
-    stage.events(("ADDED", pod("a")), ("MODIFIED", pod("a", "Running")), ("MODIFIED", pod("a", "Succeeded")))
-    assert stage.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
-    assert [("--watch" in call) for call in stage.calls] == [False, True]
-    assert all("metadata.name=a" in call for call in stage.calls)
+def test_an_event_ends_the_wait_after_two_processes(fake: FakeKubectl) -> None:
+    fake.lists([pod("a")])
+    fake.events(("ADDED", pod("a")), ("MODIFIED", pod("a", "Running")), ("MODIFIED", pod("a", "Succeeded")))
+    assert fake.kubectl.until("pod", "a", is_running, what="running") == pod("a", "Running")
+    assert [("--watch" in call) for call in fake.calls] == [False, True]
+    assert all("metadata.name=a" in call for call in fake.calls)
 
 
-def test_a_deleted_object_is_none(stage: Stage) -> None:
-    stage.lists([pod("a")])
-    stage.events(("ADDED", pod("a")), ("DELETED", pod("a")))
-    assert stage.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
+def test_a_deleted_object_is_none(fake: FakeKubectl) -> None:
+    fake.lists([pod("a")])
+    fake.events(("ADDED", pod("a")), ("DELETED", pod("a")))
+    assert fake.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
 
 
-def test_the_list_has_all_objects_after_the_events(stage: Stage) -> None:
-    stage.lists([pod("a"), pod("b")])
-    stage.events(("DELETED", pod("a")), ("ADDED", pod("c")), ("MODIFIED", pod("c", "Running")))
-    found = stage.kubectl.until_list("pod", "app=x", lambda pods: any(map(is_running, pods)), what="one running")
+def test_the_list_has_all_objects_after_the_events(fake: FakeKubectl) -> None:
+    fake.lists([pod("a"), pod("b")])
+    fake.events(("DELETED", pod("a")), ("ADDED", pod("c")), ("MODIFIED", pod("c", "Running")))
+    found = fake.kubectl.until_list("pod", "app=x", lambda pods: any(map(is_running, pods)), what="one running")
     assert sorted(each["metadata"]["name"] for each in found) == ["b", "c"]
-    assert "-l app=x" in stage.calls[-1]
+    assert "-l app=x" in fake.calls[-1]
 
 
-def test_a_watch_that_ends_is_followed_by_a_list_and_another_watch(stage: Stage) -> None:
-    stage.lists([pod("a")])
-    stage.lists([pod("a", "Running")], at=3)
-    stage.ends_watches()
-    assert is_running(stage.kubectl.until("pod", "a", is_running, what="running"))
-    assert [("--watch" in call) for call in stage.calls] == [False, True, False, True, False]
+def test_a_watch_that_ends_is_followed_by_a_list_and_another_watch(fake: FakeKubectl) -> None:
+    fake.lists([pod("a")])
+    fake.lists([pod("a", "Running")], at=3)
+    fake.ends_watches()
+    assert is_running(fake.kubectl.until("pod", "a", is_running, what="running"))
+    assert [("--watch" in call) for call in fake.calls] == [False, True, False, True, False]
 
 
-def test_a_time_without_events_is_followed_by_a_list(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_without_events_is_followed_by_a_list(fake: FakeKubectl, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deletion between the first list and the watch has no event."""
     monkeypatch.setattr(module, "RESYNC_S", 0.2)
-    stage.lists([pod("a")], at=1)
-    assert stage.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
+    fake.lists([pod("a")], at=1)
+    assert fake.kubectl.until("pod", "a", lambda each: each is None, what="gone") is None
 
 
-def test_a_wait_that_times_out_shows_the_last_state(stage: Stage) -> None:
-    stage.lists([pod("a", "Unknown")])
-    stage.events(("MODIFIED", pod("a")))
+def test_a_wait_that_times_out_shows_the_last_state(fake: FakeKubectl) -> None:
+    fake.lists([pod("a", "Unknown")])
+    fake.events(("MODIFIED", pod("a")))
     with pytest.raises(AssertionError, match=r"pod/a: not running after 1 s(.|\n)*phase: Unknown"):
-        stage.kubectl.until("pod", "a", is_running, what="running", seconds=1)
+        fake.kubectl.until("pod", "a", is_running, what="running", seconds=1)

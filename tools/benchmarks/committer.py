@@ -1,8 +1,8 @@
-"""One writer of lost_commits: a JVM of its own that commits as often as it is told, through Paimon's Java API.
+"""One writer of lost_commits: a JVM of its own that commits as often as requested, through Paimon's Java API.
 
 Requests are JSON lines: {"job": path} makes the table of that Provision; with commits, rows, first and at it commits
-instead: that many times so many rows, numbered from `first`, beginning at the time `at`. The answer tells how many
-commits Paimon has acknowledged.
+instead: that many times so many rows, numbered from `first`, beginning at the time `at`. The answer contains the number
+of commits that Paimon acknowledged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _commit(session: Session, request: dict[str, Any]) -> dict[str, Any]:
         try:
             _append(session, table, range(first, first + request["rows"]))
             acknowledged += 1
-        except Exception as error:  # noqa: BLE001  (told in the report: an error is no silent loss)
+        except Exception as error:  # noqa: BLE001  (the report contains it: an error is no silent loss)
             errors.append(str(error)[:300])
     return {"acknowledged": acknowledged, "errors": errors}
 

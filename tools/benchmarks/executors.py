@@ -14,7 +14,7 @@ from datetime import datetime
 
 from tests.cluster import release
 from tests.e2e.lab import Lab, once
-from tests.support.executor_stage import account_objects
+from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Kubectl, Object
 
 NAMESPACE = "bench-executors"

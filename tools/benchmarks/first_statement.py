@@ -1,8 +1,8 @@
 """`make bench`: from a driver's start to its first Paimon statement, in one Pod and with two executors.
 
 Full compactions of one small table, in both modes in turn. A driver begins with the first process of its container, to
-10 ms as the kernel tells it; its steps have the times that the container runtime gives the lines of its log. Paimon can
-be asked as soon as the JVM is ready, by SQL as soon as Spark is: in mode Cluster that waits for the first executor.
+10 ms as the kernel reports it; its steps have the times that the container runtime gives the lines of its log. Paimon
+answers as soon as the JVM is ready, SQL as soon as Spark is: in mode Cluster that waits for the first executor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from spark_apps.progress import JVM_READY, SPARK_READY
 from tests.cluster import release
 from tests.e2e.lab import Lab, once
-from tests.support.executor_stage import account_objects
+from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Kubectl
 from tools.benchmarks.executors import SPARK
 
@@ -90,8 +90,8 @@ class Bench:
         with start_of(name) as begun:
             self.lab.kubectl.apply(self.lab.compaction("t", name))
             self.lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun", seconds=300)
-        told = self.lab.kubectl.run("logs", f"{name}-1", "--timestamps")
-        lines = dict(reversed(line.split(" ", 1)) for line in told.splitlines() if " " in line)
+        log = self.lab.kubectl.run("logs", f"{name}-1", "--timestamps")
+        lines = dict(reversed(line.split(" ", 1)) for line in log.splitlines() if " " in line)
         return {step: datetime.fromisoformat(lines[step]).timestamp() - begun[0] for step in STEPS}
 
     def remove(self) -> None:

@@ -1,7 +1,7 @@
 """`make bench`: commits that are lost without an error when two write to one table, and what CommitSafe says of it.
 
-Two processes commit 20 times 5 rows each, at the same time, into one append table. Each is told of every commit whether
-it succeeded; pypaimon counts the rows. Options and verdict are the operator's own, from the catalogs' manifests.
+Two processes commit 20 times 5 rows each, at the same time, into one append table. Paimon reports to each whether
+its commit succeeded; pypaimon counts the rows. Options and verdict are the operator's, from the catalogs' manifests.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Bench:
         return Trial(sum(each["acknowledged"] for each in answers), errors, len({row["id"] for row in rows}))
 
     def trials(self, case: Case) -> list[Trial]:
-        """As many as the case wants, told as they end."""
+        """Runs the trials of the case and prints each result."""
         done: list[Trial] = []
         while len(done) < case.trials and not (case.loses and any(each.lost for each in done)):
             done.append(self.trial(case))

@@ -58,7 +58,7 @@ def fetch(engine: Engine, into: Path | None = None) -> Availability:
                 collected.mkdir()
                 _collect(engine, collected)
                 shutil.rmtree(directory, ignore_errors=True)
-                collected.rename(directory)  # in one step: nobody sees half a class path
+                collected.rename(directory)  # in one step: no other process sees half a class path
     except JarUnavailableError as unavailable:
         return Availability(engine, None, str(unavailable))
     return Availability(engine, directory, f"{len(engine.jars)} jars in {directory}")

@@ -92,7 +92,7 @@ class FormatProbe:
         return sorted(names)
 
     def _file_compressions(self) -> list[str]:
-        """What the three formats call their codecs; which of them fits which format only trying tells."""
+        """Returns the names of all codecs of the three formats. Only a trial shows which codec fits which format."""
         registered = self._class(f"{SHADED}.avro.file.CodecFactory").getDeclaredField("REGISTERED")
         registered.setAccessible(True)
         names = {str(name) for name in registered.get(None).keySet()} | {NO_COMPRESSION}

@@ -1,4 +1,4 @@
-"""Writes engines/<id>.json, what an engine's jar tells about itself: `python -m tools.engines.generate [--engine ID]`.
+"""Writes engines/<id>.json, the data of an engine, read from its jar: `python -m tools.engines.generate [--engine ID]`.
 
 The shape of each file:
   procedures          name -> {arguments: [{name, type, required}], result}, types as Spark prints them

@@ -70,7 +70,7 @@ class DecisionApplier:
 
         `on_stored` is called once the decision's status is stored, before its actions.
 
-        Raises a KubernetesError, which may be a RefusedError. The next reconcile decides the remaining steps anew.
+        Raises a KubernetesError, which may be a RefusedError. The next reconcile decides the remaining steps again.
         """
         for line in decision.log:
             _log.info("%s %s/%s: %s", kind, body["metadata"]["namespace"], body["metadata"]["name"], line)

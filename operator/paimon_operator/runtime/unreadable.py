@@ -71,5 +71,5 @@ def _conditions(status: Mapping[str, Any]) -> list[Condition]:
         try:
             found.append(Condition.model_validate(condition))
         except ValidationError:
-            continue  # it is written anew, with a new time
+            continue  # it is written again, with a new time
     return found

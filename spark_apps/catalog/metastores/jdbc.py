@@ -134,7 +134,7 @@ def _ensure_lock_table(statement: Any) -> None:
             "CommitLockUnreliable",
             f"the metastore's table {_LOCKS} keeps times without a zone, so a writer in another time zone takes a lock "
             "that is held, and commits get lost",
-            f"while nobody commits: {_WITH_ZONES}",
+            f"while no writer commits: {_WITH_ZONES}",
             field=URI_FIELD,
         )
 

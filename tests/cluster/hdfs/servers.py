@@ -120,7 +120,7 @@ class Hdfs:
         return run(self.around(self._java(ADMIN, *arguments, heap="256m")), env=self._identity(""))
 
     def _can_be_written(self) -> bool:
-        """Tells whether the NameNode has left safe mode and got a recent heartbeat of its DataNode."""
+        """Returns whether the NameNode has left safe mode and got a recent heartbeat of its DataNode."""
         said = self._ask("web", "NameNode,name=NameNodeInfo")
         if not said or said["Safemode"]:
             return False

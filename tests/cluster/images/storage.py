@@ -31,7 +31,7 @@ def _environment() -> dict[str, str]:
 
 
 def exists(tag: str) -> bool:
-    """Tells whether the store has the image."""
+    """Returns whether the store has the image."""
     try:
         run([*_WITHOUT_MOUNTS, *_buildah("inspect", "--type", "image", tag)], env=_environment())
     except CommandFailedError:

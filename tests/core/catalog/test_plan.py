@@ -92,8 +92,8 @@ def test_a_catalog_that_was_reached_stays_ready_and_names_a_table_that_cannot_re
     seen, ready, message = reconcile(catalog(), builders.table_manifest("a") | {"status": status})
     assert ready == "True StorageReached"
     assert "PaimonTable a could not: StorageUnreachable" in message
-    mended = builders.table_manifest("a") | {"status": {"provision": status["provision"]}}
-    assert reconcile(seen, mended)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
+    reached = builders.table_manifest("a") | {"status": {"provision": status["provision"]}}
+    assert reconcile(seen, reached)[1:] == ("True StorageReached", Reason.STORAGE_REACHED.means)
 
 
 def test_repeated_failures_of_many_tables_change_the_catalog_once() -> None:

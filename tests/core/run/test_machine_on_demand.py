@@ -129,7 +129,7 @@ def test_a_compaction_of_the_whole_table_clears_the_failure() -> None:
 
 
 def ended(story: Story, status: pods.Json) -> Story:
-    """Over, let go, and the table has taken the result."""
+    """Returns a story whose run has ended, has no finalizer, and whose result is in the table's status."""
     running_story(story).reconcile(status)
     story.reconcile(NO_POD)
     story.set_active_run(None)

@@ -35,7 +35,7 @@ from tests.support.run_story import (
 
 LAST_SEEN = [pods.running(), pods.collected(pods.running()), pods.waiting(), pods.collected(pods.waiting())]
 
-# A Pod that was deleted by somebody
+# A deleted Pod
 
 
 @pytest.mark.parametrize("status", [pods.ended(143), pods.ended(137, reason="ContainerStatusUnknown")])

@@ -54,8 +54,8 @@ EXPLANATIONS: Final = {
     "CommitLockUnreliable": Explanation(
         "The metastore's lock table stores times without a time zone, so a writer in another zone can take a lock "
         "that is held.",
-        "While nobody commits, run ALTER TABLE paimon_distributed_locks ALTER COLUMN acquired_at TYPE TIMESTAMP WITH "
-        "TIME ZONE. The operator retries without an edit.",
+        "While no writer commits, run ALTER TABLE paimon_distributed_locks ALTER COLUMN acquired_at TYPE TIMESTAMP "
+        "WITH TIME ZONE. The operator retries without an edit.",
     ),
 }
 """Reason -> what it means and what to do."""

@@ -65,7 +65,7 @@ def _is_effective(recorded_under: str | None, declared: str) -> bool:
 class ForeignWriters(StrEnum):
     """Whether others than the operator commit to a table."""
 
-    NOBODY = "Nobody"
+    NONE = "None"
     DECLARED = "Declared"
     FOUND = "Found"
     UNSUPPORTED = "Unsupported"
@@ -83,7 +83,7 @@ def foreign_writers_of(table: Manifest) -> ForeignWriters:
     if declared == ExternalWriters.ACTIVE:
         return ForeignWriters.DECLARED
     if "commit" not in record or not _is_effective(record.get("stated"), declared):
-        return ForeignWriters.NOBODY
+        return ForeignWriters.NONE
     bucket_type, keys = (spec.get("bucket") or {}).get("type"), (spec.get("schema") or {}).get("primaryKeys")
     supported = supports_foreign_writers(bucket_type, has_primary_key=bool(keys))
     return ForeignWriters.FOUND if supported else ForeignWriters.UNSUPPORTED

@@ -1,4 +1,4 @@
-"""The table that the manifest asks for, and a hash that tells whether an edit asks for another one."""
+"""The table that the manifest declares, and a hash that changes only when an edit declares another one."""
 
 from __future__ import annotations
 

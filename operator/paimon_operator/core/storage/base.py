@@ -49,7 +49,7 @@ class NameRules:
     pattern: str
     """Regular expression of the names of databases and tables."""
     characters: str
-    """The same for people."""
+    """The characters that `pattern` allows, as text for messages."""
 
 
 class MetastoreKind(Protocol):

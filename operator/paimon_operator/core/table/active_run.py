@@ -1,4 +1,4 @@
-"""The table's active run: started by a name in the status, followed until its result is here, then folded into it.
+"""The table's active run: its name is stored in the status, then it is created, observed and its result applied.
 
 While `status.activeRun` stands no other run of the table may have a Pod. It is cleared only by a result, or when a live
 LIST shows that a run whose UID had been recorded is gone; a result that is unknown keeps it.

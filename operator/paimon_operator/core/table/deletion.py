@@ -181,7 +181,7 @@ def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
 
 
 def _released(why: str, events: tuple[EventNote, ...] = ()) -> Decision[TableStatus]:
-    return Decision(status=None, finalizer="remove", events=events, log=(f"the object is let go: {why}",))
+    return Decision(status=None, finalizer="remove", events=events, log=(f"the finalizer is removed: {why}",))
 
 
 def _kept(table: PaimonTable) -> str:

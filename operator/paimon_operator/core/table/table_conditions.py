@@ -144,7 +144,7 @@ def healthy(status: TableStatus, held: Blocker | None) -> Findings:
 
 
 def blocker_of(run: PaimonRun | None) -> Blocker | None:
-    """What keeps the active run from getting on until a human mends it: a missing Secret, image or permission."""
+    """Returns what blocks the active run until a user fixes it: a missing Secret, image or permission."""
     condition = find(run.status.conditions, ConditionType.STALLED) if run else None
     if run is None or condition is None or condition.status is not ConditionStatus.TRUE:
         return None

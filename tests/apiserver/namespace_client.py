@@ -30,8 +30,8 @@ TIMEOUT_S: Final = 150.0
 T = TypeVar("T")
 
 
-class Stage:
-    """One namespace with its objects, Pods and Events."""
+class NamespaceClient:
+    """A client of one namespace. It also reports Pods as a kubelet would."""
 
     def __init__(self, kubeconfig: Path, namespace: str) -> None:
         self.namespace, self.kubeconfig = namespace, kubeconfig

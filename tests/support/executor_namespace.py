@@ -95,7 +95,7 @@ def launch_of(
     )
 
 
-class ExecutorStage:
+class ExecutorNamespace:
     """One namespace with the chart's accounts and the objects of runs."""
 
     def __init__(self, server: ApiServer, namespace: str, *, restricted: bool = True) -> None:
