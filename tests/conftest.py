@@ -6,6 +6,8 @@ Without `-n` the groups have no effect. Tests with the marker `long` run by `mak
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import settings
 
@@ -15,9 +17,9 @@ settings.register_profile("any machine", deadline=None)  # no example has a time
 settings.load_profile("any machine")
 
 SUITES = ("e2e", "spark", "apiserver")
-"""Suites in the order of their start: the longest first. The unit tests take a few seconds and come last.
+"""Suites whose groups start in turn: tests of spark compute, those of apiserver wait, those of e2e do both.
 
-The longest groups start before all others, so that no single process runs one at the end.
+The groups of a suite start before its single tests, so that no process runs a group at the end.
 """
 
 OWN_NODE = "own-node"
@@ -37,7 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=_rank)
+    order = _order(items)
+    items.sort(key=lambda item: order[_unit(item)])
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -90,9 +93,26 @@ def _group_on_the_node(item: pytest.Item) -> str | None:
     return of_class and f"{item.path.stem}-{of_class.__name__}-{engine}"
 
 
-def _rank(item: pytest.Item) -> tuple[bool, bool, int]:
-    suite = _suite(item)
-    grouped = item.get_closest_marker("xdist_group") is not None
-    is_long = grouped and suite in ("e2e", "spark")
-    first = item.get_closest_marker("own_node") is not None
-    return not first, not is_long, SUITES.index(suite) if suite in SUITES else len(SUITES)
+def _order(items: list[pytest.Item]) -> dict[str, tuple[bool, int, int]]:
+    """Returns the rank of each unit: the second node, then one unit of each suite in turn, a suite's groups first."""
+    units: dict[str, pytest.Item] = {}
+    for item in items:
+        units.setdefault(_unit(item), item)
+    ranks: dict[str, tuple[bool, int, int]] = {}
+    positions: Counter[str] = Counter()
+    for unit in sorted(units, key=lambda each: not _is_grouped(units[each])):
+        suite = _suite(units[unit])
+        on_shared_node = units[unit].get_closest_marker("own_node") is None
+        ranks[unit] = on_shared_node, positions[suite], SUITES.index(suite) if suite in SUITES else len(SUITES)
+        positions[suite] += 1
+    return ranks
+
+
+def _unit(item: pytest.Item) -> str:
+    """What one process runs: the item's group, or the item."""
+    marker = item.get_closest_marker("xdist_group")
+    return str(marker.args[0]) if marker else item.nodeid
+
+
+def _is_grouped(item: pytest.Item) -> bool:
+    return item.get_closest_marker("xdist_group") is not None

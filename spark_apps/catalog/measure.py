@@ -74,23 +74,27 @@ def _small_below(table: Any) -> int:
     return int(table.coreOptions().targetFileSize(has_primary_key) * SMALL_FILE_SHARE)
 
 
+_OF_BUCKET = (
+    "count(*) AS files",
+    "sum(record_count) AS rows",
+    "sum(file_size_in_bytes) AS size_bytes",
+    "sum(if(file_size_in_bytes < {small_below}, 1, 0)) AS small_files",
+    "count_if(level = 0) + size(collect_set(nullif(level, 0))) AS sorted_runs",
+)
+"""Every level-0 file is a sorted run, and so is every level above that has a file."""
+_OF_TABLE = (
+    *(f"coalesce(sum({name}), 0) AS {name}" for name in ("files", "rows", "size_bytes", "small_files")),
+    "coalesce(max(sorted_runs), 0) AS sorted_runs_max",
+)
+
+
 def _count_files(session: Session, small_below: int) -> dict[str, int]:
-    """Every level-0 file is a sorted run, and so is every level above that holds a file."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
     files = session.dataframe("files")  # starts Spark SQL, without which no column can be named
-    size = F.col("file_size_in_bytes")
-    buckets = files.groupBy("partition", "bucket").agg(
-        F.count("*").alias("files"),
-        F.sum("record_count").alias("rows"),
-        F.sum(size).alias("size_bytes"),
-        F.sum((size < small_below).cast("int")).alias("small_files"),
-        F.sum((F.col("level") == 0).cast("int")).alias("young"),
-        F.count_distinct(F.when(F.col("level") > 0, F.col("level"))).alias("levels"),
-    )
-    row = buckets.agg(
-        *(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("files", "rows", "size_bytes", "small_files")),
-        F.coalesce(F.max(F.col("young") + F.col("levels")), F.lit(0)).alias("sorted_runs_max"),
-    ).first()
+    if session.cores == 1:
+        files = files.coalesce(1)  # a shuffle would only cost time: no two tasks run at once
+    of_bucket = [F.expr(each.format(small_below=small_below)) for each in _OF_BUCKET]
+    row = files.groupBy("partition", "bucket").agg(*of_bucket).agg(*map(F.expr, _OF_TABLE)).first()
     assert row is not None  # noqa: S101  (an aggregate without groups has exactly one row)
     return {name: int(value) for name, value in row.asDict().items()}

@@ -166,7 +166,7 @@ class Session:
         write = write_of(self.job)
         write_options = write.options if write else {}
         return {
-            "spark.sql.shuffle.partitions": str(4 * self._cores()),
+            "spark.sql.shuffle.partitions": str(4 * self.cores),
             **(self.job.spark.conf if self.job.spark else {}),
             **(settings.options(self.job, self._executors) if self._executors else {}),
             **(self.storage.executor_options if self._executors else {}),
@@ -184,7 +184,8 @@ class Session:
             "spark.ui.enabled": "false",
         }
 
-    def _cores(self) -> int:
+    @property
+    def cores(self) -> int:
         """Tasks that run at the same time."""
         if self._executors:
             return self._executors.instances * self._executors.cores

@@ -97,6 +97,8 @@ class TestLossOfAnExecutor:
         assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
         assert (status["spark"]["mode"], status["spark"]["message"]) == ("Cluster", "mode Cluster (Catalog)")
         assert status["after"]["files"] < status["before"]["files"]
+
+    def test_the_last_load_of_each_key_is_there_and_no_executor_remains(self, loaded: Lab) -> None:
         rows = loaded.rows("t")
         assert (len(rows), {row["v"] for row in rows}) == (ROWS, {"load-2"})
         assert has_no_executors(loaded)

@@ -78,6 +78,13 @@ def two_files(lake: Lake) -> None:
         lake.write().ok()
 
 
+@pytest.fixture
+def loaded(lake: Lake) -> Lake:
+    """A lake with that table."""
+    two_files(lake)
+    return lake
+
+
 def compaction(lake: Lake, ns: ExecutorNamespace, **how: Any) -> tuple[dict[str, str], Any]:
     """Creates a compaction with executors; returns its ConfigMap's data and its driver's Pod."""
     return launched(ns, lake.job("Compact", compact={"strategy": "Full"}), **how)
@@ -97,17 +104,16 @@ def until(met: Callable[[], bool], what: str) -> None:
 
 
 def test_two_executors_do_a_compaction_and_no_secret_is_in_any_object(
-    lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet
+    loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:
-    two_files(lake)
-    kubelet.start_driver(*compaction(lake, ns))
+    kubelet.start_driver(*compaction(loaded, ns))
 
     result = kubelet.result()
 
     assert result["ok"], (result, kubelet.log("driver").read_text()[-4000:])
     assert result["after"]["files"] < result["before"]["files"]
-    assert {row["v"] for row in lake.rows()} == {"v1"}
-    assert len(lake.rows()) == 100
+    assert {row["v"] for row in loaded.rows()} == {"v1"}
+    assert len(loaded.rows()) == 100
     assert len(kubelet.seen) == 2
     until(lambda: all(process.poll() is not None for process in kubelet.executors.values()), "executors end")
     assert kubelet.pods() == [], "a driver that ends removes its executors"
@@ -173,11 +179,10 @@ def test_executors_access_their_storage_with_the_identity_of_their_pods(
 
 @pytest.mark.newest_engine
 def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
-    lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet
+    loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:
-    two_files(lake)
     kubelet.overrides["AWS_SECRET_ACCESS_KEY"] = "guessed"
-    kubelet.start_driver(*compaction(lake, ns, instances=1, timeout_s=60))
+    kubelet.start_driver(*compaction(loaded, ns, instances=1, timeout_s=40))
 
     error = kubelet.result()["error"]
 
@@ -187,9 +192,8 @@ def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
 
 
 @pytest.mark.newest_engine
-def test_executors_end_when_their_driver_is_killed(lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet) -> None:
-    two_files(lake)
-    data, pod = compaction(lake, ns)
+def test_executors_end_when_their_driver_is_killed(loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet) -> None:
+    data, pod = compaction(loaded, ns)
     kubelet.start_driver(data, pod)
     until(lambda: len(kubelet.executors) == 2, "two executors")
     executors = tuple(kubelet.executors.values())
@@ -204,10 +208,9 @@ def test_executors_end_when_their_driver_is_killed(lake: Lake, ns: ExecutorNames
 @pytest.mark.newest_engine
 @pytest.mark.parametrize(("quota", "cause"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
 def test_a_driver_without_executors_ends_and_reports_the_cause(
-    lake: Lake, ns: ExecutorNamespace, kubelet: Kubelet, *, quota: bool, cause: str
+    loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet, *, quota: bool, cause: str
 ) -> None:
-    two_files(lake)
-    data, pod = compaction(lake, ns, timeout_s=30)
+    data, pod = compaction(loaded, ns, timeout_s=10)
     if quota:
         body = {"metadata": {"name": "one-driver"}, "spec": {"hard": {"pods": "1"}}}
         ns.core.create_namespaced_resource_quota(NAMESPACE, body)
