@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import time
@@ -12,6 +11,7 @@ from typing import Any
 from tests.cluster import cgroups, cleanup, environment, network, packages, programs, s3
 from tests.cluster.cache import locked
 from tests.cluster.images.deliver import build_all, deliver_all, deliver_pause
+from tests.cluster.images.recipes import Recipe
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.layout import Layout
 from tests.cluster.processes import wait_until
@@ -26,18 +26,20 @@ class Cluster:
     def __init__(self, layout: Layout | None = None) -> None:
         self.layout = layout or Layout()
 
-    def prepare(self, *, newest_only: bool = False) -> None:
-        """Makes what the cache lacks: programs, images and the independent reader, side by side."""
+    def prepare(self, *, newest_only: bool = False) -> list[Recipe]:
+        """Makes what the cache lacks: programs, images and the independent reader, side by side.
+
+        Returns the recipes of the images that the node needs. With `newest_only`: of the newest engine and of those
+        that the node has.
+        """
         packages.require_root()
         packages.install(packages.NODE | packages.IMAGES)
         with ThreadPoolExecutor() as pool:
-            tasks: list[Future[object]] = [
-                pool.submit(programs.build),
-                pool.submit(build_all, self.layout, newest_only=newest_only),
-                pool.submit(lake_reader.prepare),
-            ]
+            images = pool.submit(build_all, self.layout, newest_only=newest_only)
+            tasks: list[Future[Any]] = [images, pool.submit(programs.build), pool.submit(lake_reader.prepare)]
             for task in as_completed(tasks):
                 task.result()
+        return images.result()
 
     def up(self) -> None:
         """Starts the cluster, or returns at once when it runs; remains of a crash are removed first."""
@@ -50,14 +52,9 @@ class Cluster:
                 self._start()
                 deliver_pause(self.layout)
 
-    def load_images(self, *, newest_only: bool = False) -> dict[str, Any]:
-        """Builds the images that changed, brings them onto the node, and returns what images.json says.
-
-        With `newest_only`: the newest engine's, and those that the node has.
-        """
-        deliver_all(self.layout, newest_only=newest_only)
-        references: dict[str, Any] = json.loads(self.layout.images_file.read_text())
-        return references
+    def load_images(self, recipes: list[Recipe]) -> dict[str, Any]:
+        """Brings the images onto the running node and returns their references."""
+        return deliver_all(self.layout, recipes)
 
     def down(self, *, purge: bool = False) -> None:
         """Stops everything; removes processes, mounts, interfaces, the namespace, objects and S3 data.

@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from paimon_engines.loader import supported_engines
 from tests.cluster import containerd
@@ -70,11 +71,16 @@ def recipes(*, newest_only: bool = False, always: Collection[str] = ()) -> list[
     return [operator_recipe(), *reversed(found)]
 
 
-def build_all(layout: Layout, *, newest_only: bool = False) -> None:
-    """Builds every image into the store; nothing is done for those that are there."""
-    for recipe in (pause_recipe(), *recipes(newest_only=newest_only, always=engines_on_node(layout))):
+def build_all(layout: Layout, *, newest_only: bool = False) -> list[Recipe]:
+    """Builds every image into the store, and returns the recipes of those that `deliver_all` brings onto the node.
+
+    Nothing is done for images that are there. An engine that the node has is kept up to date.
+    """
+    for_node = recipes(newest_only=newest_only, always=engines_on_node(layout))
+    for recipe in (pause_recipe(), *for_node):
         with locked("images"):
             build(recipe)
+    return for_node
 
 
 def prepare_contexts() -> list[Path]:
@@ -87,13 +93,14 @@ def engines_on_node(layout: Layout) -> set[str]:
     return set(json.loads(layout.images_file.read_text())["spark"]) if layout.images_file.exists() else set()
 
 
-def deliver_all(layout: Layout, *, newest_only: bool = False) -> None:
-    """Brings every image onto the node and writes images.json. An engine that the node has is kept up to date."""
-    operator, *spark = recipes(newest_only=newest_only, always=engines_on_node(layout))
-    references = {
+def deliver_all(layout: Layout, for_node: Collection[Recipe]) -> dict[str, Any]:
+    """Brings the images onto the node, writes their references into images.json and returns them."""
+    operator, *spark = for_node
+    references: dict[str, Any] = {
         "operator": deliver(operator, layout),
         "spark": {recipe.variant: deliver(recipe, layout) for recipe in spark},
     }
     fresh = layout.images_file.with_suffix(".new")
     fresh.write_text(json.dumps(references, indent=1) + "\n")
     fresh.rename(layout.images_file)
+    return references
