@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.cache import CHECKOUT
+from tests.support.time_limit import processes_per_core
 
 CONFTEST = """
 from tests.support.time_limit import TimeLimit
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes long")
-    config.pluginmanager.register(TimeLimit(limit_s=0.2))
+    config.pluginmanager.register(TimeLimit(limit_s=0.2, stretch=lambda: 2.0))
 """
 TESTS = {
     "quick": "def test_quick(): pass",
@@ -43,6 +44,7 @@ def test_a_slow_test_without_the_marker_fails_the_run_and_is_named(tmp_path: Pat
     assert "test_slow.py::test_slow" in summary
     assert "test_stretched.py::test_stretched" in summary
     assert not [name for name in ("quick", "marked", "prepared") if f"::test_{name}" in summary]
+    assert summary.count("fails the run") == 1
 
 
 def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(tmp_path: Path) -> None:
@@ -50,7 +52,15 @@ def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(tmp_path: Path) -> No
     assert done.returncode == pytest.ExitCode.OK, done.stdout
 
 
-def test_a_test_within_twice_the_limit_is_named_and_does_not_fail_the_run(tmp_path: Path) -> None:
+def test_a_test_that_only_the_load_stretched_is_named_and_does_not_fail_the_run(tmp_path: Path) -> None:
     done = run(tmp_path, "quick", "stretched", processes=0)
     assert done.returncode == pytest.ExitCode.OK, done.stdout
+    assert "(stretched by the machine's load) " in done.stdout
     assert "test_stretched.py::test_stretched" in done.stdout
+
+
+def test_a_quiet_machine_stretches_no_test_and_a_busy_one_by_its_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    for load, stretch in ((0.5, 1.0), (2.0, 1.0), (11.0, 5.5)):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0))
+        assert processes_per_core() == stretch
