@@ -97,10 +97,11 @@ PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-load
 AS_FOUND = mkdir -p build; was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
 	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT
 
-# The linters, the unit tests (with their coverage) and the chart's own tests run while the cluster starts; what they
-# say is shown afterwards.
 # For the Go programs of the tests' servers: a tenth less time, and more memory.
 test test-long: export GOGC = 400
+
+# The linters, the unit tests (with their coverage) and the chart's own tests run while the cluster starts; what they
+# say is shown afterwards.
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
 	$(SELF) lint coverage test-chart >build/checks.log 2>&1 & checks=$$!; \

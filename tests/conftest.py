@@ -30,7 +30,7 @@ IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the time limit of tests without the marker `long`."""
-    config.pluginmanager.register(TimeLimit())
+    config.pluginmanager.register(TimeLimit(processes=config.getoption("numprocesses", None) or 1))
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
@@ -89,7 +89,7 @@ def _group_on_the_node(item: pytest.Item) -> str | None:
     if item.get_closest_marker("xdist_group"):
         return None  # the files of these tests name the group of their shared server
     of_class = getattr(item, "cls", None)
-    engine = getattr(getattr(item, "callspec", None), "params", {}).get("each_engine", "newest")
+    engine = getattr(getattr(item, "callspec", None), "params", {}).get("engine", "newest")
     return of_class and f"{item.path.stem}-{of_class.__name__}-{engine}"
 
 
@@ -100,7 +100,7 @@ def _order(items: list[pytest.Item]) -> dict[str, tuple[bool, int, int]]:
         units.setdefault(_unit(item), item)
     ranks: dict[str, tuple[bool, int, int]] = {}
     positions: Counter[str] = Counter()
-    for unit in sorted(units, key=lambda each: not _is_grouped(units[each])):
+    for unit in sorted(units, key=lambda each: each == units[each].nodeid):
         suite = _suite(units[unit])
         on_shared_node = units[unit].get_closest_marker("own_node") is None
         ranks[unit] = on_shared_node, positions[suite], SUITES.index(suite) if suite in SUITES else len(SUITES)
@@ -112,7 +112,3 @@ def _unit(item: pytest.Item) -> str:
     """What one process runs: the item's group, or the item."""
     marker = item.get_closest_marker("xdist_group")
     return str(marker.args[0]) if marker else item.nodeid
-
-
-def _is_grouped(item: pytest.Item) -> bool:
-    return item.get_closest_marker("xdist_group") is not None

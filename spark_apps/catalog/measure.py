@@ -25,10 +25,24 @@ COUNTS = ("files", "rows", "size_bytes", "small_files", "sorted_runs_max")
 SMALL_FILE_SHARE = 0.7
 """A file below this share of target-file-size counts as small, as in Paimon's append compaction."""
 
+_OF_BUCKET = (
+    "count(*) AS files",
+    "sum(record_count) AS rows",
+    "sum(file_size_in_bytes) AS size_bytes",
+    "sum(if(file_size_in_bytes < {small_below}, 1, 0)) AS small_files",
+    "count_if(level = 0) + size(collect_set(nullif(level, 0))) AS sorted_runs",
+)
+"""What is counted of a bucket. Every level-0 file is a sorted run, and so is every level above that has a file."""
+_OF_TABLE = (
+    *(f"coalesce(sum({name}), 0) AS {name}" for name in ("files", "rows", "size_bytes", "small_files")),
+    "coalesce(max(sorted_runs), 0) AS sorted_runs_max",
+)
+"""What is counted of the table, from its buckets."""
+
 
 @dataclass(frozen=True)
 class Measured:
-    """One look at the table, in the two forms that a result has."""
+    """One measurement of the table, in the two forms that a result has."""
 
     table: ResultTable
 
@@ -74,21 +88,8 @@ def _small_below(table: Any) -> int:
     return int(table.coreOptions().targetFileSize(has_primary_key) * SMALL_FILE_SHARE)
 
 
-_OF_BUCKET = (
-    "count(*) AS files",
-    "sum(record_count) AS rows",
-    "sum(file_size_in_bytes) AS size_bytes",
-    "sum(if(file_size_in_bytes < {small_below}, 1, 0)) AS small_files",
-    "count_if(level = 0) + size(collect_set(nullif(level, 0))) AS sorted_runs",
-)
-"""Every level-0 file is a sorted run, and so is every level above that has a file."""
-_OF_TABLE = (
-    *(f"coalesce(sum({name}), 0) AS {name}" for name in ("files", "rows", "size_bytes", "small_files")),
-    "coalesce(max(sorted_runs), 0) AS sorted_runs_max",
-)
-
-
 def _count_files(session: Session, small_below: int) -> dict[str, int]:
+    """Counts the table's files with Spark. A file of less than `small_below` bytes is small."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
     files = session.dataframe("files")  # starts Spark SQL, without which no column can be named

@@ -71,6 +71,14 @@ def reasons(run: Manifest) -> list[str | None]:
     return [attempt.get("reason") for attempt in run["status"]["attempts"]]
 
 
+def succeed_after_loss(ns: NamespaceClient, lost: Pod) -> None:
+    """Ends the second attempt with success, and checks that the first one was lost with its Pod."""
+    second = ns.wait_for_pod(of=lost.table)
+    assert (second.name[-2:], ns.find_pod(lost)) == ("-2", None)
+    ns.succeed(second)
+    assert reasons(wait_until_released(ns, second)) == ["PodLost", None]
+
+
 def test_a_pod_deleted_by_force_has_no_successor_until_its_kubelet_has_stopped_it(ns: NamespaceClient) -> None:
     pod = start_running_driver(ns, "forced")
     ns.delete_pod(pod, force=True)
@@ -97,10 +105,7 @@ def test_the_result_of_a_pod_deleted_during_its_end_is_read(ns: NamespaceClient)
 def test_a_pod_deleted_before_it_was_bound_blocks_nothing(ns: NamespaceClient) -> None:
     pod = start_driver(ns, "unbound")
     ns.delete_pod(pod)
-    second = ns.wait_for_pod(of="unbound")
-    assert (second.name[-2:], ns.find_pod(pod)) == ("-2", None)
-    ns.succeed(second)
-    assert reasons(wait_until_released(ns, second)) == ["PodLost", None]
+    succeed_after_loss(ns, pod)
 
 
 def test_while_a_node_is_silent_the_run_waits_and_the_override_in_its_message_works(ns: NamespaceClient) -> None:
@@ -116,10 +121,7 @@ def test_while_a_node_is_silent_the_run_waits_and_the_override_in_its_message_wo
     for command in re.findall(r"kubectl ([^;]+)", message):
         kubectl(ns.kubeconfig, *shlex.split(command))
 
-    second = ns.wait_for_pod(of="silent")
-    assert (second.name[-2:], ns.find_pod(pod)) == ("-2", None)
-    ns.succeed(second)
-    assert reasons(wait_until_released(ns, second)) == ["PodLost", None]
+    succeed_after_loss(ns, pod)
 
 
 def test_a_cancelled_run_is_deleted_after_its_pod(ns: NamespaceClient) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from paimon_engines.loader import supported_engines
 from tests.cluster import release
 from tests.cluster.hdfs import on_node
 from tests.cluster.hive import metastore
@@ -17,32 +16,27 @@ from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.hive_lab import HiveLab
 from tests.e2e.lab import Lab
-from tests.e2e.labs import Node, engine_of, hdfs_lab_in, hive_lab_in, lab_in, name_of
+from tests.e2e.labs import Node, hdfs_lab_in, hive_lab_in, lab_in, name_of
 from tests.e2e.outages import DedicatedS3, dedicated_s3_of
 from tests.e2e.own_node import cluster_in, searched
 from tests.e2e.soak import Soak
+from tests.support.engine_matrix import engines_for, remove_without_engine
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs a test with the fixture `each_engine` on every engine whose jars are available.
+    """Runs a test with the mark `each_engine` on every engine whose jars are available.
 
     A module can name the METASTORE that it needs. Without an engine that supports it there is no test.
     """
-    if "each_engine" in metafunc.fixturenames:
+    if metafunc.definition.get_closest_marker("each_engine"):
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
-        known = supported_engines()
-        found = [name for name in release.engines() if needed in known[name].metastores]
-        metafunc.parametrize("each_engine", found, scope="class" if metafunc.cls else None)
+        found = engines_for(release.engines(), needed, newest_only=False)
+        metafunc.parametrize("engine", found, indirect=True, scope="class" if metafunc.cls else "function")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Removes tests without an engine, which pytest would report as skipped."""
-    items[:] = [item for item in items if not _is_without_engine(item)]
-
-
-def _is_without_engine(item: pytest.Item) -> bool:
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    return "each_engine" in parameters and parameters["each_engine"] not in supported_engines()
+    """Removes tests that no available engine can run."""
+    remove_without_engine(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -77,10 +71,16 @@ def node(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Node
     return second
 
 
+@pytest.fixture(scope="class")
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine of a lab: the newest one, or each in turn for a test with the mark `each_engine`."""
+    return getattr(request, "param", None) or release.newest_engine()
+
+
 @pytest.fixture
-def lab(request: pytest.FixtureRequest, node: Node) -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest, node: Node, engine: str) -> Iterator[Lab]:
     """One namespace per test and run of the suite."""
-    with lab_in(node, name_of(request), engine_of(request)) as made:
+    with lab_in(node, name_of(request, engine), engine) as made:
         yield made
 
 
@@ -93,9 +93,9 @@ def by_an_edit(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="class")
-def class_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[Lab]:
+def class_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str], engine: str) -> Iterator[Lab]:
     """One namespace for the tests of a class, which run in order."""
-    with lab_in(Node(cluster_env, Layout()), name_of(request), engine_of(request)) as made:
+    with lab_in(Node(cluster_env, Layout()), name_of(request, engine), engine) as made:
         yield made
 
 
@@ -115,9 +115,9 @@ def soak(node: Node) -> Iterator[Soak]:
 
 
 @pytest.fixture(params=[on_node.SIMPLE, on_node.KERBEROS])
-def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
+def hdfs_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str], engine: str) -> Iterator[HdfsLab]:
     """A namespace whose catalog is on HDFS, with nothing else in it."""
-    with hdfs_lab_in(cluster_env, name_of(request), engine_of(request), request.param) as made:
+    with hdfs_lab_in(cluster_env, name_of(request, engine), engine, request.param) as made:
         yield made
 
 
@@ -129,7 +129,9 @@ def hive() -> Iterator[Metastore]:
 
 
 @pytest.fixture
-def hive_lab(request: pytest.FixtureRequest, cluster_env: Mapping[str, str], hive: Metastore) -> Iterator[HiveLab]:
+def hive_lab(
+    request: pytest.FixtureRequest, cluster_env: Mapping[str, str], engine: str, hive: Metastore
+) -> Iterator[HiveLab]:
     """A namespace whose catalog is on S3 and in the Hive metastore."""
-    with hive_lab_in(cluster_env, name_of(request), engine_of(request), hive) as made:
+    with hive_lab_in(cluster_env, name_of(request, engine), engine, hive) as made:
         yield made

@@ -29,15 +29,9 @@ class Node:
     layout: Layout
 
 
-def engine_of(request: pytest.FixtureRequest) -> str:
-    """Returns the engine that the test names, or the newest one."""
-    wanted: str = request.getfixturevalue("each_engine") if "each_engine" in request.fixturenames else ""
-    return wanted or release.newest_engine()
-
-
-def name_of(request: pytest.FixtureRequest) -> str:
+def name_of(request: pytest.FixtureRequest, engine: str) -> str:
     """Returns the name of a namespace that is unique for this test or class in this session."""
-    unique = f"{request.node.nodeid} {engine_of(request)} {os.getpid()}"
+    unique = f"{request.node.nodeid} {engine} {os.getpid()}"
     return "e2e-" + hashlib.sha256(unique.encode()).hexdigest()[:8]
 
 

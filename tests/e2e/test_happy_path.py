@@ -20,16 +20,17 @@ def status(obj: Object | None, *path: str) -> Object:
     return found
 
 
+@pytest.mark.each_engine
 class TestLifeOnS3(Lifecycle):
     @pytest.fixture(scope="class")
     @classmethod
-    def lived(cls, each_engine: str, class_lab: Lab) -> Lab:
-        assert class_lab.engine == each_engine
+    def lived(cls, engine: str, class_lab: Lab) -> Lab:
+        assert class_lab.engine == engine
         return class_lab
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("each_engine")
+@pytest.mark.each_engine
 def test_the_life_cycle_of_a_table_on_s3(lab: Lab) -> None:
     live(lab)
     drop(lab)

@@ -13,7 +13,7 @@ from tests.cluster.hdfs import on_node, realm
 from tests.cluster.layout import Layout
 from tests.e2e.hdfs_lab import HdfsLab, storage_objects
 from tests.e2e.lab import Lab, committed, once
-from tests.e2e.labs import engine_of, hdfs_lab_in, name_of
+from tests.e2e.labs import hdfs_lab_in, name_of
 from tests.e2e.lifecycle import Lifecycle, drop, live
 from tests.e2e.outages import without_datanode
 from tests.support.kubectl import Kubectl
@@ -28,8 +28,8 @@ COLUMNS = {"id": "BIGINT", "v": "STRING"}
 class TestLifeOnKerberos(Lifecycle):
     @pytest.fixture(scope="class")
     @classmethod
-    def lived(cls, request: pytest.FixtureRequest, cluster_env: Mapping[str, str]) -> Iterator[HdfsLab]:
-        with hdfs_lab_in(cluster_env, name_of(request), engine_of(request), on_node.KERBEROS) as made:
+    def lived(cls, request: pytest.FixtureRequest, cluster_env: Mapping[str, str], engine: str) -> Iterator[HdfsLab]:
+        with hdfs_lab_in(cluster_env, name_of(request, engine), engine, on_node.KERBEROS) as made:
             yield made
 
     def check_loaded(self, lived: Lab) -> None:
@@ -44,7 +44,7 @@ def owners(lab: HdfsLab) -> set[str]:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("each_engine")
+@pytest.mark.each_engine
 def test_the_life_cycle_of_a_table_on_hdfs(hdfs_lab: HdfsLab) -> None:
     live(hdfs_lab)
 

@@ -12,7 +12,7 @@ import yaml
 from tests.cluster.hive.metastore import Metastore
 from tests.e2e.hive_lab import HiveLab
 from tests.e2e.lab import Lab
-from tests.e2e.labs import engine_of, hive_lab_in, name_of
+from tests.e2e.labs import hive_lab_in, name_of
 from tests.e2e.lifecycle import Lifecycle, drop, live
 from tests.support.kubectl import condition
 
@@ -30,10 +30,10 @@ class TestLifeInTheMetastore(Lifecycle):
     @pytest.fixture(scope="class")
     @classmethod
     def lived(
-        cls, request: pytest.FixtureRequest, cluster_env: Mapping[str, str], hive: Metastore
+        cls, request: pytest.FixtureRequest, cluster_env: Mapping[str, str], engine: str, hive: Metastore
     ) -> Iterator[HiveLab]:
         with (
-            hive_lab_in(cluster_env, name_of(request), engine_of(request), hive) as made,
+            hive_lab_in(cluster_env, name_of(request, engine), engine, hive) as made,
             hive.noting_locks() as cls.locks,
         ):
             yield made

@@ -17,7 +17,7 @@ from tests.support.kubectl import Object, RefusedError, condition
 
 METASTORE = "Jdbc"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-pytestmark = pytest.mark.xdist_group("postgres")  # one server, for all tests of this file
+pytestmark = [pytest.mark.xdist_group("postgres"), pytest.mark.each_engine]  # one server for all tests of this file
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 KINDS = "pods,configmaps,events,paimontables,paimoncatalogs,paimonruns"
 
@@ -77,9 +77,8 @@ class TestLifeUnderTheLock:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def made(cls, each_engine: str, class_lab: Lab, server: postgres.Server) -> tuple[Lab, postgres.Login]:
+    def made(cls, class_lab: Lab, server: postgres.Server) -> tuple[Lab, postgres.Login]:
         """A lab with the manifest and its input file."""
-        assert class_lab.engine == each_engine
         login = database_of(class_lab, server)
         class_lab.land("in/1.json", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
         spec: Object = {
@@ -123,7 +122,7 @@ class TestLifeUnderTheLock:
 
 
 def test_a_wrong_password_stalls_until_the_secret_is_corrected(
-    lab: Lab, each_engine: str, login: postgres.Login, *, by_an_edit: bool
+    lab: Lab, login: postgres.Login, *, by_an_edit: bool
 ) -> None:
     lab.kubectl.apply(secret(lab, login, password="wrong"), table(lab))
 
@@ -139,7 +138,7 @@ def test_a_wrong_password_stalls_until_the_secret_is_corrected(
     lab.ready("t")
 
 
-def test_a_missing_secret_is_reported_without_an_attempt(lab: Lab, each_engine: str, login: postgres.Login) -> None:
+def test_a_missing_secret_is_reported_without_an_attempt(lab: Lab, login: postgres.Login) -> None:
     lab.kubectl.apply(table(lab))
 
     stalled = lab.kubectl.until_condition("t", "Stalled", "True")
@@ -152,7 +151,7 @@ def test_a_missing_secret_is_reported_without_an_attempt(lab: Lab, each_engine: 
     lab.ready("t")
 
 
-def test_the_example_becomes_a_table(lab: Lab, each_engine: str, server: postgres.Server) -> None:
+def test_the_example_becomes_a_table(lab: Lab, server: postgres.Server) -> None:
     made = server.login(f"{lab.namespace}-example")
     catalog, example = lab.placed(yaml.safe_load_all((EXAMPLES / "jdbc.yaml").read_text()))
     jdbc = catalog["spec"]["metastore"]["jdbc"]

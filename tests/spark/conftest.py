@@ -20,7 +20,7 @@ from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.hive_lake import HiveLake, HiveServers, hive_servers_with_s3
 from tests.spark.jdbc_lake import JdbcLake, JdbcServers, jdbc_servers_on_loopback
 from tests.spark.lake import Lake
-from tests.support.engine_matrix import WHOLE_MATRIX, engines_for
+from tests.support.engine_matrix import WHOLE_MATRIX, engines_for, remove_without_engine
 from tests.support.s3_server import s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_home import SparkHome, spark_home
@@ -57,12 +57,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Removes tests that no available engine can run. The summary names the missing engines."""
-    items[:] = [item for item in items if not _is_without_engine(item)]
-
-
-def _is_without_engine(item: pytest.Item) -> bool:
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    return "engine_id" in parameters and parameters["engine_id"] not in supported_engines()
+    remove_without_engine(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -31,6 +31,8 @@ from tests.support.s3_token_gate import Gate
 from tests.support.spark_process import ROOT
 
 NAMESPACE = "shop"
+NO_WAIT = {"spark.scheduler.maxRegisteredResourcesWaitingTime": "1s"}
+"""For runs whose executors never register: Spark waits for them half a minute before the driver itself does."""
 SECRETS = ("the-secret-key", "_SPARK_AUTH_SECRET")
 
 
@@ -80,7 +82,7 @@ def two_files(lake: Lake) -> None:
 
 @pytest.fixture
 def loaded(lake: Lake) -> Lake:
-    """A lake with that table."""
+    """A lake with a table of two sorted runs."""
     two_files(lake)
     return lake
 
@@ -182,7 +184,7 @@ def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
     loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:
     kubelet.overrides["AWS_SECRET_ACCESS_KEY"] = "guessed"
-    kubelet.start_driver(*compaction(loaded, ns, instances=1, timeout_s=40))
+    kubelet.start_driver(*compaction(loaded, ns, instances=1, timeout_s=50, conf=NO_WAIT))
 
     error = kubelet.result()["error"]
 
@@ -210,7 +212,7 @@ def test_executors_end_when_their_driver_is_killed(loaded: Lake, ns: ExecutorNam
 def test_a_driver_without_executors_ends_and_reports_the_cause(
     loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet, *, quota: bool, cause: str
 ) -> None:
-    data, pod = compaction(loaded, ns, timeout_s=10)
+    data, pod = compaction(loaded, ns, timeout_s=10, conf=NO_WAIT)
     if quota:
         body = {"metadata": {"name": "one-driver"}, "spec": {"hard": {"pods": "1"}}}
         ns.core.create_namespaced_resource_quota(NAMESPACE, body)

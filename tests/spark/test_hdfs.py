@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cluster.hdfs import realm
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.support.spark_process import ROOT
@@ -53,27 +55,33 @@ def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLa
     assert simple.hdfs.shell("-stat", "%u", f"{simple.warehouse}/shop.db/orders").strip() == "spark"
 
 
-def test_a_write_commits_after_the_expiry_of_its_ticket(secure: HdfsLake) -> None:
-    """The ticket is valid for ten seconds, the driver pauses for twenty, and no connection is older than a second."""
+@pytest.fixture
+def landed(secure: HdfsLake) -> HdfsLake:
+    """A table without rows and an input, which belong to the user whose tickets are valid for ten seconds."""
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
     assert secure.drive(secure.job("Provision", provision=body)).code == 0
     secure.land("orders/1.csv", "id\n1\n")
     secure.hdfs.shell("-chown", "-R", realm.HURRIED, secure.warehouse)
+    return secure
+
+
+def test_a_write_commits_after_the_expiry_of_its_ticket(landed: HdfsLake) -> None:
+    """The driver pauses for twenty seconds, and no connection is older than a second."""
     hadoop = {
         "hadoop.security.authentication": "kerberos",
         "hadoop.kerberos.min.seconds.before.relogin": "1",
         "ipc.client.connection.maxidletime": "500",
     }
 
-    done = secure.drive(
-        secure.write_job(mode="Append") | {"hadoop": hadoop},
-        **pod_environment(secure.hdfs, secure.directory, user=realm.HURRIED),
+    done = landed.drive(
+        landed.write_job(mode="Append") | {"hadoop": hadoop},
+        **pod_environment(landed.hdfs, landed.directory, user=realm.HURRIED),
         SPARK_APPS_MAIN=str(ROOT / "tests" / "support" / "spark_pause.py"),
         PATIENCE_S="20",
     )
 
     assert done.code == 0, done.log
-    assert secure.rows() == [{"id": 1}]
+    assert landed.rows() == [{"id": 1}]
 
 
 def test_a_configuration_with_unknown_codecs_is_accepted(simple: HdfsLake) -> None:

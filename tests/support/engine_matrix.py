@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
+
+import pytest
 
 from paimon_engines.loader import supported_engines
 
@@ -11,7 +13,23 @@ WHOLE_MATRIX: Final = "--whole-matrix"
 """Option of pytest: the marker `newest_engine` has no effect."""
 
 
+NO_ENGINE: Final = "no-engine"
+"""In the place of an engine where none supports the metastore. A test without parameters would be a skipped test."""
+
+
 def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool) -> list[str]:
-    """Engines of `ready` (oldest first) that support the metastore; with `newest_only` the last of them."""
+    """Engines of `ready` (oldest first) that support the metastore; with `newest_only` the last of them.
+
+    The result is NO_ENGINE where there is none. `remove_without_engine` removes that test.
+    """
     able = [name for name in ready if metastore in supported_engines()[name].metastores]
-    return able[-1:] if newest_only else able
+    return (able[-1:] if newest_only else able) or [NO_ENGINE]
+
+
+def remove_without_engine(items: list[pytest.Item]) -> None:
+    """Removes the tests that no available engine can run."""
+    items[:] = [item for item in items if NO_ENGINE not in _parameters(item)]
+
+
+def _parameters(item: pytest.Item) -> Collection[object]:
+    return getattr(getattr(item, "callspec", None), "params", {}).values()

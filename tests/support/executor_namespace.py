@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -72,6 +74,7 @@ def launch_of(
     timeout_s: int = 120,
     variables: tuple[Variable, ...] = CREDENTIALS,
     driver_account: str = "paimon-driver",
+    conf: Mapping[str, str] = MappingProxyType({}),
 ) -> Launch:
     """The operator's launch of `job` in mode Cluster."""
     executors = JobExecutors(
@@ -83,7 +86,7 @@ def launch_of(
         service_account="paimon-spark",
         timeout_seconds=timeout_s,
     )
-    spark = JobSpark(conf={"spark.sql.shuffle.partitions": "2"}, executors=executors)
+    spark = JobSpark(conf={"spark.sql.shuffle.partitions": "2", **conf}, executors=executors)
     return Launch(
         job=replace(job, spark=spark),
         image=IMAGE,
