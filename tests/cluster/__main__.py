@@ -29,14 +29,12 @@ def _node(cluster: Cluster, _: argparse.Namespace) -> int:
 
 
 def _images(cluster: Cluster, _: argparse.Namespace) -> int:
-    print(json.dumps(cluster.load_images(cluster.prepare()), indent=1))
+    print(json.dumps(cluster.load_images(), indent=1))
     return 0
 
 
 def _up(cluster: Cluster, options: argparse.Namespace) -> int:
-    recipes = cluster.prepare(newest_only=options.engines == "newest")
-    cluster.up()
-    cluster.load_images(recipes)
+    cluster.up_with_images(newest_only=options.engines == "newest")
     print(f"source {cluster.layout.env_file}")
     return 0
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from typing import Any
 
 from tests.cluster import cgroups, cleanup, environment, network, packages, programs, s3
 from tests.cluster.cache import locked
 from tests.cluster.images.deliver import build_all, deliver_all, deliver_pause
-from tests.cluster.images.recipes import Recipe
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.layout import Layout
-from tests.cluster.processes import wait_until
+from tests.cluster.processes import Daemon, wait_until
 from tests.cluster.progress import CommandFailedError
-from tests.cluster.services import CLIENTS, SERVERS, SERVICES, authority, kubectl
+from tests.cluster.services import CLIENTS, CONTAINERD, SERVERS, SERVICES, authority, kubectl
 from tests.support import lake_reader
 
 
@@ -25,20 +26,24 @@ class Cluster:
 
     def __init__(self, layout: Layout | None = None) -> None:
         self.layout = layout or Layout()
+        self._opened: int | None = None
+        """The pid of the containerd that this object started."""
 
-    def prepare(self, *, newest_only: bool = False) -> list[Recipe]:
-        """Makes what the cache lacks: programs, images and the independent reader, side by side.
+    def up_with_images(self, *, newest_only: bool = False) -> dict[str, Any]:
+        """Makes what the cache lacks and starts the cluster. Returns the references of the images on the node.
 
-        Returns the recipes of the images that the node needs. With `newest_only`: of the newest engine and of those
-        that the node has.
+        Programs, images and the independent reader are made side by side. containerd is a package of the machine, so
+        it takes the images while programs are still built. With `newest_only`: the images of the newest engine and of
+        those that the node has.
         """
         packages.require_root()
         packages.install(packages.NODE | packages.IMAGES)
-        with ThreadPoolExecutor() as pool:
-            images = pool.submit(build_all, self.layout, newest_only=newest_only)
+        with self._closed_on_failure(), ThreadPoolExecutor() as pool:
+            images = pool.submit(self._take_images, newest_only=newest_only)
             tasks: list[Future[Any]] = [images, pool.submit(programs.build), pool.submit(lake_reader.prepare)]
             for task in as_completed(tasks):
                 task.result()
+            self.up()
         return images.result()
 
     def up(self) -> None:
@@ -48,13 +53,15 @@ class Cluster:
         programs.build()
         with locked(self.layout.name):
             if not self.is_ready():
-                cleanup.clean(self.layout)
+                self._open()
                 self._start()
                 deliver_pause(self.layout)
 
-    def load_images(self, recipes: list[Recipe]) -> dict[str, Any]:
-        """Brings the images onto the running node and returns their references."""
-        return deliver_all(self.layout, recipes)
+    def load_images(self) -> dict[str, Any]:
+        """Builds the images that changed, brings them onto the running node and returns their references."""
+        packages.require_root()
+        packages.install(packages.IMAGES)
+        return deliver_all(self.layout, build_all(self.layout))
 
     def down(self, *, purge: bool = False) -> None:
         """Stops everything; removes processes, mounts, interfaces, the namespace, objects and S3 data.
@@ -97,9 +104,46 @@ class Cluster:
         self.layout.daemon("kubelet").stop(signal.SIGKILL)
         self.start_service("kubelet")
 
+    def _take_images(self, *, newest_only: bool) -> dict[str, Any]:
+        """Builds the images and brings them into the containerd of the cluster, which may not run otherwise."""
+        recipes = build_all(self.layout, newest_only=newest_only)
+        with locked(self.layout.name):
+            if self._containerd.pid() is None:
+                self._open()
+            return deliver_all(self.layout, recipes)
+
+    @contextmanager
+    def _closed_on_failure(self) -> Iterator[None]:
+        """Removes a cluster that was opened in the block when the block fails."""
+        try:
+            yield
+        except BaseException:
+            if self._opened is not None:
+                self.down()
+            raise
+
+    def _open(self) -> None:
+        """Removes remains, makes the namespace and starts containerd, unless this object has done so."""
+        if self._opened is not None and self._opened == self._containerd.pid():
+            return
+        cleanup.clean(self.layout)
+        shutil.rmtree(self.layout.state / "log", ignore_errors=True)
+        for directory in (self.layout.state / "log", self.layout.run, self.layout.kubelet):
+            directory.mkdir(parents=True)
+        cgroups.create(self.layout.name)
+        network.create(self.layout.name)
+        CONTAINERD.start(self.layout)
+        self._opened = self._containerd.pid()
+        CONTAINERD.wait(self.layout)
+
+    @property
+    def _containerd(self) -> Daemon:
+        return self.layout.daemon(CONTAINERD.name)
+
     def _start(self) -> None:
+        """Starts the servers of an open cluster, then their clients, and waits for the node."""
         started = time.monotonic()
-        self._prepare()
+        self._write_kubeconfig()
         for service in SERVERS:
             service.start(self.layout)
         for service in SERVERS:
@@ -112,16 +156,11 @@ class Cluster:
         environment.write(self.layout)
         self._say("node is Ready", started)
 
-    def _prepare(self) -> None:
-        layout = self.layout
-        shutil.rmtree(layout.state / "log", ignore_errors=True)
-        for directory in (layout.state / "log", layout.run, layout.kubelet):
-            directory.mkdir(parents=True)
-        cgroups.create(layout.name)
-        network.create(layout.name)
-        server = f"https://127.0.0.1:{layout.choose_ports()['api']}"
-        admin = authority(layout).issue("admin", user="admin", groups=("system:masters",))
-        write_kubeconfig(layout.kubeconfig, server=server, authority=authority(layout).certificate, user=admin)
+    def _write_kubeconfig(self) -> None:
+        server = f"https://127.0.0.1:{self.layout.choose_ports()['api']}"
+        signer = authority(self.layout)
+        admin = signer.issue("admin", user="admin", groups=("system:masters",))
+        write_kubeconfig(self.layout.kubeconfig, server=server, authority=signer.certificate, user=admin)
 
     def _wait_for_node(self, *, timeout: float = 300.0) -> None:
         def ready() -> bool:

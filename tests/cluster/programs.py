@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +79,7 @@ HELM_DOCS = Program("helm-docs", "helm-docs", "github.com/norwoodj/helm-docs", "
 NODE = {
     program.name: program
     for program in (
+        VERSITYGW,
         ETCD,
         KUBE_APISERVER,
         KUBECTL,
@@ -88,7 +88,6 @@ NODE = {
         KUBELET,
         KUBE_PROXY,
         HELM,
-        VERSITYGW,
     )
 }
 """What runs on the node, and what works with it."""
@@ -98,12 +97,9 @@ PROGRAMS = NODE | {program.name: program for program in (REGISTRY, HELM_UNITTEST
 def build(names: Iterable[str] = ()) -> list[Path]:
     """Returns the paths of the named programs (the node's without a name), each built if the cache lacks it.
 
-    Modules are built side by side: one compiles while another one links.
+    Modules are built in turn, because each build uses all cores, and two at once compile the standard library twice.
     """
-    programs = [PROGRAMS[name] for name in (tuple(names) or NODE)]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(_built, {program.directory for program in programs}))
-    return [program.path for program in programs]
+    return [PROGRAMS[name].path for name in (tuple(names) or NODE)]
 
 
 def _built(directory: str) -> Path:

@@ -122,12 +122,14 @@ def _environment_of_forward(_: Layout) -> Mapping[str, str]:
     return {**os.environ, "PYTHONPATH": str(CHECKOUT)}
 
 
+CONTAINERD = Service("containerd", containerd.command, containerd.is_ready)
+"""Starts first, because it takes the images."""
+
 SERVERS = (
     Service("forward", _forward, environment=_environment_of_forward, inside=False),
     # A graceful stop of these two keeps the port beyond the next start, and their data need not be flushed.
     Service("etcd", _etcd, end_signal=signal.SIGKILL),
     Service("kube-apiserver", _apiserver, _apiserver_is_ready, end_signal=signal.SIGKILL),
-    Service("containerd", containerd.command, containerd.is_ready),
     Service("versitygw", s3.command, answers("s3", "/health"), environment=s3.environment),
 )
 """What CLIENTS need. All start at once; CLIENTS start when these are ready."""
@@ -140,4 +142,4 @@ CLIENTS = (
 )
 """Clients of the API server."""
 
-SERVICES = {service.name: service for service in (*SERVERS, *CLIENTS)}
+SERVICES = {service.name: service for service in (CONTAINERD, *SERVERS, *CLIENTS)}

@@ -101,3 +101,13 @@ def _build(home: Path, python: Path) -> None:
     uv = [sys.executable, "-m", "uv", "--quiet"]
     subprocess.run([*uv, "venv", "--python", sys.executable, str(home)], check=True)
     subprocess.run([*uv, "pip", "install", "--python", str(python), f"pypaimon=={VERSION}"], check=True)
+    _compile(python)
+
+
+def _compile(python: Path) -> None:
+    """Imports what the program needs, so that the interpreter compiles it now and not at the first read."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    request = json.dumps({"warehouse": "/", "tables": [], "env": {}})
+    subprocess.run(
+        [str(python), str(PROGRAM)], input=request.encode(), env=environment, capture_output=True, check=True
+    )

@@ -42,10 +42,14 @@ def _download(requirements: Sequence[str], into: Path) -> None:
 
 
 def pyspark(pinned: str) -> Path:
-    """Returns the wheel of pyspark `pinned`, built once: PyPI has only its source archive (318 MB)."""
+    """Returns the wheel of pyspark `pinned`, built once: PyPI has only its source archive (318 MB).
+
+    It is not compressed, because its jars are.
+    """
 
     def build(into: Path) -> None:
-        command = [*_PIP, "wheel", "--quiet", "--no-deps", f"--wheel-dir={into}", f"pyspark=={pinned}"]
+        stored = "--config-settings=--build-option=--compression=stored"
+        command = [*_PIP, "wheel", "--quiet", "--no-deps", stored, f"--wheel-dir={into}", f"pyspark=={pinned}"]
         run_with_progress(f"building the wheel of pyspark {pinned}", command)
 
     return next(cached("pyspark", pinned, build).glob("pyspark-*.whl"))
