@@ -26,9 +26,9 @@ TABLES, CATALOGS, RUNS = "paimontables", "paimoncatalogs", "paimonruns"
 _PLURALS: Final = {"PaimonTable": TABLES, "PaimonCatalog": CATALOGS, "PaimonRun": RUNS}
 _NO_FINALIZERS: Final = {"metadata": {"finalizers": None}}
 TIMEOUT_S: Final = 150.0
+"""Seconds until a wait fails. No test asserts how long something takes."""
 POLL_S: Final = 0.2
 """Seconds between two reads. A shorter time costs the test and its API server a tenth of a core each."""
-"""Seconds until a wait fails. No test asserts how long something takes."""
 T = TypeVar("T")
 
 
