@@ -52,16 +52,6 @@ def test_full_compaction_leaves_one_sorted_run_per_bucket(upserted: Lake) -> Non
     assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
 
 
-@pytest.mark.newest_engine
-def test_a_driver_with_two_cores_counts_the_same_files(upserted: Lake) -> None:
-    done = upserted.drive(upserted.job("Compact", compact={"strategy": "Full"}), DRIVER_CORES="2")
-
-    assert done.result is not None, done.log
-    before, after = done.result["before"], done.result["after"]
-    assert (before["files"], before["rows"], before["sortedRunsMax"]) == (6, 24, 3)
-    assert (after["files"], after["rows"], after["sortedRunsMax"]) == (2, 8, 1)
-
-
 def test_compaction_expires_nothing_and_a_second_one_does_nothing(upserted: Lake) -> None:
     upserted.compact().ok()
     assert [each["snapshot_id"] for each in upserted.snapshots()] == [1, 2, 3, 4]
