@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Assigns the groups: the second node; Spark tests by servers, else by engine; the steps of one lifecycle."""
+    """Assigns the groups: tests that share a server, a JVM, a node or the table of one lifecycle."""
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
@@ -58,7 +58,10 @@ def _group(item: pytest.Item) -> str | None:
     suite, file = _suite(item), item.path.stem
     if suite == "spark":
         return f"spark-{_servers(item) or _engine(item) or 'no-engine'}"
-    if suite == "apiserver" or file in IN_ORDER:
+    if suite == "apiserver":
+        # Two groups, because each process with such a test has an API server, which is never idle.
+        return "apiserver-operator" if file.startswith("test_operator") else "apiserver-rest"
+    if file in IN_ORDER:
         return file
     if suite == "e2e":
         return _group_on_the_node(item)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from tests.cluster.cache import CHECKOUT
+pytest_plugins = "pytester"
 
 CONFTEST = """
-import os
-
 from tests.support.time_limit import TimeLimit
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes long")
-    config.pluginmanager.register(TimeLimit(limit_s=0.2, processes=2 * os.cpu_count()))
+    config.pluginmanager.register(TimeLimit(limit_s=0.2, processes={processes}))
 """
 TESTS = {
     "quick": "def test_quick(): pass",
@@ -26,39 +20,46 @@ TESTS = {
     "marked": "import time, pytest\n@pytest.mark.long\ndef test_marked(): time.sleep(0.3)",
     "prepared": "import time, pytest\n@pytest.fixture\ndef server(): time.sleep(0.3)\ndef test_prepared(server): pass",
 }
+OVER = "over 0.2 s without the marker long"
 
 
-def run(directory: Path, *names: str, processes: int, conftest: str = CONFTEST) -> subprocess.CompletedProcess[str]:
-    (directory / "conftest.py").write_text(conftest)
-    for name in names:
-        (directory / f"test_{name}.py").write_text(TESTS[name])
-    command = [sys.executable, "-m", "pytest", "-q", "-n", str(processes), "--rootdir", str(directory), str(directory)]
-    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+def run(pytester: pytest.Pytester, *names: str, processes: int = 2) -> pytest.RunResult:
+    """Runs the tests in this process. Their time limit is that of so many processes."""
+    pytester.makeconftest(CONFTEST.format(processes=processes))
+    pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in names})
+    return pytester.runpytest_inprocess("-q", "-p", "no:asyncio")
 
 
-@pytest.mark.parametrize("processes", [0, 2])
-def test_a_slow_test_without_the_marker_fails_the_run_and_is_named(tmp_path: Path, processes: int) -> None:
-    done = run(tmp_path, *TESTS, processes=processes)
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
-    assert "5 passed" in done.stdout
-    _, _, summary = done.stdout.partition("over 0.2 s without the marker long")
-    assert "test_slow.py::test_slow" in summary
-    assert "test_stretched.py::test_stretched" in summary
-    assert not [name for name in ("quick", "marked", "prepared") if f"::test_{name}" in summary]
+def named(done: pytest.RunResult) -> set[str]:
+    """Returns the tests that the summary lists as over the limit."""
+    _, _, summary = done.stdout.str().partition(OVER)
+    return {name for name in TESTS if f"::test_{name}" in summary}
 
 
-def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(tmp_path: Path) -> None:
-    done = run(tmp_path, "quick", "marked", "prepared", processes=0)
-    assert done.returncode == pytest.ExitCode.OK, done.stdout
+def test_a_slow_test_without_the_marker_fails_the_run_and_is_named(pytester: pytest.Pytester) -> None:
+    done = run(pytester, *TESTS)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    assert done.parseoutcomes()["passed"] == len(TESTS)
+    assert named(done) == {"slow", "stretched"}
 
 
-def test_a_test_stretched_by_other_processes_is_named_and_does_not_fail_the_run(tmp_path: Path) -> None:
-    done = run(tmp_path, "quick", "stretched", processes=0)
-    assert done.returncode == pytest.ExitCode.OK, done.stdout
-    assert "test_stretched.py::test_stretched" in done.stdout
+def test_the_limit_holds_for_the_tests_of_all_processes(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(CONFTEST.format(processes=2))
+    pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in ("quick", "slow")})
+    done = pytester.runpytest_subprocess("-q", "-n", "2")
+    assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"slow"})
 
 
-def test_one_process_fails_at_the_limit_itself(tmp_path: Path) -> None:
-    alone = CONFTEST.replace("processes=2 * os.cpu_count()", "processes=1")
-    done = run(tmp_path, "quick", "stretched", processes=0, conftest=alone)
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(pytester: pytest.Pytester) -> None:
+    done = run(pytester, "quick", "marked", "prepared")
+    assert (done.ret, named(done)) == (pytest.ExitCode.OK, set())
+
+
+def test_a_test_stretched_by_other_processes_is_named_and_does_not_fail_the_run(pytester: pytest.Pytester) -> None:
+    done = run(pytester, "quick", "stretched")
+    assert (done.ret, named(done)) == (pytest.ExitCode.OK, {"stretched"})
+
+
+def test_one_process_fails_at_the_limit_itself(pytester: pytest.Pytester) -> None:
+    done = run(pytester, "quick", "stretched", processes=1)
+    assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"stretched"})

@@ -1,13 +1,11 @@
 """The time limit of tests without the marker `long`: the run names every such test of more than LIMIT_S seconds.
 
-Processes that share the cores stretch each other's tests. The run fails when a test took longer than the limit times
-the test processes per core, so with one process it fails at the limit itself. Only the call counts. Fixtures do not
-count, because several tests share their servers, nodes and tables.
+Processes that share the machine stretch each other's tests. With n of them a test that could use all cores has an nth
+of the machine, so the run fails when a test took longer than n times the limit: with one process at the limit itself.
+Only the call counts. Fixtures do not count, because several tests share their servers, nodes and tables.
 """
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
@@ -21,7 +19,7 @@ class TimeLimit:
 
     def __init__(self, limit_s: float = LIMIT_S, *, processes: int = 1) -> None:
         self._limit_s = limit_s
-        self._fails_from_s = limit_s * max(1.0, processes / (os.cpu_count() or 1))
+        self._fails_from_s = limit_s * processes
         self._over: dict[str, float] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
