@@ -27,7 +27,7 @@ class Cluster:
     def __init__(self, layout: Layout | None = None) -> None:
         self.layout = layout or Layout()
         self._opened: int | None = None
-        """The pid of the containerd that this object started."""
+        """The pid of a containerd that this object started and nothing else runs beside."""
 
     def up_with_images(self, *, newest_only: bool = False) -> dict[str, Any]:
         """Makes what the cache lacks and starts the cluster. Returns the references of the images on the node.
@@ -108,7 +108,7 @@ class Cluster:
         """Builds the images and brings them into the containerd of the cluster, which may not run otherwise."""
         recipes = build_all(self.layout, newest_only=newest_only)
         with locked(self.layout.name):
-            if self._containerd.pid() is None:
+            if not self.is_ready():
                 self._open()
             return deliver_all(self.layout, recipes)
 
@@ -123,7 +123,7 @@ class Cluster:
             raise
 
     def _open(self) -> None:
-        """Removes remains, makes the namespace and starts containerd, unless this object has done so."""
+        """Removes remains, makes the namespace and starts containerd. Does nothing if this object just did so."""
         if self._opened is not None and self._opened == self._containerd.pid():
             return
         cleanup.clean(self.layout)
@@ -142,7 +142,7 @@ class Cluster:
 
     def _start(self) -> None:
         """Starts the servers of an open cluster, then their clients, and waits for the node."""
-        started = time.monotonic()
+        started, self._opened = time.monotonic(), None
         self._write_kubeconfig()
         for service in SERVERS:
             service.start(self.layout)

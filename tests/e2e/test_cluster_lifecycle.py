@@ -21,6 +21,7 @@ from botocore.exceptions import HTTPClientError
 from tests.cluster import cgroups, mounts, network
 from tests.cluster.images.deliver import deliver
 from tests.cluster.images.recipes import operator_recipe
+from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
 from tests.cluster.processes import start_time, wait_until
 from tests.cluster.progress import CommandFailedError
@@ -73,6 +74,39 @@ def test_a_second_up_changes_nothing(second: Cluster) -> None:
     assert None not in before.values()
     second.up()
     assert running() == before
+
+
+def test_a_failed_build_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """containerd takes the images while the programs are built."""
+    taken: list[int | None] = []
+
+    def deliver_all(layout: Layout, _: Any) -> dict[str, Any]:
+        taken.append(layout.daemon("containerd").pid())
+        return {}
+
+    def fail() -> None:
+        assert wait_until(lambda: len(taken) > 0, timeout=60)
+        raise CommandFailedError("no module proxy")
+
+    monkeypatch.setattr("tests.cluster.node.build_all", lambda *_, **__: [])
+    monkeypatch.setattr("tests.cluster.node.deliver_all", deliver_all)
+    monkeypatch.setattr("tests.cluster.programs.build", fail)
+    cluster = Cluster(Layout(tmp_path))
+
+    with pytest.raises(CommandFailedError, match="no module proxy"):
+        cluster.up_with_images()
+
+    assert taken != [None]
+    assert not network.exists(cluster.layout.name)
+    assert not cgroups.exists(cluster.layout.name)
+
+
+def test_up_after_the_loss_of_one_server_starts_all_anew(second: Cluster) -> None:
+    before = second.layout.daemon("kubelet").pid()
+    second.stop_service("kube-apiserver")
+    second.up()
+    assert second.is_ready()
+    assert second.layout.daemon("kubelet").pid() != before
 
 
 def test_objects_outlive_an_outage_of_the_s3_server(second: Cluster) -> None:

@@ -11,8 +11,9 @@ import pytest
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import SparkMode
+from paimon_operator.api.table.effective import EffectiveMode, Origin
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import EffectiveMode, Origin, TableFacts, TableStatus, WriteState
+from paimon_operator.api.table.status import TableFacts, TableStatus, WriteState
 from paimon_operator.core.config import Defaults
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from tests.support import builders

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paimon_operator.api.table.status import Effective
+from paimon_operator.api.table.effective import Effective
 from paimon_operator.core.config import Defaults
 from paimon_operator.core.spec.effective import effective_settings
 from tests.support import builders

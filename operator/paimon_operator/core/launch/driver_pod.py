@@ -16,7 +16,7 @@ from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
 from paimon_operator.core import naming
-from paimon_operator.core.launch import executor_pod
+from paimon_operator.core.launch import executor_pod, storage_access
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
@@ -31,6 +31,11 @@ JOB_FILE: Final = "job.json"
 GRACE_S: Final = 10
 """From SIGTERM to SIGKILL. A driver may be killed at any moment, so it gets less than the usual half minute: that of a
 JVM's start, in which SIGTERM to a container's first process is lost."""
+
+CONTAINER: Final = "driver"
+"""The one container whose end is the attempt's end; a sidecar that a cluster injects does not count."""
+JOB_VOLUME: Final = "job"
+"""The volume with the run's own ConfigMap."""
 
 PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
@@ -139,9 +144,9 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Exec
         deadline_s=deadline_s,
         grace_s=GRACE_S,
         scratch=launch.scratch,
-        environment=[_variable(each) for each in launch.variables if not each.driver_only],
-        volumes=[_volume(each) for each in mounts],
-        mounts=[_volume_mount(each) for each in mounts],
+        environment=[storage_access.variable(each) for each in launch.variables if not each.driver_only],
+        volumes=[storage_access.volume(each) for each in mounts],
+        mounts=[storage_access.volume_mount(each) for each in mounts],
         secrets=_secrets(launch),
         pod_security=_pod_security(),
         container_security=_container_security(),
@@ -160,9 +165,9 @@ def access_hash(launch: Launch) -> str | None:
         {
             "account": launch.executors.job.service_account,
             "driverAccount": launch.executors.driver_account,
-            "variables": [_variable(each) for each in launch.variables],
-            "volumes": [_volume(each) for each in launch.mounts],
-            "mounts": [_volume_mount(each) for each in launch.mounts],
+            "variables": [storage_access.variable(each) for each in launch.variables],
+            "volumes": [storage_access.volume(each) for each in launch.mounts],
+            "mounts": [storage_access.volume_mount(each) for each in launch.mounts],
             "secrets": _secrets(launch),
         }
     )
@@ -216,7 +221,7 @@ def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]])
         "volumeMounts": [
             {"name": JOB_VOLUME, "mountPath": JOB_DIRECTORY, "readOnly": True},
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
-            *[_volume_mount(each) for each in launch.mounts],
+            *[storage_access.volume_mount(each) for each in launch.mounts],
             *([executor_pod.token_mount()] if launch.executors is not None else []),
         ],
     }
@@ -249,48 +254,12 @@ def _environment(
     if launch.executors is not None:
         known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))
         variables += executor_pod.driver_environment(*known)
-    return variables + [_variable(each) for each in launch.variables]
-
-
-def _variable(variable: Variable) -> dict[str, Any]:
-    if variable.secret_key is None:
-        return {"name": variable.name, "value": variable.value or ""}
-    reference: dict[str, Any] = {"name": variable.secret_key.secret, "key": variable.secret_key.key}
-    if variable.secret_key.optional:
-        reference["optional"] = True
-    return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}
+    return variables + [storage_access.variable(each) for each in launch.variables]
 
 
 def _volumes(run: PaimonRun, launch: Launch) -> list[dict[str, Any]]:
     return [
         {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
         {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
-        *[_volume(each) for each in launch.mounts],
+        *[storage_access.volume(each) for each in launch.mounts],
     ]
-
-
-def _volume(mount: Mount) -> dict[str, Any]:
-    items: dict[str, Any] = {"optional": True} if mount.optional else {}
-    if mount.items:
-        items["items"] = [{"key": key, "path": file} for key, file in mount.items.items()]
-    match mount.source:
-        case ValueSource.SECRET:
-            # Readable by the group of the Pod (fsGroup) and nobody else.
-            return {"name": mount.volume, "secret": {"secretName": mount.name, "defaultMode": 0o440, **items}}
-        case ValueSource.CONFIG_MAP:
-            return {"name": mount.volume, "configMap": {"name": mount.name, **items}}
-        case ValueSource.CLAIM:
-            return {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.name}}
-
-
-def _volume_mount(mount: Mount) -> dict[str, Any]:
-    read_only = {} if mount.source is ValueSource.CLAIM else {"readOnly": True}
-    return {"name": mount.volume, "mountPath": mount.path, **read_only}
-
-
-CONTAINER: Final = "driver"
-"""The one container whose end is the attempt's end; a sidecar that a cluster injects does not count."""
-
-
-JOB_VOLUME: Final = "job"
-"""The volume with the run's own ConfigMap."""

@@ -6,8 +6,8 @@ from paimon_operator.api.policies import MAX_BACKOFF_LIMIT
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import SparkMode
+from paimon_operator.api.table.effective import EffectiveMode
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import EffectiveMode
 from paimon_operator.core import naming
 from paimon_operator.core.config import Defaults
 from paimon_operator.core.operations import registry

@@ -9,8 +9,8 @@ from functools import cached_property
 from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.compaction import CompactionMode
+from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
-from paimon_operator.api.table.status import Effective, EffectiveCompaction
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.spec.desired_table import desired_table, fingerprint
 from paimon_operator.core.spec.effective import effective_settings

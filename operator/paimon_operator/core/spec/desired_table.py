@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.spec import PaimonTableSpec
-from paimon_operator.api.table.status import Effective
 from paimon_operator.core.spec import type_parser
 from paimon_operator.core.spec.data_types import NOT_NULL
 from paimon_operator.core.spec.paimon_options import table_options

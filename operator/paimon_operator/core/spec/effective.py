@@ -14,8 +14,7 @@ from paimon_operator.api.compaction import Compaction, CompactionMode, Scheduled
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.spark import Driver, Executor, SparkMode
-from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import (
+from paimon_operator.api.table.effective import (
     Effective,
     EffectiveCompaction,
     EffectiveDriver,
@@ -26,6 +25,7 @@ from paimon_operator.api.table.status import (
     EffectiveSnapshotRetention,
     Origin,
 )
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.config import Defaults
 
 BlockT = TypeVar("BlockT")

@@ -15,6 +15,7 @@ from typing import Final
 from paimon_engines.engine import Option, ValueKind
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.table.columns import Aggregate, Column
+from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.options import OPTION_FIELDS
 from paimon_operator.api.table.spec import (
     BucketType,
@@ -23,7 +24,6 @@ from paimon_operator.api.table.spec import (
     PaimonTableSpec,
     SortOrder,
 )
-from paimon_operator.api.table.status import Effective
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 

@@ -1,0 +1,38 @@
+"""The access of a Pod to its storage: variables and volumes from Secrets, ConfigMaps and a claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimon_operator.core.storage.access import Mount, ValueSource, Variable
+
+
+def variable(variable: Variable) -> dict[str, Any]:
+    """Returns the container's variable. Its value may be in a Secret."""
+    if variable.secret_key is None:
+        return {"name": variable.name, "value": variable.value or ""}
+    reference: dict[str, Any] = {"name": variable.secret_key.secret, "key": variable.secret_key.key}
+    if variable.secret_key.optional:
+        reference["optional"] = True
+    return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}
+
+
+def volume(mount: Mount) -> dict[str, Any]:
+    """Returns the Pod's volume."""
+    items: dict[str, Any] = {"optional": True} if mount.optional else {}
+    if mount.items:
+        items["items"] = [{"key": key, "path": file} for key, file in mount.items.items()]
+    match mount.source:
+        case ValueSource.SECRET:
+            # Readable by the group of the Pod (fsGroup) and nobody else.
+            return {"name": mount.volume, "secret": {"secretName": mount.name, "defaultMode": 0o440, **items}}
+        case ValueSource.CONFIG_MAP:
+            return {"name": mount.volume, "configMap": {"name": mount.name, **items}}
+        case ValueSource.CLAIM:
+            return {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.name}}
+
+
+def volume_mount(mount: Mount) -> dict[str, Any]:
+    """Returns the place of the volume in the container."""
+    read_only = {} if mount.source is ValueSource.CLAIM else {"readOnly": True}
+    return {"name": mount.volume, "mountPath": mount.path, **read_only}
