@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 pytest_plugins = "pytester"
@@ -21,6 +23,11 @@ TESTS = {
     "prepared": "import time, pytest\n@pytest.fixture\ndef server(): time.sleep(0.3)\ndef test_prepared(server): pass",
 }
 OVER = "over 0.2 s without the marker long"
+
+
+@pytest.fixture(autouse=True)
+def _on_a_quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.support.time_limit.os.getloadavg", lambda: (0.0, 0.0, 0.0))
 
 
 def run(pytester: pytest.Pytester, *names: str, processes: int = 2) -> pytest.RunResult:
@@ -44,7 +51,7 @@ def test_a_slow_test_without_the_marker_fails_the_run_and_is_named(pytester: pyt
 
 
 def test_the_limit_holds_for_the_tests_of_all_processes(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(CONFTEST.format(processes=2))
+    pytester.makeconftest("import os\nos.getloadavg = lambda: (0.0, 0.0, 0.0)\n" + CONFTEST.format(processes=2))
     pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in ("quick", "slow")})
     done = pytester.runpytest_subprocess("-q", "-n", "2")
     assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"slow"})
@@ -63,3 +70,12 @@ def test_a_test_stretched_by_other_processes_is_named_and_does_not_fail_the_run(
 def test_one_process_fails_at_the_limit_itself(pytester: pytest.Pytester) -> None:
     done = run(pytester, "quick", "stretched", processes=1)
     assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"stretched"})
+
+
+def test_a_test_on_an_overloaded_machine_does_not_fail_the_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.support.time_limit.os.getloadavg", lambda: (4.0 * (os.cpu_count() or 1), 0.0, 0.0))
+    done = run(pytester, "slow")
+    assert (done.ret, named(done)) == (pytest.ExitCode.OK, {"slow"})
+    assert "(beside others)" in done.stdout.str()
