@@ -17,7 +17,7 @@ from tests.cluster.images.deliver import copy_to_node
 from tests.cluster.layout import Layout
 from tests.cluster.progress import CommandFailedError, run, run_with_progress
 
-COMMIT: Final = "00333754a60b4b2b7ab52c98845db1cb7b67ae3b"
+COMMIT: Final = "d12527945abb9ce2b0723d4ca1e740fcf0c5b6e7"
 """Named only here. A newer commit must be on the main branch, whose history is never rewritten."""
 
 _BUILD: Final = """
@@ -36,6 +36,10 @@ open(sys.argv[1], "w").write(json.dumps(found))
 
 class CommitMissingError(Exception):
     """The clone is shallow, and the commit cannot be fetched."""
+
+
+class EngineMissingError(Exception):
+    """The earlier tree cannot have the engine's jars, so it has no Spark image to upgrade from."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,12 @@ def _images(engine: str) -> dict[str, Image]:
     environment = {**os.environ, "PYTHONPATH": str(_source())}
     with locked(f"earlier-{COMMIT}"):  # the tree's own build directory serves one at a time
         run_with_progress(f"images of {COMMIT[:7]}", command, cwd=_source(), env=environment)
+    built = _read(fresh)
+    if engine not in built:
+        fresh.unlink()
+        raise EngineMissingError(f"the tooling of {COMMIT[:7]} has no jars of {engine}; PAIMON_OPERATOR_JARS_DIR?")
     fresh.rename(answer)
-    return _read(answer)
+    return built
 
 
 def _read(answer: Path) -> dict[str, Image]:
