@@ -103,7 +103,7 @@ def _order(items: list[pytest.Item]) -> dict[str, tuple[bool, int, int]]:
         units.setdefault(_unit(item), item)
     ranks: dict[str, tuple[bool, int, int]] = {}
     positions: Counter[str] = Counter()
-    for unit in sorted(units, key=lambda each: each == units[each].nodeid):
+    for unit in sorted(units, key=lambda each: each == units[each].nodeid):  # a single test is its own unit
         suite = _suite(units[unit])
         on_shared_node = units[unit].get_closest_marker("own_node") is None
         ranks[unit] = on_shared_node, positions[suite], SUITES.index(suite) if suite in SUITES else len(SUITES)

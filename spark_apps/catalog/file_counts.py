@@ -62,7 +62,7 @@ class _Bucket:
 
 
 def count_files(session: Session, table: Any, snapshot: Any, small_below: int) -> dict[str, int]:
-    """Returns COUNTS of `snapshot` (Java). A file of less than `small_below` bytes is small."""
+    """Returns COUNTS of `snapshot` (Java), the latest. A file of less than `small_below` bytes is small."""
     if _live_files(table, snapshot) <= LISTED_MAX:
         return _count_listed(session, table, snapshot, small_below)
     return _count_with_spark(session, small_below)

@@ -106,7 +106,10 @@ def _images(engine: str) -> dict[str, Image]:
     built = _read(fresh)
     if engine not in built:
         fresh.unlink()
-        raise EngineMissingError(f"the tooling of {COMMIT[:7]} has no jars of {engine}; PAIMON_OPERATOR_JARS_DIR?")
+        raise EngineMissingError(
+            f"the tooling of {COMMIT[:7]} finds no jars of {engine}; "
+            "name their directory in PAIMON_OPERATOR_JARS_DIR, then try again"
+        )
     fresh.rename(answer)
     return built
 

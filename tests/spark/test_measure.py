@@ -11,7 +11,7 @@ from tests.support import lake_reader
 
 COLUMNS = {"day": "STRING", "id": "BIGINT", "v": "BIGINT"}
 MANY = LISTED_MAX
-"""Buckets, most of which have a file: more files than are listed."""
+"""So many buckets have, in two partitions, more files than are listed."""
 
 
 def upsert_twice(lake: Lake, buckets: int) -> None:

@@ -12,9 +12,8 @@ from paimon_engines.loader import supported_engines
 WHOLE_MATRIX: Final = "--whole-matrix"
 """Option of pytest: the marker `newest_engine` has no effect."""
 
-
 NO_ENGINE: Final = "no-engine"
-"""In the place of an engine where none supports the metastore. A test without parameters would be a skipped test."""
+"""In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""
 
 
 def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool) -> list[str]:

@@ -108,6 +108,5 @@ def _compile(python: Path) -> None:
     """Imports what the program needs, so that the interpreter compiles it now and not at the first read."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     request = json.dumps({"warehouse": "/", "tables": [], "env": {}})
-    subprocess.run(
-        [str(python), str(PROGRAM)], input=request.encode(), env=environment, capture_output=True, check=True
-    )
+    command = [str(python), str(PROGRAM)]
+    subprocess.run(command, input=request.encode(), env=environment, stdout=subprocess.DEVNULL, check=True)

@@ -16,7 +16,7 @@ from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
 from paimon_operator.core import naming
-from paimon_operator.core.launch import executor_pod, storage_access
+from paimon_operator.core.launch import executor_pod, pod_storage
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
@@ -144,9 +144,9 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Exec
         deadline_s=deadline_s,
         grace_s=GRACE_S,
         scratch=launch.scratch,
-        environment=[storage_access.variable(each) for each in launch.variables if not each.driver_only],
-        volumes=[storage_access.volume(each) for each in mounts],
-        mounts=[storage_access.volume_mount(each) for each in mounts],
+        environment=[pod_storage.variable(each) for each in launch.variables if not each.driver_only],
+        volumes=[pod_storage.volume(each) for each in mounts],
+        mounts=[pod_storage.volume_mount(each) for each in mounts],
         secrets=_secrets(launch),
         pod_security=_pod_security(),
         container_security=_container_security(),
@@ -165,9 +165,9 @@ def access_hash(launch: Launch) -> str | None:
         {
             "account": launch.executors.job.service_account,
             "driverAccount": launch.executors.driver_account,
-            "variables": [storage_access.variable(each) for each in launch.variables],
-            "volumes": [storage_access.volume(each) for each in launch.mounts],
-            "mounts": [storage_access.volume_mount(each) for each in launch.mounts],
+            "variables": [pod_storage.variable(each) for each in launch.variables],
+            "volumes": [pod_storage.volume(each) for each in launch.mounts],
+            "mounts": [pod_storage.volume_mount(each) for each in launch.mounts],
             "secrets": _secrets(launch),
         }
     )
@@ -221,7 +221,7 @@ def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]])
         "volumeMounts": [
             {"name": JOB_VOLUME, "mountPath": JOB_DIRECTORY, "readOnly": True},
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own, not the operator's /tmp
-            *[storage_access.volume_mount(each) for each in launch.mounts],
+            *[pod_storage.volume_mount(each) for each in launch.mounts],
             *([executor_pod.token_mount()] if launch.executors is not None else []),
         ],
     }
@@ -254,12 +254,12 @@ def _environment(
     if launch.executors is not None:
         known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))
         variables += executor_pod.driver_environment(*known)
-    return variables + [storage_access.variable(each) for each in launch.variables]
+    return variables + [pod_storage.variable(each) for each in launch.variables]
 
 
 def _volumes(run: PaimonRun, launch: Launch) -> list[dict[str, Any]]:
     return [
         {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
         {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
-        *[storage_access.volume(each) for each in launch.mounts],
+        *[pod_storage.volume(each) for each in launch.mounts],
     ]

@@ -1,4 +1,4 @@
-"""The access of a Pod to its storage: variables and volumes from Secrets, ConfigMaps and a claim."""
+"""What a Pod has for its storage: variables and volumes from Secrets, ConfigMaps and a claim."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 from paimon_operator.core.storage.access import Mount, ValueSource, Variable
 
 
-def variable(variable: Variable) -> dict[str, Any]:
+def variable(given: Variable) -> dict[str, Any]:
     """Returns the container's variable. Its value may be in a Secret."""
-    if variable.secret_key is None:
-        return {"name": variable.name, "value": variable.value or ""}
-    reference: dict[str, Any] = {"name": variable.secret_key.secret, "key": variable.secret_key.key}
-    if variable.secret_key.optional:
+    if given.secret_key is None:
+        return {"name": given.name, "value": given.value or ""}
+    reference: dict[str, Any] = {"name": given.secret_key.secret, "key": given.secret_key.key}
+    if given.secret_key.optional:
         reference["optional"] = True
-    return {"name": variable.name, "valueFrom": {"secretKeyRef": reference}}
+    return {"name": given.name, "valueFrom": {"secretKeyRef": reference}}
 
 
 def volume(mount: Mount) -> dict[str, Any]:
