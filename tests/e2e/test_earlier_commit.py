@@ -45,5 +45,15 @@ def test_a_clone_that_cannot_fetch_reports_the_missing_commit(shallow: Path) -> 
         earlier._source()
 
 
+def test_a_tree_without_the_jars_of_an_engine_is_reported_and_not_remembered(
+    shallow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(earlier, "_BUILD", "import sys; open(sys.argv[1], 'w').write('{}')")
+    for _ in range(2):
+        with pytest.raises(earlier.EngineMissingError, match=r"jars of paimon-1.4; .* PAIMON_OPERATOR_JARS_DIR"):
+            earlier._images("paimon-1.4")
+    assert not list(shallow.parent.rglob("*-paimon-1.4*"))
+
+
 def test_the_pinned_commit_is_in_this_projects_history() -> None:
     assert (earlier.chart() / "Chart.yaml").exists()

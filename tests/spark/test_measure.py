@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from spark_apps.catalog.file_counts import LISTED_MAX
@@ -9,24 +11,31 @@ from spark_apps.progress import SPARK_READY
 from tests.spark.lake import Lake
 from tests.support import lake_reader
 
-COLUMNS = {"day": "STRING", "id": "BIGINT", "v": "BIGINT"}
+COLUMNS = {"day": "STRING", "id": "BIGINT", "v": "STRING"}
 MANY = LISTED_MAX
 """So many buckets have, in two partitions, more files than are listed."""
 
 
-def upsert_twice(lake: Lake, buckets: int) -> None:
-    """Writes the same keys twice into two partitions."""
-    options = {"bucket": str(buckets), "write-only": "true", "target-file-size": "2 kb"}
+def upsert_twice(lake: Lake, buckets: int, **options: str) -> None:
+    """Writes the same keys twice into two partitions; a file of Monday is not small, one of Tuesday is."""
+    options |= {"bucket": str(buckets), "write-only": "true", "target-file-size": "2 kb"}
     lake.provision(COLUMNS, keys=["day", "id"], partitions=["day"], options=options).ok()
-    for value in (1, 2):
-        rows = "".join(f"{day},{id_},{value}\n" for day in ("mon", "tue") for id_ in range(2 * buckets))
-        lake.land(f"orders/{value}.csv", f"day,id,v\n{rows}")
+    for load in (1, 2):
+        values = {"mon": hashlib.shake_128(bytes([load])).hexdigest(1000), "tue": str(load)}
+        rows = "".join(f"{day},{id_},{value}\n" for day, value in values.items() for id_ in range(2 * buckets))
+        lake.land(f"orders/{load}.csv", f"day,id,v\n{rows}")
         lake.write().ok()
 
 
-@pytest.mark.parametrize("buckets", [2, MANY], ids=["a few", "many"])
-def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int) -> None:
-    upsert_twice(lake, buckets)
+@pytest.mark.parametrize(
+    ("buckets", "options"),
+    [
+        pytest.param(2, {}, id="a few"),
+        pytest.param(MANY, {"deletion-vectors.enabled": "true"}, id="many, whose level 0 readers skip"),
+    ],
+)
+def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int, options: dict[str, str]) -> None:
+    upsert_twice(lake, buckets, **options)
 
     counted = lake.expire(timeRetained="1 d").ok()["table"]
 
@@ -36,6 +45,7 @@ def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int) -> 
     assert counted["rows"] == sum(file["record_count"] for file in files) == 8 * buckets
     assert counted["sizeBytes"] == sum(file["file_size_in_bytes"] for file in files)
     assert counted["smallFiles"] == sum(file["file_size_in_bytes"] < 0.7 * 2048 for file in files)
+    assert 0 < counted["smallFiles"] < counted["files"]
     assert counted["sortedRunsMax"] == 2
 
 
