@@ -91,8 +91,8 @@ def _count_listed(session: Session, table: Any, snapshot: Any, small_below: int)
 def _count_with_spark(session: Session, small_below: int) -> dict[str, int]:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-    # Names of columns need Spark SQL, so the view comes first. Without a filter by level, Paimon 0.9 leaves out level 0
-    # where readers skip it: with deletion vectors, and of a first-row table.
+    # The DataFrame comes first: it starts Spark SQL, without which F.expr fails. Without a filter by level, Paimon 0.9
+    # leaves out the level-0 files of tables with deletion vectors or merge engine first-row.
     files = session.dataframe("files").where("level >= 0")
     of_bucket = [F.expr(each.format(small_below=small_below)) for each in _OF_BUCKET]
     row = files.groupBy("partition", "bucket").agg(*of_bucket).agg(*map(F.expr, _OF_TABLE)).first()

@@ -50,13 +50,8 @@ Storage servers are stopped for {STORAGE_OUTAGE_S} s, the API server for {API_SE
 The figures come from one machine that was busy with other work. No test asserts them.
 """
 
-_STAGES: Final = {
-    "before its driver": "no driver yet",
-    "JVM starting": "JVM starting",
-    "driver at work": "driver running",
-    "after its commit": "after the commit",
-}
-"""Stages as the lines store them, in the order of a run, and their headings."""
+_STAGES: Final = ("no driver yet", "JVM starting", "driver running", "after the commit")
+"""Stages of a run, in their order."""
 
 _COLUMNS: Final = """\
 Columns: the run and the moment, as a share of a run's usual time and in seconds after the decision; the stage that the
@@ -106,7 +101,7 @@ def _recovery(fault: str, lines: list[Line]) -> dict[str, str]:
 
 def _stages(fault: str, lines: list[Line]) -> dict[str, str]:
     found = Counter(line["stage"] for line in lines)
-    return {"fault": fault} | {heading: str(found[stage]) for stage, heading in _STAGES.items()}
+    return {"fault": fault} | {stage: str(found[stage]) for stage in _STAGES}
 
 
 def _details(fault: str, lines: list[Line]) -> str:
@@ -124,8 +119,8 @@ def _detail(line: Line) -> dict[str, str]:
     failures: Counter[str] = Counter(line["failures"])
     why = ", ".join(f"{count} x {reason}" for reason, count in failures.items())
     return {
-        "fault at": f"{line['work']} at {line['share']:.3f} = {line['second']:.1f} s",
-        "stage": _STAGES[line["stage"]],
+        "fault at": f"{line['run_type']} at {line['share']:.3f} = {line['second']:.1f} s",
+        "stage": line["stage"],
         "attempts": f"{line['attempts']} ({why})" if why else str(line["attempts"]),
         "recovered": "never" if after is None else f"{after:.0f} s",
         "drivers": str(line["drivers"]),
@@ -136,7 +131,7 @@ def _detail(line: Line) -> dict[str, str]:
 
 def _complaint(line: Line) -> str:
     wrong = " ".join(line["wrong"].split())[:300]
-    return textwrap.fill(f"Not recovered, {line['work']} at {line['share']:.3f}: {wrong}", _LINE_LENGTH) + "\n"
+    return textwrap.fill(f"Not recovered, {line['run_type']} at {line['share']:.3f}: {wrong}", _LINE_LENGTH) + "\n"
 
 
 def _table(rows: list[dict[str, str]]) -> str:

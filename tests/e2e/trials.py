@@ -24,9 +24,9 @@ TOO_LATE: Final = "after its end"
 
 @dataclass(frozen=True)
 class Moment:
-    """The fault is injected into a run of type `work` after `share` of a driver's usual time since the decision."""
+    """The fault is injected into a run of type `run_type` after `share` of a driver's usual time since the decision."""
 
-    work: str
+    run_type: str
     share: float
 
 
@@ -42,7 +42,7 @@ class Outcome:
     """The result of one moment: a line of the report."""
 
     fault: str
-    work: str
+    run_type: str
     share: float
     second: float = 0.0
     """Seconds from the decision to the fault."""
@@ -69,7 +69,7 @@ class Outcome:
 
     def sentence(self) -> str:
         after = "not right" if self.right_after is None else f"right after {self.right_after:.0f} s"
-        return f"{self.fault}: {self.work}, share {self.share:.3f} ({self.second:.1f} s, {self.stage}): {after}"
+        return f"{self.fault}: {self.run_type}, share {self.share:.3f} ({self.second:.1f} s, {self.stage}): {after}"
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Trials:
         """Injects the fault into one run. Repeats it earlier if the run had ended before."""
         share = moment.share
         while True:
-            outcome = Outcome(fault=fault.name, work=moment.work, share=share)
+            outcome = Outcome(fault=fault.name, run_type=moment.run_type, share=share)
             try:
                 self._inject(fault, outcome)
             except (AssertionError, RefusedError) as error:
@@ -112,13 +112,13 @@ class Trials:
     def _inject(self, fault: Fault, outcome: Outcome) -> None:
         with fault.prepared(self.lab) as inject:
             snapshots, start = self._snapshots(), time.monotonic()
-            name = self._ask_for(outcome.work)
+            name = self._ask_for(outcome.run_type)
             time.sleep(max(0.0, start + outcome.share * self.usual - time.monotonic()))
             outcome.stage, injected = self._stage(start, snapshots), time.monotonic()
             outcome.second = injected - start
             if outcome.stage != TOO_LATE and not inject(self.name):
                 outcome.stage = TOO_LATE
-            outcome.take(self._ended(name, outcome.work))
+            outcome.take(self._ended(name, outcome.run_type))
             self._wait_until_recovered()
             outcome.right_after = time.monotonic() - injected
         outcome.drivers, outcome.watch_gap = self.watch.most(start), self.watch.longest_gap(start)
@@ -128,15 +128,15 @@ class Trials:
         """Returns the stage of the run, by its processes and its files in the storage."""
         living = list(drivers_of(self.name).values())
         if not living:
-            return TOO_LATE if self.watch.last_alive(start) else "before its driver"
+            return TOO_LATE if self.watch.last_alive(start) else "no driver yet"
         if self._snapshots() > snapshots:
-            return "after its commit"
-        return "driver at work" if any("python" in p for programs in living for p in programs) else "JVM starting"
+            return "after the commit"
+        return "driver running" if any("python" in p for programs in living for p in programs) else "JVM starting"
 
-    def _ask_for(self, work: str) -> str:
+    def _ask_for(self, run_type: str) -> str:
         """Starts a run of that type. Returns its name if the test has chosen it."""
         self.made |= {run["metadata"]["name"] for run in self._runs()}
-        if work == "Write":
+        if run_type == "Write":
             self.written += 1
             self.lab.kubectl.apply(self._manifest())
             return ""
@@ -144,22 +144,23 @@ class Trials:
         self.lab.kubectl.apply(self.lab.compaction(self.name, name))
         return name
 
-    def _ended(self, name: str, work: str) -> Object:
+    def _ended(self, name: str, run_type: str) -> Object:
         """Returns the new run of that type once it has succeeded and the table's status has its result."""
 
         def over(table: Object | None) -> bool:
-            run = self._newest(name, work)
+            run = self._newest(name, run_type)
             phase = run.get("status", {}).get("phase")
             assert phase not in ("Failed", "Unknown"), f"{run['metadata']['name']}: {run['status']['conditions']}"
             return phase == "Succeeded" and not ((table or {}).get("status") or {}).get("activeRun")
 
-        what = f"through with a {work}"
+        what = f"through with a {run_type}"
         self.lab.kubectl.until("paimontable", self.name, over, what=what)
-        return self._newest(name, work)
+        return self._newest(name, run_type)
 
-    def _newest(self, name: str, work: str) -> Object:
-        new = [run for run in self._runs() if run["metadata"]["name"] not in self.made and run["spec"]["type"] == work]
-        assert len(new) <= 1, f"more than one run for one {work}: {[run['metadata']['name'] for run in new]}"
+    def _newest(self, name: str, run_type: str) -> Object:
+        runs = [run for run in self._runs() if run["metadata"]["name"] not in self.made]
+        new = [run for run in runs if run["spec"]["type"] == run_type]
+        assert len(new) <= 1, f"more than one run for one {run_type}: {[run['metadata']['name'] for run in new]}"
         return next((run for run in new if name in ("", run["metadata"]["name"])), {})
 
     def _wait_until_recovered(self) -> None:

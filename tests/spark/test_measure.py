@@ -13,7 +13,7 @@ from tests.support import lake_reader
 
 COLUMNS = {"day": "STRING", "id": "BIGINT", "v": "STRING"}
 MANY = LISTED_MAX
-"""So many buckets have, in two partitions, more files than are listed."""
+"""Number of buckets. In two partitions, they have more files than LISTED_MAX."""
 
 
 def upsert_twice(lake: Lake, buckets: int, **options: str) -> None:

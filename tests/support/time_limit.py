@@ -1,9 +1,9 @@
 """The time limit of tests without the marker `long`: the run names every such test of more than LIMIT_S seconds.
 
-Processes that share the machine stretch each other's tests. With n of them a test that could use all cores has an nth
-of the machine, and less while more programs than that want each core, such as the Pods of several tests. The run fails
-when a test took longer than the limit times this share: alone on a machine, at the limit itself. Only the call counts.
-Fixtures do not count, because several tests share their servers, nodes and tables.
+Tests that run side by side slow each other down. So the run fails only when a test took longer than LIMIT_S times the
+larger of two numbers: the test processes, and the programs that wanted each core in the last minute (the load). The
+load includes a test's own programs: one that keeps more programs busy than there are cores gets more time, even alone.
+Only the call counts. Fixtures do not count, because several tests share their servers, nodes and tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a Pod has for its storage: variables and volumes from Secrets, ConfigMaps and a claim."""
+"""Environment variables, volumes and volume mounts by which a Spark Pod reaches its storage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_operator.core.storage.access import Mount, ValueSource, Variable
 
 
 def variable(given: Variable) -> dict[str, Any]:
-    """Returns the container's variable. Its value may be in a Secret."""
+    """Returns the container's environment variable. Its value may come from a Secret."""
     if given.secret_key is None:
         return {"name": given.name, "value": given.value or ""}
     reference: dict[str, Any] = {"name": given.secret_key.secret, "key": given.secret_key.key}
@@ -33,6 +33,6 @@ def volume(mount: Mount) -> dict[str, Any]:
 
 
 def volume_mount(mount: Mount) -> dict[str, Any]:
-    """Returns the place of the volume in the container."""
+    """Returns the container's volume mount. Only a volume claim is writable."""
     read_only = {} if mount.source is ValueSource.CLAIM else {"readOnly": True}
     return {"name": mount.volume, "mountPath": mount.path, **read_only}
