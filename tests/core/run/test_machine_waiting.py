@@ -55,6 +55,11 @@ def test_a_pending_pod_reports_what_it_mounts() -> None:
             "couldn't find key AWS_ACCESS_KEY_ID",
         ),
         (
+            pods.waiting("CreateContainerConfigError", "failed to sync secret cache: timed out waiting"),
+            "Reconciling PodPending",
+            "waits for its node: failed to sync secret cache",
+        ),
+        (
             pods.waiting("CreateContainerConfigError", "container has runAsNonRoot"),
             "Stalled PodNotStarted",
             "runAsNonRoot",

@@ -29,6 +29,8 @@ _IMAGE_REASONS = {
     "RegistryUnavailable",
 }
 _CONFIG_ERROR = "CreateContainerConfigError"
+_NOT_READ_YET = "failed to sync"
+"""Begins the kubelet's message while it has not read a Secret or ConfigMap yet. Whether that exists is unknown."""
 
 
 def next_memory(attempts: Iterable[Attempt], configured_mib: int) -> int:
@@ -97,12 +99,7 @@ def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
             return Reason.IMAGE_PULL_FAILED, attempt.message or ""
         return Reason.IMAGE_PULL_FAILED, f"the Spark image cannot be pulled: {_waiting_message(pod)}"
     if pod.container.waiting is not None and pod.container.waiting.reason == _CONFIG_ERROR:
-        if "secret" in pod.container.waiting.message.lower():
-            return (
-                Reason.SECRET_NOT_FOUND,
-                f"the Pod cannot start: {_waiting_message(pod)}. Create the Secret that the catalog names",
-            )
-        return Reason.POD_NOT_STARTED, f"the Pod cannot start: {_waiting_message(pod)}"
+        return _why_not_configured(pod)
     if pod.unschedulable is not None:
         return Reason.UNSCHEDULABLE, f"no node takes pod {pod.name}: {pod.unschedulable}"
     # Only an Event reports a volume that cannot be mounted, so the message lists all of them.
@@ -134,6 +131,18 @@ def _why(failure: AttemptFailure) -> dict[str, object]:
         "reason": failure.reason.value,
         "message": truncated(failure.message, MAX_MESSAGE),
     }
+
+
+def _why_not_configured(pod: PodObserved) -> tuple[Reason, str]:
+    message = _waiting_message(pod)
+    if message.startswith(_NOT_READ_YET):
+        return Reason.POD_PENDING, f"pod {pod.name} waits for its node: {message}"
+    if "secret" in message.lower():
+        return (
+            Reason.SECRET_NOT_FOUND,
+            f"the Pod cannot start: {message}. Create the Secret that the catalog names",
+        )
+    return Reason.POD_NOT_STARTED, f"the Pod cannot start: {message}"
 
 
 def _waiting_message(pod: PodObserved) -> str:
