@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage test test-long test-chart test-apiserver test-spark test-e2e test-faults generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage test test-long test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -108,7 +108,9 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	up=0; $(CLUSTER) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
-	$(PYTEST) -m 'not long or soak' --junitxml=build/junit.xml tests/apiserver tests/spark tests/e2e; \
+	$(PYTEST) -m 'not long or soak' --seconds-to=build/seconds.json --junitxml=build/junit.xml \
+		tests/apiserver tests/spark tests/e2e; \
+	$(BIN)/python -m tests.support.measured_alone build/seconds.json; \
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
@@ -118,12 +120,18 @@ test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, w
 	$(CLUSTER) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	$(PYTEST) -m 'long and not soak' --junitxml=build/junit-long.xml tests/apiserver tests/e2e || true; \
-	$(PYTEST) --whole-matrix --junitxml=build/junit-matrix.xml tests/spark || true; \
+	$(PYTEST) --whole-matrix --seconds-to=build/seconds-matrix.json --junitxml=build/junit-matrix.xml tests/spark || true; \
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
-	code=0; $(BIN)/python -m tests.support.secret_search || code=1; \
+	code=0; $(BIN)/python -m tests.support.measured_alone build/seconds-matrix.json || code=1; \
+	$(BIN)/python -m tests.support.secret_search || code=1; \
 	$(BIN)/python -m tests.support.long_report docs/test-long.jsonl docs/test-long.md $$FAULT_COMMIT $$began \
 		build/junit-long.xml build/junit-matrix.xml || code=1; \
 	exit $$code
+
+test-alone: $(SPARK_STAMP) ## Measure each test alone that took over 60 s in `make test`; writes tests/measured_alone.json
+	@$(AS_FOUND); $(CLUSTER) up; \
+	$(BIN)/python -m tests.cluster.release; \
+	$(BIN)/python -m tests.support.measured_alone --record build/seconds.json
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine
 	$(CLUSTER) images

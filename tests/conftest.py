@@ -7,11 +7,13 @@ Without `-n` the groups have no effect. Tests with the marker `long` run by `mak
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests.support.time_limit import TimeLimit
+from tests.support.engine_matrix import WHOLE_MATRIX
+from tests.support.time_limit import SECONDS_TO, limit_of
 
 settings.register_profile("any machine", deadline=None)  # no example has a time limit
 settings.load_profile("any machine")
@@ -28,9 +30,16 @@ IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
 """Files whose tests run in order on a cluster of their own."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--whole-matrix`, which `make test-long` uses, and `--seconds-to`, which both commands use."""
+    parser.addoption(WHOLE_MATRIX, action="store_true", help="run every test of tests/spark on every engine")
+    parser.addoption(SECONDS_TO, type=Path, help="file for the seconds of each test without the marker long")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the time limit of tests without the marker `long`."""
-    config.pluginmanager.register(TimeLimit(processes=config.getoption("numprocesses", None) or 1))
+    if limit := limit_of(config):
+        config.pluginmanager.register(limit)
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name

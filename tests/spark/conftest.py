@@ -37,11 +37,6 @@ def _available() -> dict[str, Availability]:
     return _availability
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--whole-matrix`, which `make test-long` uses."""
-    parser.addoption(WHOLE_MATRIX, action="store_true", help="run every test of tests/spark on every engine")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Adds the engines, sorted, because only one JVM runs at a time. A module can name the METASTORE that it needs."""
     if "engine_id" in metafunc.fixturenames:

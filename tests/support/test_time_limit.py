@@ -1,40 +1,45 @@
-"""The time limit of tests, in one process and in several."""
+"""The time limit of tests: where it fails a session, and where it leaves the judgement to `measured_alone`."""
 
 from __future__ import annotations
 
-import os
+import json
+from pathlib import Path
 
 import pytest
 
 pytest_plugins = "pytester"
 
 CONFTEST = """
-from tests.support.time_limit import TimeLimit
+from pathlib import Path
+from tests.support.time_limit import SECONDS_TO, TimeLimit, limit_of
+
+def pytest_addoption(parser):
+    parser.addoption(SECONDS_TO, type=Path)
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes long")
-    config.pluginmanager.register(TimeLimit(limit_s=0.2, processes={processes}))
+    if limit := limit_of(config, limit_s=0.2):
+        config.pluginmanager.register(limit)
 """
 TESTS = {
     "quick": "def test_quick(): pass",
-    "slow": "import time\ndef test_slow(): time.sleep(0.6)",
-    "stretched": "import time\ndef test_stretched(): time.sleep(0.3)",
+    "slow": "import time\ndef test_slow(): time.sleep(0.3)",
     "marked": "import time, pytest\n@pytest.mark.long\ndef test_marked(): time.sleep(0.3)",
     "prepared": "import time, pytest\n@pytest.fixture\ndef server(): time.sleep(0.3)\ndef test_prepared(server): pass",
 }
 OVER = "over 0.2 s without the marker long"
 
 
-@pytest.fixture(autouse=True)
-def _on_a_quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.support.time_limit.os.getloadavg", lambda: (0.0, 0.0, 0.0))
-
-
-def run(pytester: pytest.Pytester, *names: str, processes: int = 2) -> pytest.RunResult:
-    """Runs the tests in this process. Their time limit is that of so many processes."""
-    pytester.makeconftest(CONFTEST.format(processes=processes))
+def make(pytester: pytest.Pytester, *names: str) -> None:
+    pytester.makeconftest(CONFTEST)
     pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in names})
-    return pytester.runpytest_inprocess("-q", "-p", "no:asyncio")
+
+
+def run(pytester: pytest.Pytester, *names: str, seconds_to: Path | None = None) -> pytest.RunResult:
+    """Runs the tests in this process."""
+    make(pytester, *names)
+    option = [f"--seconds-to={seconds_to}"] if seconds_to else []
+    return pytester.runpytest_inprocess("-q", "-p", "no:asyncio", *option)
 
 
 def named(done: pytest.RunResult) -> set[str]:
@@ -47,14 +52,7 @@ def test_a_slow_test_without_the_marker_fails_the_run_and_is_named(pytester: pyt
     done = run(pytester, *TESTS)
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert done.parseoutcomes()["passed"] == len(TESTS)
-    assert named(done) == {"slow", "stretched"}
-
-
-def test_the_limit_holds_for_the_tests_of_all_processes(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest("import os\nos.getloadavg = lambda: (0.0, 0.0, 0.0)\n" + CONFTEST.format(processes=2))
-    pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in ("quick", "slow")})
-    done = pytester.runpytest_subprocess("-q", "-n", "2")
-    assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"slow"})
+    assert named(done) == {"slow"}
 
 
 def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(pytester: pytest.Pytester) -> None:
@@ -62,20 +60,24 @@ def test_a_marked_test_and_a_test_with_a_slow_fixture_pass(pytester: pytest.Pyte
     assert (done.ret, named(done)) == (pytest.ExitCode.OK, set())
 
 
-def test_a_test_stretched_by_other_processes_is_named_and_does_not_fail_the_run(pytester: pytest.Pytester) -> None:
-    done = run(pytester, "quick", "stretched")
-    assert (done.ret, named(done)) == (pytest.ExitCode.OK, {"stretched"})
-
-
-def test_one_process_fails_at_the_limit_itself(pytester: pytest.Pytester) -> None:
-    done = run(pytester, "quick", "stretched", processes=1)
-    assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"stretched"})
-
-
-def test_a_test_on_an_overloaded_machine_does_not_fail_the_run(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+def test_one_process_fails_at_the_limit_although_it_writes_the_seconds(
+    pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tests.support.time_limit.os.getloadavg", lambda: (4.0 * (os.cpu_count() or 1), 0.0, 0.0))
-    done = run(pytester, "slow")
-    assert (done.ret, named(done)) == (pytest.ExitCode.OK, {"slow"})
-    assert "(beside others)" in done.stdout.str()
+    done = run(pytester, "quick", "slow", seconds_to=tmp_path / "seconds")
+    assert (done.ret, named(done)) == (pytest.ExitCode.TESTS_FAILED, {"slow"})
+
+
+@pytest.mark.parametrize("measured_again", [True, False])
+def test_several_processes_leave_the_judgement_to_a_second_measurement_if_one_follows(
+    pytester: pytest.Pytester, tmp_path: Path, *, measured_again: bool
+) -> None:
+    make(pytester, "quick", "slow", "marked")
+    seconds = tmp_path / "seconds"
+    done = pytester.runpytest_subprocess("-q", "-n", "2", *([f"--seconds-to={seconds}"] if measured_again else []))
+    code = pytest.ExitCode.OK if measured_again else pytest.ExitCode.TESTS_FAILED
+    assert (done.ret, named(done)) == (code, {"slow"})
+    if measured_again:
+        assert {test.partition("::")[2]: value > 0.2 for test, value in json.loads(seconds.read_text()).items()} == {
+            "test_quick": False,
+            "test_slow": True,
+        }
