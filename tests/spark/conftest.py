@@ -20,7 +20,7 @@ from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.hive_lake import HiveLake, HiveServers, hive_servers_with_s3
 from tests.spark.jdbc_lake import JdbcLake, JdbcServers, jdbc_servers_on_loopback
 from tests.spark.lake import Lake
-from tests.support.engine_matrix import WHOLE_MATRIX, engines_for, remove_without_engine
+from tests.support.engine_matrix import WHOLE_MATRIX, engines_for, remove_repeated_engines, remove_without_engine
 from tests.support.s3_server import s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_home import SparkHome, spark_home
@@ -50,9 +50,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("engine_id", engines_for(ready, needed, newest_only=newest_only), scope="session")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Removes tests that no available engine can run. The summary names the missing engines."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Removes tests that no available engine can run. The summary names the missing engines.
+
+    A kind of HDFS runs with one engine, and each engine with one kind; `--whole-matrix` runs all combinations.
+    """
     remove_without_engine(items)
+    if not config.getoption(WHOLE_MATRIX):
+        remove_repeated_engines(items, "hdfs_kind", "engine_id")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

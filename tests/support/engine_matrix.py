@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -30,5 +31,34 @@ def remove_without_engine(items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if NO_ENGINE not in _parameters(item)]
 
 
+def remove_repeated_engines(items: list[pytest.Item], parameter: str, engine: str) -> None:
+    """Of tests with both parameters, keeps pairs in which each value of `parameter` and each engine occurs.
+
+    What `parameter` varies does not depend on the engine, so not every combination is needed.
+    """
+    combined: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if {parameter, engine} <= set(_named_parameters(item)):
+            combined[item.nodeid.partition("[")[0]].append(item)
+    repeated = {id(item) for tests in combined.values() for item in _repeated(tests, parameter, engine)}
+    items[:] = [item for item in items if id(item) not in repeated]
+
+
+def _repeated(tests: Sequence[pytest.Item], parameter: str, engine: str) -> list[pytest.Item]:
+    found = [(_named_parameters(test)[parameter], _named_parameters(test)[engine]) for test in tests]
+    kept = set(pairs(list(dict.fromkeys(p for p, _ in found)), list(dict.fromkeys(e for _, e in found))))
+    return [test for test, pair in zip(tests, found, strict=True) if pair not in kept]
+
+
+def pairs(values: Sequence[object], engines: Sequence[object]) -> list[tuple[object, object]]:
+    """Pairs of a value and an engine: the longer list once, the shorter one repeated."""
+    many = max(len(values), len(engines))
+    return [(values[n % len(values)], engines[n % len(engines)]) for n in range(many)]
+
+
+def _named_parameters(item: pytest.Item) -> Mapping[str, object]:
+    return getattr(getattr(item, "callspec", None), "params", {})
+
+
 def _parameters(item: pytest.Item) -> Collection[object]:
-    return getattr(getattr(item, "callspec", None), "params", {}).values()
+    return _named_parameters(item).values()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from tests.cluster.cache import CHECKOUT
-from tests.support.engine_matrix import NO_ENGINE, engines_for
+from tests.support.engine_matrix import NO_ENGINE, engines_for, pairs, remove_repeated_engines
 
 BOTH = ["paimon-0.9", "paimon-1.4"]
 
@@ -27,6 +29,37 @@ def test_a_test_marked_newest_engine_runs_on_the_newest_engine_that_supports_the
     ready: list[str], metastore: str, newest_only: bool, engines: list[str]
 ) -> None:
     assert engines_for(ready, metastore, newest_only=newest_only) == engines
+
+
+@pytest.mark.parametrize(
+    ("kinds", "engines", "kept"),
+    [
+        (["simple", "kerberos"], ["0.9", "1.4"], [("simple", "0.9"), ("kerberos", "1.4")]),
+        (["simple", "kerberos"], ["0.9"], [("simple", "0.9"), ("kerberos", "0.9")]),
+        (["kerberos"], ["0.9", "1.4"], [("kerberos", "0.9"), ("kerberos", "1.4")]),
+        (["a", "b"], ["0", "1", "2"], [("a", "0"), ("b", "1"), ("a", "2")]),
+    ],
+)
+def test_pairs_hold_each_kind_and_each_engine(
+    kinds: list[str], engines: list[str], kept: list[tuple[str, str]]
+) -> None:
+    assert pairs(kinds, engines) == kept
+
+
+def test_only_repeated_combinations_of_one_test_are_removed() -> None:
+    both = [item("t.py::lives", kind=kind, engine=engine) for kind in ("simple", "kerberos") for engine in ("0", "1")]
+    others = [item("t.py::one", kind="kerberos", engine="1"), item("t.py::engine", engine="0"), item("t.py::none")]
+    items = [*both, *others]
+
+    remove_repeated_engines(items, "kind", "engine")
+
+    assert items == [both[0], both[3], *others]
+
+
+def item(test: str, **parameters: str) -> pytest.Item:
+    """A collected test, as far as the selection reads it."""
+    name = f"{test}[{'-'.join(parameters.values())}]" if parameters else test
+    return cast("pytest.Item", SimpleNamespace(nodeid=name, callspec=SimpleNamespace(params=parameters)))
 
 
 COLLECT_ON_THE_OLDEST = """
