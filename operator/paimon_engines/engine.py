@@ -6,6 +6,7 @@ every question is answered from the data that was generated out of its jar.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 Json = Mapping[str, Any]
 
+_VERSION: Final = re.compile(r"paimon-([0-9]+)\.([0-9]+)")
 _PLACEHOLDER: Final = "<"
 _NO_DATA: Final[Json] = MappingProxyType({})
 
@@ -144,6 +146,22 @@ class Engine:
         # A table that has the option under an older name is compared by that name only.
         option = self.options.get(key)
         return option if option is not None and option.key == key else None
+
+
+def is_older(engine: str, than: str) -> bool:
+    """Whether the first engine is older, by the version of Paimon in their ids.
+
+    The second may be unknown to this release: the engine of a newer operator. Raises ValueError for a text that is no
+    id of an engine.
+    """
+    return _version(engine) < _version(than)
+
+
+def _version(engine: str) -> tuple[int, int]:
+    found = _VERSION.fullmatch(engine)
+    if found is None:
+        raise ValueError(f"{engine!r} is no id of an engine, which is like paimon-1.4")
+    return int(found[1]), int(found[2])
 
 
 def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA) -> Engine:

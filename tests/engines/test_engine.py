@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from paimon_engines.engine import ValueKind, parse_engines
+from paimon_engines.engine import ValueKind, is_older, parse_engines
 from tests.support import builders
 
 
 def test_the_engines_of_the_release_are_read_with_the_newest_last() -> None:
     assert list(builders.engines()) == ["paimon-0.9", "paimon-1.4"]
+
+
+def test_the_engines_are_listed_in_the_order_of_their_versions_which_their_ids_state() -> None:
+    engines = builders.engines()
+    assert all(engine.paimon.startswith(name.removeprefix("paimon-") + ".") for name, engine in engines.items())
+    assert all(is_older(one, other) for one, other in pairwise(engines))
+
+
+@pytest.mark.parametrize(
+    ("engine", "than", "expected"),
+    [
+        ("paimon-0.9", "paimon-1.4", True),
+        ("paimon-1.4", "paimon-0.9", False),
+        ("paimon-1.4", "paimon-1.4", False),
+        ("paimon-1.4", "paimon-1.10", True),
+    ],
+)
+def test_engines_are_compared_by_the_version_of_paimon(engine: str, than: str, expected: bool) -> None:
+    assert is_older(engine, than) is expected
+
+
+def test_a_text_that_is_no_id_of_an_engine_is_not_compared() -> None:
+    with pytest.raises(ValueError, match=r"is no id of an engine"):
+        is_older("spark", "paimon-1.4")
 
 
 def test_an_engine_without_generated_data_is_left_out() -> None:

@@ -167,7 +167,9 @@ class TableWorld:
         class_: FailureClass | None,
         result: dict[str, Any],
     ) -> None:
-        facts = {"after": MEASURE} if phase is Phase.SUCCEEDED else {}
+        facts: dict[str, Any] = {"after": MEASURE} if phase is Phase.SUCCEEDED else {}
+        if self.catalog is not None:
+            facts |= {"engine": self.operator.engine_of(self.catalog)}
         reported = type(run.status).model_validate(facts | result)
         update = {name: getattr(reported, name) for name in reported.model_fields_set}
         update |= {"phase": phase, "completion_time": self.now, "failure_class": class_}

@@ -102,6 +102,7 @@ RESOURCES: Final = (
             PrinterColumn("SortedRuns", ".status.health.sortedRunsMax", "integer"),
             PrinterColumn("Compacted", ".status.compaction.lastTime", "date"),
             PrinterColumn("Catalog", ".spec.catalogRef.name", wide=True),
+            PrinterColumn("Engine", ".status.engine", wide=True),
             PrinterColumn("Rows", ".status.table.rows", "integer", wide=True),
             PrinterColumn("Size", ".status.table.size", wide=True),
             PrinterColumn("Snapshot", ".status.table.snapshotId", "integer", wide=True),

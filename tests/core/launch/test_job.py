@@ -14,6 +14,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import storage
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.operations.data.write import write_hash
@@ -225,6 +226,22 @@ def test_a_run_of_the_current_manifest_is_launched() -> None:
 def test_a_run_of_an_edited_manifest_is_not_launched(spec: dict[str, Any]) -> None:
     with pytest.raises(RunEnvironmentError, match="edited after this run was decided"):
         job(run(**spec, **decided(specHash="0123456789abcdef")))
+
+
+def test_after_a_switch_of_the_engine_only_the_verification_is_launched() -> None:
+    verified = TableStatus.model_validate({"engine": "paimon-0.9"})
+    table = TABLE.model_copy(update={"status": verified})
+    with pytest.raises(RunEnvironmentError, match=r"engine was changed to paimon-1\.4") as refusal:
+        job(run(type="ExpireSnapshots"), table)
+    assert refusal.value.reason == Reason.SPEC_CHANGED
+    assert job(run(type="Provision"), table)["engine"] == "paimon-1.4"
+
+
+def test_no_run_is_launched_on_an_engine_that_is_older_than_the_one_that_verified_the_table() -> None:
+    table = TABLE.model_copy(update={"status": TableStatus.model_validate({"engine": "paimon-1.5"})})
+    with pytest.raises(SpecError, match=r"older than paimon-1\.5") as refusal:
+        job(run(type="Provision"), table)
+    assert refusal.value.reason == Reason.ENGINE_DOWNGRADE
 
 
 def test_a_write_that_is_no_longer_in_the_manifest_is_not_launched() -> None:

@@ -94,6 +94,7 @@ class Reason(StrEnum):
     UNKNOWN_OPTION = "UnknownOption"
     UNSUPPORTED_BY_ENGINE = "UnsupportedByEngine"
     UNKNOWN_ENGINE = "UnknownEngine"
+    ENGINE_DOWNGRADE = "EngineDowngrade"
     STORAGE_NOT_ALLOWED = "StorageNotAllowed"
     CATALOG_NOT_FOUND = "CatalogNotFound"
     CATALOG_INVALID = "CatalogInvalid"

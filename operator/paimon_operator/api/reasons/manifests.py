@@ -23,6 +23,11 @@ EXPLANATIONS: Final = {
         "The operator has no engine of this name, or no Spark image for it.",
         "Use one of the engines that the message lists, or have the image added to the chart values.",
     ),
+    "EngineDowngrade": Explanation(
+        "The catalog's engine is older than the engine that last verified the table. The older engine may not read "
+        "what the newer one wrote.",
+        "Set the catalog's engine to the newer engine again, or allow the change with the catalog's allowDowngrade.",
+    ),
     "StorageNotAllowed": Explanation(
         "The operator's settings do not allow this kind of storage.",
         "Use another kind of storage, or ask the operator's administrator to allow this one.",

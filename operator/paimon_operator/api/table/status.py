@@ -9,6 +9,7 @@ from pydantic import Field
 
 from paimon_operator.api.base import (
     ApiModel,
+    EngineName,
     Hash,
     Int32,
     Int64,
@@ -214,6 +215,8 @@ class TableStatus(ApiModel):
     """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
+    engine: EngineName | None = None
+    """Engine that last verified the table. Another engine verifies it again before any other run starts."""
     table: TableFacts | None = None
     """The table as Paimon describes it. Absent until the table was first verified."""
     health: Health | None = None

@@ -17,6 +17,7 @@ from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.operation import OperationSpec, Role
 from paimon_operator.core.operations.run_problems import run_problems
+from paimon_operator.core.operations.verification import was_switched
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.validation.catalog import catalog_problems
@@ -93,6 +94,12 @@ def _check_permitted(operation: OperationSpec, context: TableContext) -> None:
 
 def _check_unchanged(operation: OperationSpec, run: PaimonRun, context: TableContext) -> None:
     """A run realises the manifest that it was decided for. After an edit in between the table decides again."""
+    if operation.role is Role.ORDINARY and was_switched(context, context.table.status):
+        raise RunEnvironmentError(
+            f"the engine was changed to {context.engine.id} after this run was decided",
+            "The table is verified with the new engine first.",
+            reason=Reason.SPEC_CHANGED,
+        )
     decided = run.spec.trigger.spec_hash if run.spec.trigger else None
     if decided is None or operation.is_still_asked_for(context, run, decided):
         return

@@ -6,6 +6,7 @@ from typing import Final
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import ProvisionState, TableStatus
+from paimon_operator.core.spec.capabilities import verified_by
 from paimon_operator.core.spec.context import TableContext
 
 DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
@@ -18,13 +19,24 @@ def state_of(status: TableStatus) -> ProvisionState:
 
 
 def is_verified(context: TableContext, status: TableStatus) -> bool:
-    """Whether the table was verified against the current manifest."""
-    return state_of(status).hash == context.wanted_hash
+    """Whether the table was verified against the current manifest, with the current engine."""
+    return is_established(context, status) and state_of(status).hash == context.wanted_hash
 
 
-def is_established(status: TableStatus) -> bool:
-    """Whether the table was verified against any manifest, and nothing has put that in doubt since."""
-    return state_of(status).hash is not None
+def is_established(context: TableContext, status: TableStatus) -> bool:
+    """Whether the current engine verified the table against any manifest, and nothing has put that in doubt since."""
+    return state_of(status).hash is not None and not was_switched(context, status)
+
+
+def was_switched(context: TableContext, status: TableStatus) -> bool:
+    """Whether another engine than the current one verified the table last."""
+    return verified_by(status) not in (None, context.engine.id)
+
+
+def with_effective(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the current effective settings, which do not replace the engine that verified the table."""
+    engine = verified_by(status) if was_switched(context, status) else status.engine
+    return status.model_copy(update={"effective": context.effective, "engine": engine})
 
 
 def require_verification(status: TableStatus) -> TableStatus:

@@ -11,6 +11,16 @@ def ever_ready(status: TableStatus) -> bool:
     return status.provision is not None and status.provision.last_time is not None
 
 
+def verified_by(status: TableStatus) -> str | None:
+    """Id of the engine that last verified the table; None before the first verification.
+
+    Release 0.1 did not store it: the engine of its last reconcile counts instead, so that an upgrade verifies nothing.
+    """
+    if status.engine is not None or not ever_ready(status):
+        return status.engine
+    return status.effective.engine if status.effective else None
+
+
 def may_be_active(spec: PaimonTableSpec) -> bool:
     """Whether the table supports foreign writers."""
     bucket_type = None if spec.bucket is None else spec.bucket.type

@@ -30,7 +30,7 @@ def next_work(context: TableContext, observed: TableObserved, status: TableStatu
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits.
     """
-    if not is_established(status):
+    if not is_established(context, status):
         return None
     works = [*_scheduled(context, status), *_requested(observed)]
     if not is_verified(context, status):
@@ -44,7 +44,7 @@ def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:
     Maintenance that has failed is not skipped: only a successful run clears the failure.
     """
     seen = status.health.observed_at if status.health else None
-    if seen is None or not is_established(status) or not _is_empty(context, status, seen):
+    if seen is None or not is_established(context, status) or not _is_empty(context, status, seen):
         return status
     message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
     decision = LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
@@ -80,7 +80,7 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the reason why due work waits for the table: all of it until the table is established."""
     if is_verified(context, status):
         return status
-    failure, established = state_of(status).failure, is_established(status)
+    failure, established = state_of(status).failure, is_established(context, status)
     differs = failure is not None and failure.reason == Reason.TABLE_DIFFERS
     reason = Reason.TABLE_DIFFERS if differs else Reason.TABLE_NOT_READY
     others = _others(context, status)

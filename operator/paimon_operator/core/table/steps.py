@@ -21,6 +21,7 @@ from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
+from paimon_operator.core.operations.verification import with_effective
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table import active_run, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
@@ -59,7 +60,7 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
 
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
     """Follows the active run of a table whose manifest is valid, or starts what is due."""
-    status = context.table.status.model_copy(update={"effective": context.effective})
+    status = with_effective(context, context.table.status)
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
     if followed.run is not None and table_conditions.is_unknown(followed.run):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from paimon_engines.engine import is_older
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
@@ -17,7 +18,7 @@ from paimon_operator.api.table.spec import BucketType
 from paimon_operator.api.table.writes import WriteMode
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
-from paimon_operator.core.spec.capabilities import may_be_active
+from paimon_operator.core.spec.capabilities import may_be_active, verified_by
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.columns import columns_of, keys_of
 from paimon_operator.core.validation.formats import formats_of
@@ -36,6 +37,20 @@ DEFAULT_NUM_RETAINED_MIN: Final = 10
 def broken_rules(context: TableContext) -> tuple[SpecError, ...]:
     """Every rule that the manifest breaks, causes before consequences. Empty if the manifest is valid."""
     return tuple(error for rule in RULES for error in rule(context))
+
+
+def engine_of(context: TableContext) -> Iterator[SpecError]:
+    """The engine: not older than the one that last verified the table, unless the catalog allows that."""
+    verified, name = verified_by(context.table.status), context.engine.id
+    if verified is None or context.catalog.spec.allow_downgrade or not is_older(name, verified):
+        return
+    yield SpecError(
+        "spec.engine",
+        f"PaimonCatalog {context.catalog.metadata.name} has the engine {name}, which is older than {verified}, the "
+        "engine that last verified the table, and may not read what that one wrote",
+        f"Set the catalog's engine to {verified} again, or set allowDowngrade to true in the catalog.",
+        reason=Reason.ENGINE_DOWNGRADE,
+    )
 
 
 def place_of(context: TableContext) -> Iterator[SpecError]:
@@ -194,6 +209,7 @@ def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
 
 
 RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
+    engine_of,
     table_shape,
     place_of,
     names_of,

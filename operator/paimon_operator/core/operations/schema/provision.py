@@ -1,4 +1,4 @@
-"""Creates the table, or verifies it, whenever that part of the manifest changes."""
+"""Creates the table, or verifies it, whenever that part of the manifest or the engine changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 
 
 class EstablishTable:
-    """Due when the manifest describes another table than the verified one."""
+    """Due when the manifest describes another table than the verified one, or another engine verified it."""
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """One run, unless the last one failed and waits for an edit or for its time."""
@@ -48,11 +48,12 @@ class EstablishTable:
         )
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
-        """The status without the failure of another manifest than this one, or of one that is verified by now."""
-        state = state_of(status)
+        """The status without the failure of another manifest or engine, or of a manifest that is verified by now."""
+        state, before = state_of(status), context.table.status.effective
         if state.failure is None:
             return status
-        if state.failure.spec_hash == context.wanted_hash and not is_verified(context, status):
+        same_engine = before is None or before.engine in (None, context.engine.id)
+        if same_engine and state.failure.spec_hash == context.wanted_hash and not is_verified(context, status):
             return status
         return with_state(status, state.model_copy(update={"failure": None}))
 
@@ -67,7 +68,7 @@ class EstablishTable:
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-    """The status after a run: verified against the hash that the run was started for, or one failure more."""
+    """The status after a run: verified with its engine against the hash it was started for, or one failure more."""
     state = state_of(status)
     if not ended.succeeded:
         same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
@@ -82,7 +83,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         # An adopted table stays adopted when a later run verifies it.
         created=ended.result.created if state.created is None else state.created,
     )
-    return with_state(status, done)
+    return with_state(status.model_copy(update={"engine": ended.result.engine or status.engine}), done)
 
 
 def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: ARG001
