@@ -61,4 +61,4 @@ class Compaction(ApiModel):
     full: ScheduledCompaction | None = None
     """Full compaction: rewrites each bucket into one sorted run."""
     partition_idle_time: Duration | None = None
-    """Compacts only partitions that received no file for this long."""
+    """The schedules compact only partitions that received no file for this long. A user's run compacts all."""

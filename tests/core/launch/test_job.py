@@ -119,9 +119,15 @@ def test_the_job_of_a_write_once_without_a_path() -> None:
     assert (member["once"], member.get("path", ""), member["ledger"].endswith("/seed/")) == (True, "", True)
 
 
-def test_the_job_of_a_minor_compaction() -> None:
-    document = job(run(type="Compact", compact={"strategy": "Minor"}))
+def test_the_job_of_a_scheduled_minor_compaction() -> None:
+    trigger = {"type": "Schedule", "message": "due", "dueTime": builders.NOW}
+    document = job(run(type="Compact", compact={"strategy": "Minor"}, trigger=trigger))
     assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
+
+
+@pytest.mark.parametrize("strategy", ["Full", "Minor"])
+def test_a_users_compaction_without_partitions_compacts_all_of_them_whatever_their_idle_time(strategy: str) -> None:
+    assert job(run(type="Compact", compact={"strategy": strategy}))["compact"] == {"strategy": strategy}
 
 
 def test_the_job_of_a_compaction_of_named_partitions_has_no_idle_time() -> None:

@@ -180,17 +180,35 @@ class CompactionState(ScheduleState):
     """State of the full schedule."""
 
 
+LedgerName = Annotated[str, Field(pattern=r"^[a-z0-9][-a-z0-9_]*$", min_length=1, max_length=48)]
+
+
 class WriteState(ScheduleState):
     """State of one write."""
 
     name: MemberName
     """Name of the write."""
+    hash: Hash | None = None
+    """Hash of from and mode, by which the write is recognised under another name."""
+    ledger: LedgerName | None = None
+    """Directory of its list of loaded files. Absent: the write's name. A renamed write keeps its directory."""
     once_hash: Hash | None = None
     """Hash of the from and mode that a write of type Once has loaded."""
     committed_snapshot: Int64 | None = None
     """Snapshot of the last commit."""
     rows: Int64 | None = None
     """Number of rows of the last load. Mode Auto uses it."""
+
+
+class FormerWrite(ApiModel):
+    """A write that is no longer in the manifest. It continues where it was if it comes back, under any name."""
+
+    ledger: LedgerName
+    """Directory of its list of loaded files."""
+    hash: Hash
+    """Hash of its from and mode."""
+    once_done: bool | None = None
+    """True: as a write of type Once, it has loaded."""
 
 
 class DropState(ApiModel):
@@ -231,6 +249,10 @@ class TableStatus(ApiModel):
     """State of snapshot expiry."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=16, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
+    former_writes: (
+        Annotated[tuple[FormerWrite, ...], Field(max_length=16, json_schema_extra=keyed_by("ledger"))] | None
+    ) = None
+    """Writes that are no longer in the manifest."""
     drop: DropState | None = None
     """State of dropping the table."""
     effective: Effective | None = None

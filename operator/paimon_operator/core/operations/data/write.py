@@ -19,6 +19,7 @@ from paimon_operator.api.table.writes import TriggerType, Write
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.data.write_names import ledger_of, slot, slot_of_run, with_states
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
@@ -46,9 +47,10 @@ class Writes:
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The writes of the manifest, in its order, each with its next tick."""
+        status = with_states(status, {write.name: write_hash(write) for write in context.spec.writes})
         states = []
         for write in context.spec.writes:
-            state, wanted = _slot(status, write.name), _schedule(context, write)
+            state, wanted = slot(status, write.name), _schedule(context, write)
             if wanted is not None:
                 states.append(schedule_state.with_next(state, wanted, context))
             else:
@@ -57,7 +59,7 @@ class Writes:
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided about one write."""
-        return _with(status, schedule_state.record_decision(_slot(status, work.subject or ""), work.due_time, decision))
+        return _with(status, schedule_state.record_decision(slot(status, work.subject or ""), work.due_time, decision))
 
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One per write, in their order."""
@@ -66,8 +68,8 @@ class Writes:
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-    """The status after a run of one write. The next reconcile forgets a write that the manifest no longer has."""
-    state = _slot(status, ended.active.subject or "")
+    """The status after a run of one write, which may have been renamed or removed meanwhile."""
+    state = slot_of_run(status, ended.active)
     once = ended.active.trigger is RunTrigger.ONCE
     if not ended.succeeded:
         # A table that has vanished is recreated, and no edit follows that would start the write again.
@@ -109,7 +111,7 @@ def write_hash(write: Write) -> str:
 def job(context: TableContext, run: PaimonRun) -> WriteParameters:
     """The write that `run` names. Raises SpecError when the table or its catalog no longer has what it needs."""
     name = target(run).subject or ""
-    write = next((each for each in context.spec.writes if each.name == name), None)
+    write = _find(context, name)
     if write is None:
         raise SpecError(
             "spec.writes", f"there is no write {name!r}", "Add it, or delete the run.", reason=Reason.WRITE_NOT_FOUND
@@ -129,6 +131,13 @@ def job(context: TableContext, run: PaimonRun) -> WriteParameters:
     )
 
 
+def _find(context: TableContext, name: str) -> Write | None:
+    """The write that a run names, also by the name that it had when the run was decided."""
+    now = {ledger_of(state): state.name for state in context.table.status.writes}
+    names = (name, now.get(name))
+    return next((each for wanted in names for each in context.spec.writes if each.name == wanted), None)
+
+
 def _location(context: TableContext, name: str) -> str:
     """The URI of a location of the catalog. Raises SpecError when the catalog has none of this name."""
     location = next((each for each in context.catalog.spec.locations if each.name == name), None)
@@ -145,16 +154,17 @@ def _location(context: TableContext, name: str) -> str:
 def ledger(context: TableContext, write: str) -> str:
     """Directory of the write's list of loaded files, beside the databases of the warehouse."""
     table = f"{context.spec.database}.{table_name(context.table)}"
-    return f"{context.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{write}/"
+    own = ledger_of(slot(context.table.status, write))
+    return f"{context.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{own}/"
 
 
 def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
-    state, wanted = _slot(status, write.name), _schedule(context, write)
+    state, wanted = slot(status, write.name), _schedule(context, write)
     return schedule_state.due_run(OPERATION.type, state, wanted, context, write.name)
 
 
 def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
-    state, wanted = _slot(status, write.name), write_hash(write)
+    state, wanted = slot(status, write.name), write_hash(write)
     if state.once_hash == wanted:
         return None
     failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
@@ -173,10 +183,6 @@ def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRu
 
 def _schedule(context: TableContext, write: Write) -> schedule.Schedule | None:
     return schedule.parse(write.trigger.schedule, context.zone) if write.trigger.schedule else None
-
-
-def _slot(status: TableStatus, name: str) -> WriteState:
-    return next((state for state in status.writes if state.name == name), None) or WriteState(name=name)
 
 
 def _with(status: TableStatus, state: WriteState) -> TableStatus:
@@ -201,9 +207,14 @@ def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
 
 
 def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:
-    """Whether the write is unchanged since the run was decided. The job reports a write that was removed."""
-    name = target(run).subject
-    return all(write_hash(each) == decided for each in context.spec.writes if each.name == name)
+    """Whether the write is unchanged since the run was decided. The job reports a write that was removed.
+
+    A write that was renamed, which the status does not show yet, is asked for by another run.
+    """
+    write = _find(context, target(run).subject or "")
+    if write is None:
+        return all(write_hash(each) != decided for each in context.spec.writes)
+    return write_hash(write) == decided
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:

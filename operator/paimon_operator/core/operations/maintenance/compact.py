@@ -37,8 +37,8 @@ class CompactRun(ApiModel):
     strategy: CompactStrategy
     """Minor: merges a few sorted runs. Full: rewrites each bucket into one sorted run."""
     partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
-    """Partitions to compact, whatever partitionIdleTime is set to. Each entry has values for all partition keys, or for
-    some of them and then selects all that match. Absent: all partitions."""
+    """Partitions to compact. Each entry has values for all partition keys, or for some of them and then selects all
+    that match. Absent: all partitions. The table's partitionIdleTime does not apply."""
 
 
 class CompactTable:
@@ -123,7 +123,8 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
         )
     for number, partition in enumerate(partitions or ()):
         _check_keys(partition, context.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
-    idle = None if partitions else context.compaction.partition_idle_time
+    # The idle time bounds what the schedule does by itself. A user who asks for no partitions asks for all.
+    idle = context.compaction.partition_idle_time if run.spec.trigger is not None and not partitions else None
     return CompactParameters(
         strategy=strategy, partitions=partitions, partition_idle_time=paimon_duration(idle) if idle else None
     )

@@ -1,0 +1,120 @@
+"""Which state and which ledger belong to a write: it is known by its content (`from` and `mode`), then by its name.
+
+A write that only gets another name keeps its state and its ledger, so nothing is loaded again. Two writes of the same
+content under two names each have their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from paimon_operator.api.table.status import ActiveRun, FormerWrite, TableStatus, WriteState
+
+MAX_FORMER: Final = 16
+"""Writes that are remembered after they left the manifest. The oldest is forgotten first."""
+
+
+def ledger_of(state: WriteState) -> str:
+    """The directory of the write's ledger, below that of its table."""
+    return state.ledger or state.name
+
+
+def slot(status: TableStatus, name: str) -> WriteState:
+    """The state of the write `name`, a new one if there is none."""
+    return next((state for state in status.writes if state.name == name), None) or WriteState(name=name)
+
+
+def slot_of_run(status: TableStatus, active: ActiveRun) -> WriteState:
+    """The state of the write that `active` was started for, which may have another name by now."""
+    name = active.subject or ""
+    tests = (
+        lambda state: state.name == name,
+        lambda state: ledger_of(state) == name,
+        lambda state: active.spec_hash is not None and state.hash == active.spec_hash,
+    )
+    found = (state for test in tests for state in status.writes if test(state))
+    return next(found, None) or WriteState(name=name)
+
+
+def with_states(status: TableStatus, wanted: Mapping[str, str]) -> TableStatus:
+    """The status with one state per write of `wanted` (name -> hash of from and mode, in the manifest's order).
+
+    Writes that left the manifest are remembered, so that one that comes back under another name is recognised.
+    """
+    left = {state.name: state for state in status.writes}
+    former = {each.ledger: each for each in status.former_writes or ()}
+    found: dict[str, WriteState] = {}
+    for name, hash_ in wanted.items():
+        if name in left and _content(left[name]) in (None, hash_):
+            found[name] = left.pop(name)
+    for name, hash_ in wanted.items():
+        if name not in found and (state := _of_content(hash_, left, former)) is not None:
+            found[name] = state.model_copy(update={"name": name, "ledger": ledger_of(state)})
+    for name in wanted:
+        if name not in found and name in left:
+            found[name] = left.pop(name)
+    at_work = None if status.active_run is None else status.active_run.subject
+    states = _with_ledgers(wanted, found, at_work)
+    remembered = _remembered(former, left.values(), {ledger_of(state) for state in states})
+    return status.model_copy(update={"writes": states, "former_writes": remembered})
+
+
+def _content(state: WriteState) -> str | None:
+    """The hash of what the write loads. Release 0.1 stored only that of a write of type Once that is done."""
+    return state.hash or state.once_hash
+
+
+def _of_content(hash_: str, left: dict[str, WriteState], former: dict[str, FormerWrite]) -> WriteState | None:
+    """Takes the state of a write that was renamed; None when no write of this content is without a name."""
+    renamed = next((state for state in left.values() if _content(state) == hash_), None)
+    if renamed is not None:
+        return left.pop(renamed.name)
+    known = next((each for each in former.values() if each.hash == hash_), None)
+    if known is None:
+        return None
+    del former[known.ledger]
+    once_hash = hash_ if known.once_done else None
+    return WriteState(name="renamed", ledger=known.ledger, hash=hash_, once_hash=once_hash)
+
+
+def _with_ledgers(
+    wanted: Mapping[str, str], found: Mapping[str, WriteState], at_work: str | None
+) -> tuple[WriteState, ...]:
+    """The states in order. A new write does not take the ledger that a renamed one has kept.
+
+    A state of release 0.1 gets its hash with the write's next run (`at_work`), so that an upgrade changes no status.
+    """
+    kept = {ledger_of(state) for state in found.values()}
+    states = []
+    for name, hash_ in wanted.items():
+        state = found.get(name)
+        if state is None:
+            ledger = next(each for each in _ledger_names(name) if each not in kept)
+            state = WriteState(name=name, ledger=ledger)
+            kept.add(ledger)
+        own = None if ledger_of(state) == name else state.ledger
+        is_old = name in found and state.hash is None and _content(state) in (None, hash_)
+        content = None if is_old and name != at_work else hash_
+        states.append(state.model_copy(update={"hash": content, "ledger": own}))
+    return tuple(states)
+
+
+def _ledger_names(name: str) -> Iterator[str]:
+    """`import`, `import_2`, ...: no write can have a name with `_`."""
+    yield name
+    yield from (f"{name}_{number}" for number in range(2, 2 * MAX_FORMER + 2))
+
+
+def _remembered(
+    former: Mapping[str, FormerWrite], left: Iterable[WriteState], used: set[str]
+) -> tuple[FormerWrite, ...] | None:
+    known = dict(former)
+    for state in left:
+        content = _content(state)
+        if content is not None:
+            known.pop(ledger_of(state), None)
+            done = True if state.once_hash == content else None
+            known[ledger_of(state)] = FormerWrite(ledger=ledger_of(state), hash=content, once_done=done)
+    kept = tuple(each for each in known.values() if each.ledger not in used)
+    return kept[-MAX_FORMER:] or None
