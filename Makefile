@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage test test-long test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage properties test test-long test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -64,6 +64,9 @@ unit: $(STAMP) ## Tests of the code alone: no network, no server
 
 coverage: $(STAMP) ## The unit tests with the branch coverage of core and api; fails below the value in pyproject.toml
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered $(UNIT)
+
+properties: $(STAMP) ## 10,000 random worlds of each property test with the marker worlds; minutes
+	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
 	$$($(CLUSTER) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
