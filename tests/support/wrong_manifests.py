@@ -267,6 +267,7 @@ _OTHER_KINDS = [
     WrongManifest("a Hive metastore without a port", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://hms"}}), "spec.metastore.hive.uri", "should match"),
     WrongManifest("a Hive metastore at a port of its own kind", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://hms:65536"}}), "spec.metastore.hive.uri", "a port is at most 65535"),
     WrongManifest("a database that Hive would call by another name", catalog(spec__metastore=_HIVE, spec__allowedDatabases=["shop", "Sales"]), "spec.allowedDatabases", "lower-case letters, digits and underscores"),
+    WrongManifest("runs that end before they may remove a Hive lock", catalog(spec__metastore=_HIVE, spec__tableDefaults={"runPolicy": {"activeDeadline": "5m"}}), "spec.tableDefaults.runPolicy.activeDeadline", "longer than 300s"),
     WrongManifest("two Hive metastores", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://one:9083,thrift://two:9083"}}), "spec.metastore.hive.uri", "should match"),
     WrongManifest("a Hive metastore over HTTP", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "http://hms:9083"}}), "spec.metastore.hive.uri", "should match"),
     WrongManifest("a user in the address of a Hive metastore", catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://me:secret@hms:9083"}}), "spec.metastore.hive.uri", "should match"),

@@ -11,13 +11,13 @@ import socket
 import time
 from typing import Any, Final
 
+from paimon_contract.hive import LOCK_STALE_AFTER_S
 from paimon_contract.job import JobTable
 from spark_apps.catalog.metastores.base import OpenCatalog
 from spark_apps.progress import log_step
 
-STALE_AFTER_S: Final = 300
-"""Seconds without a heartbeat after which a lock counts as stale: Hive's own metastore.txn.timeout, which its cleaner
-uses. It leaves a driver that cannot be stopped (its node is cut off) the time to end its commit. Counted from when this
+STALE_AFTER_S: Final = LOCK_STALE_AFTER_S
+"""It leaves a driver that cannot be stopped (its node is cut off) the time to end its commit. Counted from when this
 process has first seen the heartbeat: the times in a lock are of another clock, in an unknown zone."""
 POLL_S: Final = 5
 

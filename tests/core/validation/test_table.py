@@ -10,6 +10,7 @@ import pytest
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.columns import TYPE_WORDS, AggregateFunction
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
@@ -205,6 +206,29 @@ def test_a_block_inherited_from_the_catalog_is_checked_like_the_tables_own() -> 
     minor = {"compaction": {"mode": "Dedicated", "minor": {"schedule": "0 * * * *"}}}
     (error,) = broken("paimon-0.9", {"tableDefaults": minor})
     assert error.field == "spec.compaction.minor"
+
+
+COLUMN_OF = {"ARRAY": "ARRAY<INT>", "ARRAY<ROW>": "ARRAY<ROW<sku STRING, n INT>>", "MAP": "MAP<INT, INT>", "MAP<ROW>": "MAP<INT, ROW<n INT>>", "ROW": "ROW<n INT>", "DECIMAL": "DECIMAL(12,2)", "TIMESTAMP": "TIMESTAMP(6)", "TIMESTAMP_LTZ": "TIMESTAMP_LTZ(6)", "CHAR": "CHAR(8)", "BINARY": "BINARY(8)"}  # fmt: skip
+"""Root of a type in the engine's data -> a column of it, where the root alone is no type."""
+
+
+@pytest.mark.parametrize(
+    ("engine", "function"),
+    [
+        (name, function)
+        for name, engine in builders.engines().items()
+        for function in sorted(engine.aggregate_functions)
+        if function in set(AggregateFunction)
+    ],
+)
+def test_every_aggregate_function_of_an_engine_can_be_used_with_every_type_that_it_merges(
+    engine: str, function: str
+) -> None:
+    needs_key = {"nestedKey": ["sku"]} if function == "nested_partial_update" else {}
+    merged = builders.engines()[engine].aggregate_functions[function]
+    for root in {root for root in merged if root.partition("<")[0] in TYPE_WORDS}:
+        schema = aggregated(COLUMN_OF.get(root, root), function=function, **needs_key)
+        assert broken(engine, schema=schema, mergeEngine=AGGREGATION) == [], root
 
 
 @pytest.mark.parametrize("wrong", STALLED_IN_RECONCILE, ids=lambda wrong: wrong.name)

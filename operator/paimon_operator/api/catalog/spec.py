@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from paimon_contract.hive import LOCK_STALE_AFTER_S
 from paimon_operator.api.base import (
     ApiModel,
     EngineName,
@@ -30,6 +31,9 @@ _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
 _METASTORE_URI = (
     "(has({0}.metastore) && has({0}.metastore.jdbc) ? {0}.metastore.jdbc.uri"
     " : has({0}.metastore) && has({0}.metastore.hive) ? {0}.metastore.hive.uri : '')"
+)
+_DEADLINE = " && ".join(
+    f"has(self.tableDefaults{member})" for member in ("", ".runPolicy", ".runPolicy.activeDeadline")
 )
 _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 
@@ -72,6 +76,13 @@ class PaimonCatalogSpec(ApiModel):
             f" || self.allowedDatabases.all(d, d.matches('{NAMES_OF_HIVE}'))",
             "with the metastore Hive, names may have lower-case letters, digits and underscores only",
             path=".allowedDatabases",
+        ),
+        rule(
+            f"{_METASTORE.format('self')} != 'Hive' || !({_DEADLINE})"
+            f" || self.tableDefaults.runPolicy.activeDeadline > duration('{LOCK_STALE_AFTER_S}s')",
+            f"with the metastore Hive, activeDeadline must be longer than {LOCK_STALE_AFTER_S}s: a run first"
+            " watches the lock of a driver that died for that time",
+            path=".tableDefaults.runPolicy.activeDeadline",
         ),
         rule(
             "!has(self.storage.claim) || !has(oldSelf.storage.claim)"

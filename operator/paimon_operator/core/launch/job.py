@@ -21,6 +21,7 @@ from paimon_operator.core.operations.verification import was_switched
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.deadlines import deadline_of_run
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import RunEnvironmentError, SpecError
 
@@ -35,7 +36,7 @@ def build_job(
     executors: JobExecutors | None = None,
 ) -> Job:
     """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
-    for problem in (*run_problems(run), *catalog_problems(catalog, operator)):
+    for problem in (*run_problems(run), *deadline_of_run(run, catalog), *catalog_problems(catalog, operator)):
         raise problem
     # A job does not depend on the time of day; the look wants one.
     context = TableContext.build(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)

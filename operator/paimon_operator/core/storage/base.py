@@ -67,6 +67,10 @@ class MetastoreKind(Protocol):
     def name_rules(self) -> NameRules | None:
         """None: Paimon's own rules are enough."""
 
+    @property
+    def lock_watch_s(self) -> int | None:
+        """Seconds for which a run watches the lock that a dead driver has left. None: it watches none."""
+
     def access(self) -> Access:
         """What Spark Pods need to reach it."""
 

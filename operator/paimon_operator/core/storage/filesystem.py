@@ -16,6 +16,7 @@ class FilesystemMetastore:
     type: Final = MetastoreType.FILESYSTEM
     paimon_name: Final = "filesystem"
     name_rules: Final = None
+    lock_watch_s: Final = None
 
     def access(self) -> Access:
         """Nothing besides the storage."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from paimon_contract.hive import LOCK_STALE_AFTER_S
 from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, Hive, MetastoreType
 from paimon_operator.core.storage.access import Access
 from paimon_operator.core.storage.base import NameRules, StorageKind
@@ -24,6 +25,7 @@ class HiveMetastore:
     name_rules: ClassVar[NameRules] = NameRules(
         pattern=NAMES_OF_HIVE, characters="lower-case letters, digits and underscores"
     )
+    lock_watch_s: ClassVar[int] = LOCK_STALE_AFTER_S
 
     def access(self) -> Access:
         """The address; what must always be set (lock, time-outs) the Spark side adds.

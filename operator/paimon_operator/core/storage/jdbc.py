@@ -25,6 +25,7 @@ class JdbcMetastore:
     type: ClassVar[MetastoreType] = MetastoreType.JDBC
     paimon_name: ClassVar[str] = "jdbc"
     name_rules: ClassVar[None] = None
+    lock_watch_s: ClassVar[None] = None
 
     def access(self) -> Access:
         """The options and files of the metastore. The Spark side adds its lock and its time-outs."""

@@ -10,6 +10,7 @@ from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.storage import metastore_of, storage_of
 from paimon_operator.core.validation.catalog_shape import catalog_shape
+from paimon_operator.core.validation.deadlines import default_deadline_of
 from paimon_operator.core.validation.metastore import default_database_of
 from paimon_operator.core.validation.spark_conf import spark_problems
 from paimon_operator.core.validation.table import location_problems
@@ -23,6 +24,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from storage_of(catalog).problems(operator)
     yield from location_problems(catalog)
     yield from default_database_of(catalog)
+    yield from default_deadline_of(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
     yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)

@@ -21,6 +21,7 @@ from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.columns import columns_of, keys_of
+from paimon_operator.core.validation.deadlines import deadline_of
 from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
@@ -223,4 +224,5 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     maintenance_of,
     writes_of,
     schedules_of,
+    deadline_of,
 )
