@@ -92,6 +92,14 @@ class JobHead(Document):
     commit_user: str
     since_snapshot: int | None = None
     """Commits after this snapshot must be the operator's. None: nothing is known of the commits so far."""
+    since_commit: str | None = None
+    """Identity of that snapshot (`Seen.seen_commit`): a rollback by hand gives its number to another commit."""
+    run_prefix: str | None = None
+    """What the names of the operator's own runs of this table begin with."""
+    user_runs: tuple[str, ...] | None = None
+    """Commit users of the runs that users have created. None: an earlier release did not record them."""
+    stop_at_foreign_commit: bool | None = None
+    """True: a foreign commit makes the run's own commits unsafe, so it stops when it finds one."""
     spark: JobSpark | None = None
 
 

@@ -90,9 +90,13 @@ class ResultHead(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class Seen(Document):
-    """The table's latest snapshot when the run began (0: none), and the first foreign commit since the last run."""
+    """The table's latest snapshot when the run began (0: none), and the first foreign commit since the last run.
+
+    `seen_commit` identifies that snapshot: `<its time in ms>/<8 hex digits over its commit user and identifier>`.
+    """
 
     seen_snapshot: int | None = None
+    seen_commit: str | None = None
     outside_commit: ForeignCommit | None = None
 
 

@@ -2,13 +2,18 @@
 
 A run reports the snapshot at which it began, and the next run inspects from there on. So it finds foreign commits that
 were made while the first run was active; that run's own commits are recognised by their commit user.
+
+A rollback by hand gives the numbers after it to other commits. So the last inspected snapshot is also known by its
+identity. If it is not the same any more, every commit that is younger than it is inspected.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,14 +23,17 @@ from spark_apps.catalog.ownership import owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.causes import is_caused_by
+from spark_apps.failures.errors import RunError
 
 AT_EACH_END: Final = 500
 """Snapshots that are read at most, of the oldest and of the newest each. The first foreign commit ends the search, and
 each run adds a few, so only a result that is lost many times makes the range that long."""
 MAX_USER: Final = 100
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_OURS: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")
+_ANY_RUN: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")
 """Commit user of every run of every operator: `<run>-<its UID>`, and the suffix that Paimon adds to a prefix."""
+CLOCKS_APART: Final = 60_000
+"""Milliseconds by which the clocks of two writers may differ. Inspecting an own commit again finds nothing new."""
 
 
 def inspect_commits(job: Job, session: Session) -> Seen:
@@ -34,16 +42,41 @@ def inspect_commits(job: Job, session: Session) -> Seen:
     if table is None:
         return Seen(seen_snapshot=0)
     latest = latest_snapshot(table)
+    last = _snapshot(table, latest) if latest else None
+    seen = Seen(seen_snapshot=latest, seen_commit=None if last is None else identity_of(last))
     if job.since_snapshot is None or owner_of(table) != job.owner:
-        return Seen(seen_snapshot=latest)
-    first = max(job.since_snapshot + 1, int(table.snapshotManager().earliestSnapshotId() or 0))
-    return Seen(seen_snapshot=latest, outside_commit=_first_foreign(job, table, range(first, latest + 1)))
+        return seen
+    return replace(seen, outside_commit=_first_foreign(job, table, job.since_snapshot, latest))
 
 
-def _first_foreign(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit | None:
-    for snapshot_id in _bounded(snapshot_ids):
-        snapshot = _snapshot(table, snapshot_id)
-        if snapshot is not None and not is_run_commit(str(snapshot.commitUser()), job.commit_user):
+def refuse_unsafe_commit(job: Job, seen: Seen) -> None:
+    """Raises RunError when a foreign commit was found and the run's own commits are not safe beside that writer."""
+    found = seen.outside_commit
+    if found is None or not job.stop_at_foreign_commit:
+        return
+    raise RunError(
+        "Environment",
+        "OutsideCommit",
+        f"snapshot {found.snapshot_id} of {job.table} was made by commit user {found.commit_user or 'unnamed'}, not by "
+        "the operator; nothing was committed beside that writer",
+        "stop that writer, or declare it in externalWriters",
+        field="spec.externalWriters",
+    )
+
+
+def identity_of(snapshot: Any) -> str:
+    """What distinguishes a snapshot from another one of its number: `<time in ms>/<8 hex digits>`."""
+    text = f"{snapshot.commitUser()}\0{snapshot.commitIdentifier()}"
+    return f"{int(snapshot.timeMillis())}/{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _first_foreign(job: Job, table: Any, since: int, latest: int) -> ForeignCommit | None:
+    earliest = int(table.snapshotManager().earliestSnapshotId() or 0)
+    younger_than = _rolled_back(job, table, since, latest)
+    first = earliest if younger_than is not None else max(since + 1, earliest)
+    for snapshot_id, snapshot in _existing(table, range(first, latest + 1)):
+        is_old = younger_than is not None and int(snapshot.timeMillis()) < younger_than - CLOCKS_APART
+        if not is_old and not is_run_commit(str(snapshot.commitUser()), job):
             return ForeignCommit(
                 snapshot_id=snapshot_id,
                 commit_user=re.sub(r"[^\x20-\x7e]", "?", str(snapshot.commitUser()))[:MAX_USER],
@@ -51,6 +84,27 @@ def _first_foreign(job: Job, table: Any, snapshot_ids: range) -> ForeignCommit |
                 time=datetime.fromtimestamp(snapshot.timeMillis() // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
     return None
+
+
+def _rolled_back(job: Job, table: Any, since: int, latest: int) -> int | None:
+    """The time (ms) of the last inspected snapshot if another one has its number or none has; None if it is there.
+
+    A snapshot that has expired was not rolled back.
+    """
+    if job.since_commit is None:
+        return None
+    if since <= latest:
+        now = _snapshot(table, since)
+        if now is None or identity_of(now) == job.since_commit:
+            return None
+    return int(job.since_commit.partition("/")[0])
+
+
+def _existing(table: Any, snapshot_ids: range) -> Iterator[tuple[int, Any]]:
+    for snapshot_id in _bounded(snapshot_ids):
+        snapshot = _snapshot(table, snapshot_id)
+        if snapshot is not None:
+            yield snapshot_id, snapshot
 
 
 def _snapshot(table: Any, snapshot_id: int) -> Any:
@@ -63,9 +117,18 @@ def _snapshot(table: Any, snapshot_id: int) -> Any:
         raise
 
 
-def is_run_commit(commit_user: str, own_prefix: str) -> bool:
-    """Whether a run of an operator made the commit: this run by its prefix, any other by the form of the name."""
-    return commit_user.startswith(f"{own_prefix}_") or _OURS.fullmatch(commit_user) is not None
+def is_run_commit(commit_user: str, job: Job) -> bool:
+    """Whether a run of this table made the commit.
+
+    This run and runs of users are known by name and UID, the operator's own by the form of their names: anybody else
+    could have a prefix like that of a user's run.
+    """
+    if any(commit_user.startswith(f"{run}_") for run in (job.commit_user, *(job.user_runs or ()))):
+        return True
+    own = f"{re.escape(job.run_prefix)}[a-z]{{1,20}}-[0-9a-f]{{8}}-{_UUID}_{_UUID}" if job.run_prefix else "(?!)"
+    return re.fullmatch(own, commit_user) is not None or (
+        job.user_runs is None and _ANY_RUN.fullmatch(commit_user) is not None
+    )
 
 
 def _bounded(snapshot_ids: range) -> Iterable[int]:

@@ -57,6 +57,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         if makes_commits(operation):
             session.metastore.release_stale_locks(session)
             seen = foreign_commits.inspect_commits(job, session)
+            foreign_commits.refuse_unsafe_commit(job, seen)
         outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (every error becomes a result)
         traceback.print_exc()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -32,12 +32,15 @@ class Watched(Lake):
     """A lake whose runs have UIDs of Kubernetes' form and detect foreign commits after snapshot `since`."""
 
     since: int | None = None
+    more: dict[str, Any] = field(default_factory=dict)
+    """Further members of each job."""
 
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
         document = super().job(operation, run=run, **member)
         name = document["run"]["name"]
         uid = str(uuid.uuid5(uuid.NAMESPACE_OID, name))
         document["run"]["uid"], document["commitUser"] = uid, f"{name}-{uid}"
+        document |= self.more
         return document | ({} if self.since is None else {"sinceSnapshot": self.since})
 
 
@@ -174,22 +177,69 @@ def test_a_missing_table_has_no_last_snapshot(loaded: Watched) -> None:
     assert gone.result["seenSnapshot"] == 0
 
 
+def test_a_run_stops_at_a_foreign_commit_before_it_commits_anything(loaded: Watched) -> None:
+    insert(loaded)
+    loaded.since, loaded.more = 1, {"stopAtForeignCommit": True}
+    loaded.land("orders/2.csv", "id,v\n2,0\n")
+
+    for name in ("Write", "Compact", "ExpireSnapshots"):
+        stopped = RUNS[name](loaded)
+
+        assert "commit user" in stopped.blocked("OutsideCommit"), name
+        assert (stopped.result["outsideCommit"]["snapshotId"], stopped.result["seenSnapshot"]) == (2, 2)
+    assert [each["snapshot_id"] for each in loaded.snapshots()] == [1, 2]
+    loaded.since = 2
+    assert RUNS["Write"](loaded).ok()["write"]["rows"] == 1, "what is known stops no run"
+
+
+@pytest.mark.parametrize("others", [1, 3], ids=["fewer commits than before", "as many commits as before"])
+def test_commits_after_a_rollback_by_hand_are_found(loaded: Watched, others: int) -> None:
+    for number in (2, 3):
+        load(loaded, number)
+    result = RUNS["Compact"](loaded).ok()
+    loaded.since, loaded.more = result["seenSnapshot"], {"sinceCommit": result["seenCommit"]}
+    loaded.outside("CALL outside.sys.rollback(table => 'shop.orders', version => '1')")
+    assert "outsideCommit" not in RUNS["Provision"](loaded).ok(), "a rollback alone commits nothing"
+    for _ in range(others):
+        insert(loaded)
+
+    assert RUNS["Provision"](loaded).ok()["outsideCommit"]["snapshotId"] == 2
+
+
 UUID = "0b0a3c5e-7d8f-4a53-9d9b-2f3f0d6f3a11"
 COMMIT_USERS = [
     (f"orders-write-8f3a91c2-{UUID}_{UUID}", True, "a run of a schedule"),
-    (f"compact-by-hand-{UUID}_{UUID}", True, "a run that a user named"),
+    (f"by-hand-{UUID}_{UUID}", True, "a run that a user named"),
     (f"this-run_{UUID}", True, "this run"),
+    (f"compact-by-hand-{UUID}_{UUID}", False, "a Flink job with a prefix like the name and UID of a run"),
+    (f"events-write-8f3a91c2-{UUID}_{UUID}", False, "a run of another table"),
     (UUID, False, "a writer without a name"),
     (f"etl_{UUID}", False, "a writer with a prefix of its own"),
     (f"orders-write-8f3a91c2_{UUID}", False, "a run's name alone"),
     (f"this-run-{UUID}", False, "a name that only begins like this run's"),
     ("", False, "a procedure that gives no name, expire_partitions"),
 ]
+JOB = SimpleNamespace(
+    operation="Compact",
+    since_snapshot=0,
+    since_commit=None,
+    owner=OWNER,
+    commit_user="this-run",
+    run_prefix="orders-",
+    user_runs=(f"by-hand-{UUID}",),
+)
 
 
 @pytest.mark.parametrize(("commit_user", "ours", "who"), COMMIT_USERS, ids=[case[2] for case in COMMIT_USERS])
-def test_the_form_of_the_commit_user_identifies_a_run_of_the_operator(commit_user: str, ours: bool, who: str) -> None:
-    assert foreign_commits.is_run_commit(commit_user, "this-run") is ours, who
+def test_only_runs_of_the_table_are_the_operators(commit_user: str, ours: bool, who: str) -> None:
+    assert foreign_commits.is_run_commit(commit_user, cast(Any, JOB)) is ours, who
+
+
+def test_while_the_runs_of_users_are_unknown_the_form_of_the_commit_user_decides() -> None:
+    """The status is of release 0.1."""
+    old = cast(Any, SimpleNamespace(**vars(JOB) | {"user_runs": None}))
+    assert foreign_commits.is_run_commit(f"compact-by-hand-{UUID}_{UUID}", old)
+    assert not foreign_commits.is_run_commit(f"etl_{UUID}", old)
 
 
 class ManySnapshots:
@@ -215,20 +265,24 @@ class ManySnapshots:
 
     def snapshot(self, number: int) -> Any:
         self.read.append(number)
-        user = "somebody\n" + "é" * 200 if number == self.foreign else f"run-{UUID}_{UUID}"
+        user = "somebody\n" + "é" * 200 if number == self.foreign else f"orders-write-8f3a91c2-{UUID}_{UUID}"
         kind = SimpleNamespace(toString=lambda: "APPEND")
-        return SimpleNamespace(commitUser=lambda: user, commitKind=lambda: kind, timeMillis=lambda: 1_800_000_000_123)
+        return SimpleNamespace(
+            commitUser=lambda: user,
+            commitKind=lambda: kind,
+            timeMillis=lambda: 1_800_000_000_123,
+            commitIdentifier=lambda: number,
+        )
 
 
 @pytest.mark.parametrize(("foreign", "found"), [(3, True), (2500, False), (4999, True)])
 def test_of_very_many_snapshots_the_oldest_and_the_newest_are_read(foreign: int, found: bool) -> None:
     table = ManySnapshots(5000, foreign)
-    job = SimpleNamespace(operation="Compact", since_snapshot=0, owner=OWNER, commit_user="this-run")
 
-    seen = foreign_commits.inspect_commits(cast(Any, job), cast(Any, table))
+    seen = foreign_commits.inspect_commits(cast(Any, JOB), cast(Any, table))
 
     assert (seen.outside_commit is not None, seen.seen_snapshot) == (found, 5000)
-    assert len(table.read) <= 1000
+    assert len(table.read) <= 1001
     if seen.outside_commit is not None:
         assert seen.outside_commit.snapshot_id == foreign
         assert seen.outside_commit.commit_user == ("somebody?" + "?" * 200)[:100]

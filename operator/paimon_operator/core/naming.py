@@ -46,7 +46,17 @@ def run_name(*, table: str, table_uid: str, action: str, subject: str = "", trig
     """
     action = action.lower()
     digest = _digest(table_uid, action, subject, trigger)
-    return f"{_slug(table, TABLE_PART)}-{_slug(action, ACTION_PART)}-{digest}"
+    return f"{run_prefix(table)}{_slug(action, ACTION_PART)}-{digest}"
+
+
+def run_prefix(table: str) -> str:
+    """What the names of the operator's runs of one table begin with: `<table, cut to 30>-`."""
+    return f"{_slug(table, TABLE_PART)}-"
+
+
+def commit_user(run: str, uid: str) -> str:
+    """The commit user of a run, the same for all its attempts. Paimon adds `_<UUID>` for each writer."""
+    return f"{run}-{uid}"
 
 
 def pod_name(run: str, attempt: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from paimon_contract.job import Job
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.spec import PaimonTable
@@ -52,12 +53,16 @@ class World(TableWorld):
         self.settle()
         return self
 
+    def job(self, type_: str = "ExpireSnapshots") -> Job:
+        """The job of a run that is launched now."""
+        assert self.catalog is not None
+        run = builders.run("any", table=self.table, type=type_, compact=None)
+        return build_job(run, self.table, self.catalog, self.operator)
+
     @property
     def since(self) -> int | None:
         """The snapshot after which a run launched now inspects commits."""
-        assert self.catalog is not None
-        run = builders.run("any", table=self.table, type="ExpireSnapshots", compact=None)
-        return build_job(run, self.table, self.catalog, self.operator).since_snapshot
+        return self.job().since_snapshot
 
     @property
     def starts_run(self) -> bool:
@@ -129,6 +134,75 @@ def test_a_failed_run_reports_an_undeclared_commit_too() -> None:
     seen.fail(FailureClass.CONFLICT, Reason.COMMIT_CONFLICT, seenSnapshot=814, outsideCommit=FOREIGN)
     seen.settle()
     assert seen.says("CommitSafe") == ("False", Reason.OUTSIDE_COMMIT)
+
+
+IDENTITY = "1800000000123/0a1b2c3d"
+JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://pg/lake", "credentialsSecretRef": {"name": "lake-pg"}}}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen", "stops"),
+    [
+        ("S3 without a lock", World(), True),
+        ("others are stopped for now", World(externalWriters="Paused"), True),
+        ("a lock that undeclared writers need not take", World(), True),
+        ("buckets that grow with the keys", World(bucket=None, policy="AllowUnsafe"), True),
+        ("losses may be risked", World(policy="AllowUnsafe"), None),
+        ("others are declared", World(policy="AllowUnsafe", externalWriters="Active"), None),
+        ("a foreign commit is known", World(policy="AllowUnsafe").found(), None),
+    ],
+)
+def test_a_run_stops_at_a_foreign_commit_where_the_rules_would_not_have_started_it(
+    sentence: str, seen: World, stops: bool | None
+) -> None:
+    if "lock" in sentence and "undeclared" in sentence:
+        seen.catalog = builders.catalog(metastore=JDBC)
+    assert seen.job().stop_at_foreign_commit is stops, sentence
+    assert seen.job("Provision").stop_at_foreign_commit is None, "verification commits no rows"
+
+
+def test_a_run_that_stopped_at_a_foreign_commit_is_repeated_once_the_writer_is_declared() -> None:
+    seen = World().start_run()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.OUTSIDE_COMMIT, seenSnapshot=814, outsideCommit=FOREIGN)
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.COMMIT_UNSAFE)
+    seen.wait(minutes=16)
+    assert seen.run_due() == []
+    seen.edit(externalWriters="Paused")
+    assert seen.run_due() == [("ExpireSnapshots", "")]
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_run_inspects_commits_from_a_snapshot_that_it_knows_by_its_identity() -> None:
+    seen = World().start_run()
+    seen.finish(seenSnapshot=820, seenCommit=IDENTITY)
+    seen.settle()
+    assert (seen.job().since_snapshot, seen.job().since_commit) == (820, IDENTITY)
+
+
+def test_runs_of_users_are_known_by_name_and_uid_after_they_are_deleted() -> None:
+    seen = World()
+    for number in range(20):
+        run = builders.run(f"by-hand-{number}", table=seen.table, metadata={"creationTimestamp": seen.now})
+        seen.runs.append(run)
+        seen.settle()
+        seen.finish("Compact", seenSnapshot=820, seenCommit=IDENTITY)
+        ended = seen.active
+        seen.settle()
+        seen.remove(ended)
+    known = [f"by-hand-{number}-uid-of-by-hand-{number}" for number in range(4, 20)]
+    assert list(seen.job().user_runs or ()) == known
+
+
+def test_a_status_of_release_0_1_says_nothing_of_the_runs_of_users_until_a_run_reports_where_it_began() -> None:
+    seen = World()
+    assert seen.job().user_runs is None
+    seen.start_run().fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+    seen.settle()
+    assert seen.job().user_runs is None
+    seen.start_run().finish(seenSnapshot=820, seenCommit=IDENTITY)
+    seen.settle()
+    assert seen.job().user_runs == ()
 
 
 def test_with_allow_unsafe_runs_continue_and_the_first_commit_stays_reported() -> None:

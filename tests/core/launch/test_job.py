@@ -50,6 +50,7 @@ HEAD: dict[str, Any] = {
     "table": {"database": "shop", "name": "web_orders"},
     "owner": "kube-system-uid/shop/web-orders",
     "commitUser": "r1-uid-of-r1",
+    "runPrefix": "web-orders-",
 }
 
 

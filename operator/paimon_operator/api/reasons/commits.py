@@ -26,7 +26,8 @@ EXPLANATIONS: Final = {
         "or Hive, which has a lock. Or override with the catalog's commitPolicy AllowUnsafe.",
     ),
     "OutsideCommit": Explanation(
-        "A run found a foreign commit, although externalWriters is not Active.",
+        "A run found a foreign commit, although externalWriters is not Active. Where that makes commits unsafe, the "
+        "run ended before it committed anything.",
         "Stop that writer, or declare it in externalWriters. The message names the commit.",
     ),
 }

@@ -10,11 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText
-from paimon_operator.api.run.status import Measure, OutsideCommit, WriteResult
+from paimon_operator.api.run.status import CommitIdentity, Measure, OutsideCommit, WriteResult
 from paimon_operator.errors import ContractError
 
 _RESULT: Final = TypeAdapter(Result)
 _REASON: Final = TypeAdapter(ReasonText)
+_IDENTITY: Final[TypeAdapter[str]] = TypeAdapter(CommitIdentity)
 
 
 def read_result(text: str) -> Result:
@@ -57,13 +58,18 @@ def outside_commit(result: Result) -> OutsideCommit | None:
     return None if result.outside_commit is None else OutsideCommit.model_validate(_given(result.outside_commit))
 
 
+def seen_commit(result: Result) -> str | None:
+    """The identity of the latest snapshot when the driver started."""
+    return None if result.seen_commit is None else _IDENTITY.validate_python(result.seen_commit)
+
+
 def _check_values(result: Result) -> None:
     """Raises ValidationError for a value beyond the bounds of the CRD, ContractError for another version's document."""
     if result.version != VERSION:
         raise _no_result(f"version: {result.version}")
     if result.error is not None:
         _REASON.validate_python(result.error.reason)
-    for part in (measure_before, measure_after, write_result, outside_commit):
+    for part in (measure_before, measure_after, write_result, outside_commit, seen_commit):
         part(result)
 
 

@@ -163,6 +163,9 @@ class Cost(ApiModel):
     """podSeconds times the memory limit in GiB."""
 
 
+CommitIdentity = Annotated[str, Field(pattern=r"^[0-9]{1,16}/[0-9a-f]{8}$", max_length=32)]
+
+
 class OutsideCommit(ApiModel):
     """A foreign commit: one that no run of the operator made."""
 
@@ -220,6 +223,8 @@ class RunStatus(ApiModel):
     """Field to check or to edit, in the manifest of the table or of its catalog."""
     seen_snapshot: Int64 | None = None
     """Latest snapshot when the driver started, 0 for none."""
+    seen_commit: CommitIdentity | None = None
+    """Identity of that snapshot: its time in milliseconds, and a hash of its commit user and identifier."""
     outside_commit: OutsideCommit | None = None
     """First foreign commit since the last inspection."""
     before: Measure | None = None

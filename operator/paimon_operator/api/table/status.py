@@ -23,10 +23,11 @@ from paimon_operator.api.base import (
 )
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import ExternalWriters
-from paimon_operator.api.run.status import FailureClass, OutsideCommit, RunTrigger, RunType
+from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
 
 Uid = Annotated[str, Field(max_length=64)]
+CommitUser = Annotated[str, Field(max_length=128)]
 
 
 class ActiveRun(ApiModel):
@@ -93,6 +94,10 @@ class OutsideWriters(ApiModel):
     """spec.externalWriters at the time of the check. Another value there starts the check afresh."""
     seen_snapshot: Int64 | None = None
     """Last snapshot inspected for foreign commits. Absent until a run has reported a snapshot."""
+    seen_commit: CommitIdentity | None = None
+    """Identity of that snapshot. A rollback by hand gives its number to another commit."""
+    user_runs: Annotated[tuple[CommitUser, ...], Field(max_length=16)] = ()
+    """Commit users of the last runs that users have created: `<run>-<UID>`. Their commits are not foreign."""
     commit: OutsideCommit | None = None
     """First foreign commit that the manifest does not declare."""
 

@@ -60,6 +60,14 @@ def may_commit(context: TableContext, status: TableStatus) -> bool:
     return finding.status is ConditionStatus.TRUE or context.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
 
 
+def stops_at_foreign_commit(context: TableContext) -> bool:
+    """Whether a run that commits has to stop when it finds an undeclared foreign commit.
+
+    Where it may go on, it also may next to a foreign commit that is known, so no run is started only to stop again.
+    """
+    return not may_commit(context, foreign_commits.assume_commit(context.table.status, context.now))
+
+
 def may_verify(context: TableContext, status: TableStatus) -> bool:
     """Whether the table may be created or verified. That commits no rows, so an undeclared commit does not block it."""
     return context.spec.external_writers is not ExternalWriters.ACTIVE or may_commit(context, status)

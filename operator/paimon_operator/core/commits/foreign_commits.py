@@ -1,4 +1,4 @@
-"""Detects foreign commits: the last snapshot inspected and the first undeclared commit.
+"""Detects foreign commits: the last snapshot inspected, the runs of users, and the first undeclared commit.
 
 Each run inspects the snapshots since the start of the run before, so that a commit made during a run is found by the
 next one. A record applies to the value of `externalWriters` that it was made under. An edit of that field declares all
@@ -8,31 +8,67 @@ commits so far: the record is dropped, and the next run only notes its starting 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.policies import ExternalWriters
-from paimon_operator.api.run.status import OutsideCommit, RunStatus
+from paimon_operator.api.run.status import OutsideCommit, RunStatus, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
-from paimon_operator.api.table.status import OutsideWriters, TableStatus
+from paimon_operator.api.table.status import ActiveRun, OutsideWriters, TableStatus
+from paimon_operator.core.naming import commit_user
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.spec.capabilities import ever_ready, may_be_active, supports_foreign_writers
 
-
-def since(table: PaimonTable) -> int | None:
-    """The snapshot after which a run inspects commits; None: nothing is to be inspected, or no start is known."""
-    record = _effective_record(table.spec, table.status)
-    return None if record is None else record.seen_snapshot
+MAX_USER_RUNS: Final = 16
+"""Runs of users that are remembered. A driver that was taken for dead can commit while later runs are active."""
 
 
-def record_result(status: TableStatus, result: RunStatus, declared: ExternalWriters) -> TableStatus:
+def inspected(table: PaimonTable) -> OutsideWriters:
+    """What a run inspects commits from. Without `seen_snapshot` nothing is to be inspected, or no start is known."""
+    return _effective_record(table.spec, table.status) or OutsideWriters(stated=table.spec.external_writers)
+
+
+def record_result(status: TableStatus, active: ActiveRun, result: RunStatus, declared: ExternalWriters) -> TableStatus:
     """The status with what an ended run found. Commits before the table was verified under this object are ignored."""
-    if result.seen_snapshot is None or not ever_ready(status):
+    if not ever_ready(status):
         return status
     record = status.outside_writers or OutsideWriters(stated=declared)
-    found = {"seen_snapshot": result.seen_snapshot, "commit": record.commit or result.outside_commit}
-    return status.model_copy(update={"outside_writers": record.model_copy(update=found)})
+    record = record.model_copy(update={"user_runs": _user_runs(record, active)})
+    if result.seen_snapshot is not None:
+        found = {
+            "seen_snapshot": result.seen_snapshot,
+            "seen_commit": result.seen_commit,
+            "commit": record.commit or result.outside_commit,
+        }
+        record = record.model_copy(update=found)
+    return status if record == status.outside_writers else status.model_copy(update={"outside_writers": record})
+
+
+def _user_runs(record: OutsideWriters, active: ActiveRun) -> tuple[str, ...]:
+    if active.trigger is not RunTrigger.USER or active.uid is None:
+        return record.user_runs
+    return (*record.user_runs, commit_user(active.name, active.uid))[-MAX_USER_RUNS:]
+
+
+def known_user_runs(record: OutsideWriters) -> tuple[str, ...] | None:
+    """Commit users of the runs that users have created; None if the record is of release 0.1, which had none of them.
+
+    The commits that the next run inspects are those since the last run began. So the record is complete once a run of
+    this release has reported where it began.
+    """
+    is_of_this_release = record.seen_commit is not None or record.seen_snapshot == 0
+    return record.user_runs if is_of_this_release else None
+
+
+def assume_commit(status: TableStatus, at: datetime) -> TableStatus:
+    """The status if the next run finds a foreign commit; the same status if one was found or none is looked for."""
+    record = status.outside_writers
+    if record is None or record.seen_snapshot is None or record.commit is not None:
+        return status
+    commit = OutsideCommit(snapshot_id=record.seen_snapshot + 1, commit_user="", kind="APPEND", time=at)
+    return status.model_copy(update={"outside_writers": record.model_copy(update={"commit": commit})})
 
 
 def on_spec_change(status: TableStatus, declared: ExternalWriters) -> TableStatus:

@@ -11,8 +11,8 @@ from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core import storage
-from paimon_operator.core.commits import foreign_commits
+from paimon_operator.core import naming, storage
+from paimon_operator.core.commits import commit_safety, foreign_commits
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.operation import OperationSpec, Role
@@ -20,6 +20,7 @@ from paimon_operator.core.operations.run_problems import run_problems
 from paimon_operator.core.operations.verification import was_switched
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
+from paimon_operator.core.storage.access import Access
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.deadlines import deadline_of_run
 from paimon_operator.core.validation.table import broken_rules
@@ -53,23 +54,34 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
     _check_unchanged(operation, run, context)
     metadata = context.table.metadata
     way = storage.access(context.catalog, context.engine)
+    inspected = foreign_commits.inspected(context.table)
     return Job(
         run=JobRun(name=run.metadata.name, uid=run.metadata.uid, namespace=run.metadata.namespace),
         operation=run.spec.type,
         engine=context.engine.id,
-        catalog=JobCatalog(
-            warehouse=context.catalog.spec.warehouse,
-            metastore=storage.metastore_of(context.catalog).paimon_name,
-            options=dict(way.catalog_options),
-        ),
+        catalog=_catalog(context.catalog, way),
         hadoop=dict(way.hadoop_options),
         table=JobTable(database=context.spec.database, name=table_name(context.table)),
         owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
-        commit_user=f"{run.metadata.name}-{run.metadata.uid}",
-        since_snapshot=foreign_commits.since(context.table),
+        commit_user=naming.commit_user(run.metadata.name, run.metadata.uid),
+        since_snapshot=inspected.seen_snapshot,
+        since_commit=inspected.seen_commit,
+        run_prefix=naming.run_prefix(metadata.name),
+        user_runs=foreign_commits.known_user_runs(inspected),
+        stop_at_foreign_commit=_stops(operation, context),
         spark=_spark(context.catalog, executors),
         parameters=operation.job(context, run),
     )
+
+
+def _catalog(catalog: PaimonCatalog, way: Access) -> JobCatalog:
+    metastore = storage.metastore_of(catalog).paimon_name
+    return JobCatalog(warehouse=catalog.spec.warehouse, metastore=metastore, options=dict(way.catalog_options))
+
+
+def _stops(operation: OperationSpec, context: TableContext) -> bool | None:
+    """True for a run that must not commit beside a foreign writer. Verification commits no rows."""
+    return (operation.role is Role.ORDINARY and commit_safety.stops_at_foreign_commit(context)) or None
 
 
 def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark | None:

@@ -9,7 +9,7 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import to_the_second
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.result import measure_after, measure_before, outside_commit
+from paimon_operator.api.run.result import measure_after, measure_before, outside_commit, seen_commit
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, FailureClass, Phase, RunStatus
 from paimon_operator.core.conditions import false, idle, stalled, true, unknown
@@ -134,6 +134,7 @@ def _reported(result: Result) -> dict[str, Any]:
     """The fields of a status that a result fills in: those of every operation, and those of its own."""
     return {
         "seen_snapshot": result.seen_snapshot,
+        "seen_commit": seen_commit(result),
         "outside_commit": outside_commit(result),
         "before": measure_before(result),
         "after": measure_after(result),

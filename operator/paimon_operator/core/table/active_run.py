@@ -69,7 +69,7 @@ def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     status = operation.record_result(status.model_copy(update={"active_run": None}), ended, table.metadata.uid)
     if operation.role is Role.REMOVES_TABLE:
         return status
-    status = foreign_commits.record_result(status, ended.result, table.spec.external_writers)
+    status = foreign_commits.record_result(status, ended.active, ended.result, table.spec.external_writers)
     return require_verification(status) if ended.reason in DOUBTFUL else status
 
 
