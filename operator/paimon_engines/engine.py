@@ -7,32 +7,17 @@ every question is answered from the data that was generated out of its jar.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-Json = Mapping[str, Any]
+from paimon_engines.bounds import NO_BOUNDS, Bounds, FreeOption, Json, Range, ValueKind
 
 _VERSION: Final = re.compile(r"paimon-([0-9]+)\.([0-9]+)")
 _PLACEHOLDER: Final = "<"
 _NO_DATA: Final[Json] = MappingProxyType({})
-
-
-class ValueKind(StrEnum):
-    """What a value of an option has to look like."""
-
-    BOOLEAN = "Boolean"
-    INTEGER = "Integer"
-    LONG = "Long"
-    FLOAT = "Float"
-    DOUBLE = "Double"
-    DURATION = "Duration"
-    SIZE = "MemorySize"
-    ENUM = "Enum"
-    TEXT = "String"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +31,10 @@ class Option:
     """What an enum may say, in Paimon's spelling."""
     immutable: bool
     """Paimon refuses to change it once the table has a snapshot."""
+    range: Range | None = None
+    """The values that make sense; None: all that can be read."""
+    free: FreeOption | None = None
+    """Set for an option whose key has a free part."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +80,8 @@ class Engine:
     jars: tuple[Jar, ...]
     """Paimon's, the connector first, and those that read the input files."""
     frozen_options: tuple[str, ...]
+    file_indexes: frozenset[str]
+    """Kinds of indexes that it writes into data files."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -104,6 +95,8 @@ class Engine:
     """Of Hadoop's."""
     options: Mapping[str, Option] = field(default_factory=dict)
     """By key; an option's older names (fallback keys) lead to it too."""
+    free_options: tuple[FreeOption, ...] = ()
+    """Options whose keys have a free part."""
     procedures: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Name -> names of its arguments."""
     aggregate_functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -124,9 +117,15 @@ class Engine:
         """Whether an argument of the compaction procedure limits it to few sorted runs."""
         return self.has_argument("compact", "compact_strategy")
 
-    def nearest_option(self, key: str) -> str | None:
-        """The known option that `key` was probably meant to be, None if none is near."""
-        return next(iter(get_close_matches(key, self.options, n=1, cutoff=0.6)), None)
+    def option(self, key: str) -> Option | None:
+        """The option of this key, also by an older name or with a free part; None if the engine has none."""
+        known = self.options.get(key)
+        return known if known is not None else next(self._free(key), None)
+
+    def nearest_option(self, key: str, may_be_set: Callable[[str], bool]) -> str | None:
+        """The known option that `key` was probably meant to be, among those that may be set; None if none is near."""
+        known = [name for name in self.options if may_be_set(name)]
+        return next(iter(get_close_matches(key, known, n=1, cutoff=0.6)), None)
 
     def changeable(self, key: str) -> bool:
         """Whether the option may change on a table that may already hold data."""
@@ -141,6 +140,14 @@ class Engine:
         """The value of an option that a table does not set."""
         option = self._named(key)
         return None if option is None else option.default
+
+    def _free(self, key: str) -> Iterator[Option]:
+        for free in self.free_options:
+            match = free.pattern.fullmatch(key)
+            if match and match.groupdict().get("index", "") in (*self.file_indexes, ""):
+                yield Option(
+                    key=key, kind=free.kind, default=None, values=(), immutable=False, range=free.range, free=free
+                )
 
     def _named(self, key: str) -> Option | None:
         # A table that has the option under an older name is compared by that name only.
@@ -164,11 +171,12 @@ def _version(engine: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA) -> Engine:
+def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bounds = NO_BOUNDS) -> Engine:
     """One engine from its entry in engines.yaml and the document <id>.json.
 
-    Without that document nothing is known that comes from the jar: enough to fetch the jars and to generate it. Raises
-    KeyError when a document has not the form that tools/engines/generate.py gives it.
+    Without that document nothing is known that comes from the jar: enough to fetch the jars and to generate it.
+    `bounds` come from option_bounds.yaml. Raises KeyError when a document has not the form that
+    tools/engines/generate.py gives it.
     """
     return Engine(
         id=name,
@@ -179,6 +187,7 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA) -> Engine:
         scala=str(entry["scala"]),
         jars=tuple(Jar(jar["artifact"], jar["sha256"]) for jar in [*entry["jars"], *entry["inputJars"]]),
         frozen_options=tuple(entry["frozenOptions"]),
+        file_indexes=frozenset(entry["fileIndexes"]),
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),
@@ -187,21 +196,25 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA) -> Engine:
         input_hadoop_options=MappingProxyType(entry["input"]["hadoopOptions"]),
         s3=_s3_keys(entry["s3"]),
         input=_s3_keys(entry["input"]),
-        **(_generated(generated) if generated else {}),
+        free_options=bounds.free,
+        **(_generated(generated, bounds) if generated else {}),
     )
 
 
-def parse_engines(listed: Mapping[str, Json], generated: Mapping[str, Json]) -> dict[str, Engine]:
+def parse_engines(
+    listed: Mapping[str, Json], generated: Mapping[str, Json], bounds: Bounds = NO_BOUNDS
+) -> dict[str, Engine]:
     """All engines by id, in the order of `listed` (the `engines` of engines.yaml), which ends with the newest.
 
     `generated` has the document <id>.json by id; an engine without one is left out: nothing is known of it.
     """
-    return {name: parse_engine(name, entry, generated[name]) for name, entry in listed.items() if name in generated}
+    with_data = {name: entry for name, entry in listed.items() if name in generated}
+    return {name: parse_engine(name, entry, generated[name], bounds) for name, entry in with_data.items()}
 
 
-def _generated(document: Json) -> dict[str, Any]:
+def _generated(document: Json, bounds: Bounds) -> dict[str, Any]:
     return {
-        "options": MappingProxyType(_options(document["options"])),
+        "options": MappingProxyType(_options(document["options"], bounds)),
         "procedures": _frozen_sets(document["procedures"], lambda p: (argument["name"] for argument in p["arguments"])),
         "aggregate_functions": _frozen_sets(document["aggregateFunctions"], lambda function: function["types"]),
         "file_formats": _frozen_sets(document["fileFormats"], lambda compressions: compressions),
@@ -210,22 +223,23 @@ def _generated(document: Json) -> dict[str, Any]:
     }
 
 
-def _options(documents: Mapping[str, Json]) -> dict[str, Option]:
-    found = {key: _option(key, document) for key, document in documents.items() if _PLACEHOLDER not in key}
+def _options(documents: Mapping[str, Json], bounds: Bounds) -> dict[str, Option]:
+    found = {key: _option(key, document, bounds) for key, document in documents.items() if _PLACEHOLDER not in key}
     for key, document in documents.items():
         for older in document["fallbackKeys"]:
             found.setdefault(older, found[key])
     return found
 
 
-def _option(key: str, document: Json) -> Option:
+def _option(key: str, document: Json, bounds: Bounds) -> Option:
     values = tuple(document["values"])
     return Option(
         key=key,
-        kind=ValueKind.ENUM if values else _kind(document["type"]),
+        kind=ValueKind.ENUM if values else bounds.kinds.get(key) or _kind(document["type"]),
         default=document["default"],
         values=values,
         immutable=bool(document["immutable"]),
+        range=bounds.ranges.get(key),
     )
 
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from paimon_engines.engine import ValueKind, is_older, parse_engines
+from paimon_engines.bounds import ValueKind
+from paimon_engines.engine import is_older, parse_engines
 from tests.support import builders
 
 
@@ -84,4 +85,4 @@ def test_an_option_has_the_kind_of_its_value(engine: str, key: str, kind: ValueK
     ],
 )
 def test_a_misspelt_option_has_the_nearest_known_option(misspelt: str, nearest: str | None) -> None:
-    assert builders.engines()["paimon-1.4"].nearest_option(misspelt) == nearest
+    assert builders.engines()["paimon-1.4"].nearest_option(misspelt, lambda _: True) == nearest

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from paimon_engines.engine import Option, ValueKind
+from paimon_engines.bounds import ValueKind
+from paimon_engines.engine import Option
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.paimon_options import field_of_option, table_options, value_problem
+from paimon_operator.core.spec.option_values import value_problem
+from paimon_operator.core.spec.paimon_options import field_of_option, table_options
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
 

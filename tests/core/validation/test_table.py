@@ -132,7 +132,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("an option like none", {"options": {"zzzzzz": "1"}}, "spec.options[zzzzzz]", "knows no option"),
     ("an option with a field", {"options": {"bucket": "4"}}, "spec.options[bucket]", "spec.bucket"),
     ("an option with a field, by its older name", {"options": {"partial-update.ignore-delete": "true"}}, "spec.options[partial-update.ignore-delete]", "spec.mergeEngine.ignoreDelete"),
-    ("an option of a column", {"options": {"fields.amount.aggregate-function": "sum"}}, "spec.options[fields.amount.aggregate-function]", "belongs to columns"),
+    ("an option of a column", {"options": {"fields.amount.aggregate-function": "sum"}}, "spec.options[fields.amount.aggregate-function]", "Set spec.schema.columns[amount].aggregate.function"),
     ("the owner's mark", {"options": {"paimon-operator.owner": "me"}}, "spec.options[paimon-operator.owner]", "the operator"),
     ("a word for a number", {"options": {"num-levels": "many"}}, "spec.options[num-levels]", "whole number"),
     ("a number too large", {"options": {"num-levels": "3000000000"}}, "spec.options[num-levels]", "32 bits"),

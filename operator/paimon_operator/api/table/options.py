@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Final
 
@@ -33,19 +34,54 @@ OPTION_FIELDS: Final = {
 }
 """Option key -> the typed field that sets it, fallback keys included."""
 
+_SIZES: Final = "an option of Flink; for Spark set spark.executor.instances and spark.executor.cores"
+_FLINK: Final = "an option of Flink, which has no effect here; remove it"
+_CODEC: Final = "an option of one format; set file.compression, which is checked, instead"
+
+EXPLAINED_OPTIONS: Final = {
+    "sink.parallelism": _SIZES,
+    "scan.parallelism": _SIZES,
+    "scan.infer-parallelism": _SIZES,
+    "scan.infer-parallelism.max": _SIZES,
+    "lookup.async": _FLINK,
+    "lookup.async-thread-number": _FLINK,
+    "lookup.cache": _FLINK,
+    "precommit-compact": _FLINK,
+    "changelog.precommit-compact": _FLINK,
+    "write-mode": "an option of Paimon before 0.6: a table with primaryKeys merges, one without appends; remove it",
+    "changelog-producer.lookup-wait": "the older name of lookup-wait; set lookup-wait instead",
+    "parquet.compression": _CODEC,
+    "orc.compress": _CODEC,
+}
+"""Option of other engines, of old manuals or by an older name -> what it is; what to do."""
+
+FLINK_PREFIXES: Final = (
+    "sink.", "scan.watermark.", "scan.split-enumerator.", "lookup.bootstrap-", "lookup.dynamic-partition.",
+    "lookup.refresh.", "log.system", "source.checkpoint-align.", "source.operator-uid.", "unaware-bucket.",
+)  # fmt: skip
+"""Prefixes of options that only Flink reads."""
+
+COLUMN_PREFIX: Final = "fields."
+"""Prefix of options of single columns. Their keys contain the column's name, so no list contains them."""
+STATS_SUFFIX: Final = ".stats-mode"
+"""End of the option of a column that has no typed field."""
+_WITH_COLUMNS: Final = (COLUMN_PREFIX, "file-index.")
+"""Prefixes of options whose keys contain names of columns, which may be words like path."""
+
 RESERVED_OPTIONS: Final = (
     "data-file.prefix", "changelog-file.prefix", "snapshot.ignore-empty-commit", "type", "connector", "auto-create",
-    "write-mode", "commit.user-prefix", "deletion-vectors.enabled",
+    "commit.user-prefix", "deletion-vectors.enabled",
     "deletion-vectors.modifiable", "incremental-between", "lock.enabled", "consumer-id",
 )  # fmt: skip
 """Options that the operator sets, that have no effect in a table, or that have no typed field yet."""
 
 RESERVED_PREFIXES: Final = (
-    "paimon-operator.", "fields.", "scan.", "changelog.", "tag.", "partition.expiration", "partition.timestamp",
+    "paimon-operator.", "scan.", "changelog.", "tag.", "partition.expiration", "partition.timestamp",
     "consumer.", "record-level.", "s3.", "fs.", "hadoop.", "spark.", "metastore.", "partition.mark-done",
     "snapshot.expire.", "global-index.", "blob-", "format-table.", "materialized-table.", "query-auth.",
+    "parquet.encryption.", "parquet.crypto.", "orc.encrypt", "orc.mask", "orc.key.",
 )  # fmt: skip
-"""Prefixes of options for columns, reads, the storage or the operator, or that delete data as a side effect."""
+"""Prefixes of options for reads, the storage or the operator, or that delete or encrypt data as a side effect."""
 
 RESERVED_WORDS: Final = r"(^|[.-])(paths?|url|uri|class|callbacks?|branch|external)([.-]|$)"
 """Words in the key of an option that names a path, code or another table. Tables must not set them: Paimon drops
@@ -76,12 +112,29 @@ ALLOWED_IN_WRITES: Final = (
 
 def allowed_in_table(key: str) -> bool:
     """Whether `spec.options` may set this Paimon option."""
-    return key in ALLOWED_OPTIONS or key.startswith(ALLOWED_PREFIXES)
+    of_column = key.startswith(COLUMN_PREFIX) and key.endswith(STATS_SUFFIX)
+    return of_column or key in ALLOWED_OPTIONS or key.startswith(ALLOWED_PREFIXES)
 
 
 def allowed_in_write(key: str) -> bool:
     """Whether the options of a write may set this Paimon option."""
     return key.startswith(ALLOWED_IN_WRITES)
+
+
+def names_a_place(key: str) -> bool:
+    """Whether the key names a path, code or another table."""
+    return not key.startswith(_WITH_COLUMNS) and re.search(RESERVED_WORDS, key) is not None
+
+
+def belongs_elsewhere(key: str) -> bool:
+    """Whether the option belongs to reads, the storage or the operator."""
+    return key in RESERVED_OPTIONS or key.startswith(RESERVED_PREFIXES)
+
+
+def may_be_proposed(key: str) -> bool:
+    """Whether a manifest may ask for the option: by its typed field, or in `spec.options`."""
+    free = allowed_in_table(key) and not belongs_elsewhere(key) and not names_a_place(key)
+    return key in OPTION_FIELDS or (free and key not in EXPLAINED_OPTIONS)
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -94,8 +147,10 @@ def _mapped(words: Mapping[str, str]) -> str:
 
 _TYPED: Final = f"k in {_listed(OPTION_FIELDS)}"
 _RESERVED: Final = f"k in {_listed(RESERVED_OPTIONS)}"
-_IN_A_FAMILY: Final = f"{_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
-_NAMES_A_PLACE: Final = f"k.matches('{RESERVED_WORDS}')"
+_EXPLAINED: Final = f"k in {_listed(EXPLAINED_OPTIONS)}"
+_OF_A_COLUMN: Final = f"k.startsWith('{COLUMN_PREFIX}') && !k.endsWith('{STATS_SUFFIX}')"
+_IN_A_FAMILY: Final = f"!({_EXPLAINED}) && {_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
+_NAMES_A_PLACE: Final = f"!{_listed(_WITH_COLUMNS)}.exists(p, k.startsWith(p)) && k.matches('{RESERVED_WORDS}')"
 
 OPTION_RULES: Final = [
     rule(
@@ -106,6 +161,19 @@ OPTION_RULES: Final = [
         f" + {_mapped(OPTION_FIELDS)}[self.filter(k, {_TYPED})[0]]",
     ),
     rule(
+        f"self.all(k, !({_EXPLAINED}))",
+        "options of Flink or of old releases must not be set",
+        reason="FieldValueForbidden",
+        message_expression=f"'option ' + self.filter(k, {_EXPLAINED})[0] + ' must not be set, it is '"
+        f" + {_mapped(EXPLAINED_OPTIONS)}[self.filter(k, {_EXPLAINED})[0]]",
+    ),
+    rule(
+        f"self.all(k, !({_OF_A_COLUMN}))",
+        "options of columns must be set by their typed fields:"
+        " schema.columns[].aggregate and mergeEngine.partialUpdate.sequenceGroups",
+        reason="FieldValueForbidden",
+    ),
+    rule(
         f"self.all(k, !({_RESERVED}))",
         "options that the operator sets, or that have no effect in a table, must not be set",
         reason="FieldValueForbidden",
@@ -113,14 +181,14 @@ OPTION_RULES: Final = [
         " + ' must not be set: the operator sets it, or it has no effect in a table'",
     ),
     rule(
-        f"self.all(k, !{_IN_A_FAMILY})",
-        "options of columns, reads, storage or the operator must not be set",
+        f"self.all(k, !({_IN_A_FAMILY}))",
+        "options of reads, storage or the operator must not be set",
         reason="FieldValueForbidden",
         message_expression=f"'option ' + self.filter(k, {_IN_A_FAMILY})[0]"
-        " + ' must not be set: it belongs to columns, reads, the storage or the operator'",
+        " + ' must not be set: it belongs to reads, the storage or the operator'",
     ),
     rule(
-        f"self.all(k, !{_NAMES_A_PLACE})",
+        f"self.all(k, !({_NAMES_A_PLACE}))",
         "options that name a path, code or another table must not be set",
         reason="FieldValueForbidden",
         message_expression=f"'option ' + self.filter(k, {_NAMES_A_PLACE})[0]"

@@ -7,12 +7,9 @@ owner mark (`paimon-operator.owner`), which no manifest contains.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from paimon_engines.engine import Option, ValueKind
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.table.columns import Aggregate, Column
 from paimon_operator.api.table.effective import Effective
@@ -55,39 +52,6 @@ _AGGREGATE_FIELDS: Final = {
 """Last part of a column's option -> the member of `aggregate` that sets it."""
 
 
-@dataclass(frozen=True)
-class _Form:
-    """The name and the test of one kind of value."""
-
-    name: str
-    reads: Callable[[str], bool]
-
-
-_DURATION = re.compile(r"[0-9]{1,19} ?(|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?|ms|milli(s|seconds?)?)")
-_SIZE = re.compile(r"[0-9]{1,19} ?(|b|bytes|kb?|kibibytes|mb?|mebibytes|gb?|gibibytes|tb?|tebibytes)")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?")
-_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
-
-
-def _whole(bound: int) -> Callable[[str], bool]:
-    return lambda text: _WHOLE.fullmatch(text) is not None and -bound <= int(text) < bound
-
-
-def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    return lambda text: pattern.fullmatch(text) is not None
-
-
-_FORMS: Final = {
-    ValueKind.BOOLEAN: _Form("true or false", ("true", "false").__contains__),
-    ValueKind.INTEGER: _Form("a whole number of 32 bits", _whole(2**31)),
-    ValueKind.LONG: _Form("a whole number of 64 bits", _whole(2**63)),
-    ValueKind.FLOAT: _Form("a number", _matches(_NUMBER)),
-    ValueKind.DOUBLE: _Form("a number", _matches(_NUMBER)),
-    ValueKind.DURATION: _Form("a duration like '15 min'", _matches(_DURATION)),
-    ValueKind.SIZE: _Form("a size like '128 mb'", _matches(_SIZE)),
-}
-
-
 def table_options(spec: PaimonTableSpec, effective: Effective) -> dict[str, str]:
     """All options of the desired table, sorted by key."""
     wanted = dict(spec.options)
@@ -119,21 +83,6 @@ def retention_options(block: SnapshotRetention | None) -> dict[str, str]:
         "snapshot.num-retained.max": block.num_retained_max,
     }
     return {key: str(value) for key, value in texts.items() if value is not None}
-
-
-def value_problem(option: Option, text: str) -> str | None:
-    """The problem with an option's value, as a clause that begins with the value; None if it is valid.
-
-    Paimon stores any text and fails when it first reads it.
-    """
-    if option.kind is ValueKind.ENUM:
-        # As Paimon reads enums: by their text, in any case.
-        known = text.lower() in {value.lower() for value in option.values}
-        return None if known else f"{text!r} is none of {', '.join(option.values)}"
-    form = _FORMS.get(option.kind)
-    if form is None or form.reads(text.strip().lower()):
-        return None
-    return f"{text!r} is not {form.name}"
 
 
 def _buckets(spec: PaimonTableSpec) -> Mapping[str, str]:

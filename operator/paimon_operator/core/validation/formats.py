@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from paimon_engines.engine import Engine
+from paimon_operator.api.table.options import COLUMN_PREFIX, STATS_SUFFIX
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
@@ -65,8 +66,9 @@ def _problems(engine: Engine, options: Options, given: Options, path: str) -> It
     for key in _SPILLED:
         if key in given:
             yield from _unknown(given[key], engine.block_compressions, f"{path}[{key}]")
-    for key in _STATS_MODES:
-        if key in given and _NUMBER.sub("(16)", given[key].lower()) not in engine.stats_modes:
+    for key in given:
+        of_column = key.startswith(COLUMN_PREFIX) and key.endswith(STATS_SUFFIX)
+        if (of_column or key in _STATS_MODES) and _NUMBER.sub("(16)", given[key].lower()) not in engine.stats_modes:
             yield _error(f"{path}[{key}]", repr(given[key]), engine.stats_modes)
 
 
