@@ -126,6 +126,7 @@ def test_kubectl_get_shows_the_columns_of_a_table(api_server: ApiServer, objects
             "SORTEDRUNS",
             "COMPACTED",
             "CATALOG",
+            "ENGINE",
             "ROWS",
             "SIZE",
             "SNAPSHOT",
@@ -135,7 +136,7 @@ def test_kubectl_get_shows_the_columns_of_a_table(api_server: ApiServer, objects
     )
     cells = row.split()
     assert cells[:6] == ["orders", "True", "TableMatchesSpec", "shop.orders", "True", "4"]
-    assert cells[7:13] == ["lake", "91000", "70Mi", "812", "schema", "3"]
+    assert cells[7:14] == ["lake", "paimon-1.4", "91000", "70Mi", "812", "schema", "3"]
 
 
 def test_kubectl_get_shows_the_columns_of_a_run_and_a_catalog(api_server: ApiServer, objects: Objects) -> None:
@@ -158,6 +159,7 @@ def test_one_category_lists_all_three_kinds(api_server: ApiServer, objects: Obje
 
 SETTLED = {
     "observedGeneration": 1,
+    "engine": "paimon-1.4",
     "conditions": [
         {
             "type": type_,

@@ -130,9 +130,10 @@ class PaimonCatalogSpec(ApiModel):
     engine: EngineName | None = None
     """Engine of the Spark Pods: paimon-1.4 or paimon-0.9. Absent: the operator's default.
     After a change, each table is verified with the new engine before any other run starts."""
-    allow_downgrade: bool = False
-    """True: an older engine may take over tables that a newer engine has verified. False: such tables are Stalled with
-    the reason EngineDowngrade, because the older engine may not read what the newer one wrote."""
+    allow_downgrade: bool | None = None
+    """True: an older engine may take over tables that a newer engine has verified. Absent or false: such
+    tables are Stalled with the reason EngineDowngrade, because the older engine may not read what the newer one
+    wrote."""
     commit_policy: CommitPolicy = CommitPolicy.REQUIRE_SAFE
     """RequireSafe: runs that commit are blocked while the condition CommitSafe is False, because concurrent commits can
     be lost. AllowUnsafe: runs commit even so."""
