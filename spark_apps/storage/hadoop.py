@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paimon_contract import environment
-from spark_apps.failures.causes import root_message
-from spark_apps.failures.errors import RunError
-
-FILES = ("core-site.xml", "hdfs-site.xml")
+from spark_apps.storage.hadoop_files import check_krb5, read_directory
 
 BOUNDED = {
     "ipc.client.connect.timeout": "10000",
@@ -27,17 +24,14 @@ BOUNDED = {
 }
 """Bounds by which an unreachable server fails within about a minute. The cluster's own files override them."""
 
-IGNORED = frozenset({"io.compression.codecs"})
-"""Options that are dropped: they name the cluster's own classes, which this image lacks, so any read would fail."""
-
 CATALOG_OPTIONS = {"security.kerberos.login.use-ticket-cache": "false"}
 """Without it, Paimon logs in again with every file system it opens; a replaced login is never renewed."""
 
 
-def options(jvm: Any) -> dict[str, str]:
-    """Options of the cluster's configuration files, over the bounds for waiting. Raises RunError when unreadable."""
+def options() -> dict[str, str]:
+    """Options of the cluster's configuration files, over the bounds for waiting. Raises RunError if one is refused."""
     directory = os.environ.get(environment.HADOOP_CONF_DIR)
-    return {**BOUNDED, **(_read(jvm, Path(directory)) if directory else {})}
+    return {**BOUNDED, **(read_directory(Path(directory)) if directory else {})}
 
 
 def log_in(jvm: Any, configuration: Any) -> None:
@@ -45,6 +39,9 @@ def log_in(jvm: Any, configuration: Any) -> None:
     principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
     if not principal or not keytab:
         return
+    krb5 = os.environ.get(environment.KRB5_CONFIG)
+    if krb5:
+        check_krb5(Path(krb5))
     # Spark sets Hadoop's security from a configuration of its own when this is first asked for: later, that would undo
     # the login.
     jvm.org.apache.spark.deploy.SparkHadoopUtil.get()
@@ -66,25 +63,3 @@ def token_options(warehouse: str) -> dict[str, str]:
         "spark.kerberos.keytab": keytab,
         "spark.kerberos.access.hadoopFileSystems": warehouse,
     }
-
-
-def _read(jvm: Any, directory: Path) -> dict[str, str]:
-    configuration = jvm.org.apache.hadoop.conf.Configuration(False)
-    for name in FILES:
-        if (file := directory / name).exists():
-            configuration.addResource(jvm.org.apache.hadoop.fs.Path(file.as_uri()))
-    try:
-        entries = configuration.iterator()
-    except Exception as error:
-        raise RunError(
-            "Environment",
-            "StorageUnreachable",
-            f"core-site.xml or hdfs-site.xml of the catalog's ConfigMap cannot be read: {root_message(error)}",
-            "correct the file",
-            field="spec.storage.hdfs.configMapRef",
-        ) from error
-    found = {}
-    while entries.hasNext():
-        entry = entries.next()
-        found[entry.getKey()] = entry.getValue()
-    return {key: value for key, value in found.items() if key not in IGNORED}

@@ -55,8 +55,9 @@ class Hdfs:
         return hadoop.CATALOG_OPTIONS
 
     def hadoop_options(self, driver: Hadoop) -> dict[str, str]:
-        """The cluster's configuration files, over bounds for waiting."""
-        return hadoop.options(driver.jvm)
+        """The allowed keys of the cluster's configuration files, over bounds for waiting."""
+        del driver
+        return hadoop.options()
 
     def log_in(self, driver: Hadoop) -> None:
         """Logs in from the keytab, when the catalog names one."""

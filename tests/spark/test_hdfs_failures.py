@@ -55,7 +55,7 @@ def test_an_invalid_configuration_file(simple: HdfsLake) -> None:
     conf = simple.directory / "hadoop"
     conf.mkdir()
     (conf / "core-site.xml").write_text("<configuration><property>")
-    field, message = failure(simple, "Environment", "StorageUnreachable")
+    field, message = failure(simple, "Environment", "ConfigurationRefused")
     assert field == "spec.storage.hdfs.configMapRef"
     assert "core-site.xml" in message
 

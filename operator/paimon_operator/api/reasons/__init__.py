@@ -118,6 +118,7 @@ class Reason(StrEnum):
     INPUT_NOT_FOUND = "InputNotFound"
     INPUT_SCHEMA_MISMATCH = "InputSchemaMismatch"
     INPUT_MALFORMED = "InputMalformed"
+    CONFIGURATION_REFUSED = "ConfigurationRefused"
     STORAGE_UNREACHABLE = "StorageUnreachable"
     METASTORE_UNREACHABLE = "MetastoreUnreachable"
     METASTORE_NOT_FOUND = "MetastoreNotFound"

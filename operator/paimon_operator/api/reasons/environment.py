@@ -39,6 +39,11 @@ EXPLANATIONS: Final = {
         "An input file cannot be read, or a value does not fit its column. No row was loaded.",
         "Correct the input file. The operator retries without an edit.",
     ),
+    "ConfigurationRefused": Explanation(
+        "core-site.xml, hdfs-site.xml or krb5.conf of the catalog cannot be read, or does what such a file may not do: "
+        "it includes other files, has a document type, refers to variables, or gives a key an impossible value.",
+        "Correct the file in the ConfigMap. The message names the key. The operator retries without an edit.",
+    ),
     "StorageUnreachable": Explanation(
         "The storage does not respond.",
         "Check the endpoint and the network. The operator retries without an edit.",
