@@ -16,6 +16,8 @@ from typing import Any, Final
 from paimon_engines.bounds import NO_BOUNDS, Bounds, FreeOption, Json, Range, ValueKind
 
 _VERSION: Final = re.compile(r"paimon-([0-9]+)\.([0-9]+)")
+FREE_PREFIXES: Final = ("fields.", "file-index.", "orc.", "parquet.")
+"""Beginnings of options whose names have free parts."""
 _PLACEHOLDER: Final = "<"
 _NO_DATA: Final[Json] = MappingProxyType({})
 
@@ -135,6 +137,15 @@ class Engine:
         return not any(
             key == name or (name.endswith("*") and key.startswith(name[:-1])) for name in self.frozen_options
         )
+
+    def knows(self, key: str) -> bool:
+        """Whether `key` is an option of Paimon. Spark and Hive add properties of their own to a table."""
+        return key in self.options or key.startswith(FREE_PREFIXES)
+
+    def canonical(self, options: Mapping[str, str]) -> dict[str, str]:
+        """`options` under their present names. The present name counts where a table has an older one too."""
+        named = {self.options[key].key if key in self.options else key: value for key, value in options.items()}
+        return named | {key: value for key, value in options.items() if key in named}
 
     def default_of(self, key: str) -> str | None:
         """The value of an option that a table does not set."""

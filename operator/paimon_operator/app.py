@@ -16,9 +16,11 @@ from kubernetes.aio.client import ApiClient
 
 from paimon_engines.loader import load_engines
 from paimon_operator.core.commits.table_claims import TableClaimIndex
+from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.errors import KubernetesError, RetryableError
 from paimon_operator.kube.connection import connect, watch_session
 from paimon_operator.kube.events import KubeEvents
@@ -153,13 +155,15 @@ class Operator:
         )
 
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
-        server, cache, claims = self._paced(), Cache(), TableClaimIndex()
+        server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
+        claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator)))
         return Dependencies(
             store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
             claims=claims,
-            router=ChangeRouter(cache, claims, queue, on_heartbeat=self._on_heartbeat),
+            warehouses=warehouses,
+            router=ChangeRouter(cache, claims, warehouses, queue, on_heartbeat=self._on_heartbeat),
             operator=operator,
             clock=self._clock,
         )

@@ -19,6 +19,16 @@ def owner_of(table: Any) -> str | None:
     return owner
 
 
+def name_of_owner(job: Job, owner: str | None) -> str:
+    """The owner in a message: an object of another namespace is not named there."""
+    if owner is None:
+        return "nobody"
+    mine, theirs = job.owner.split("/"), owner.split("/")
+    if len(theirs) != len(mine) or theirs[0] != mine[0]:
+        return "a PaimonTable of another cluster"
+    return f"PaimonTable {theirs[2]}" if theirs[1] == mine[1] else "a PaimonTable of another namespace"
+
+
 def require_own(job: Job, table: Any) -> None:
     """Raises RunError unless the table belongs to the job's PaimonTable: another cluster can have taken it over."""
     owner = owner_of(table)
@@ -26,9 +36,9 @@ def require_own(job: Job, table: Any) -> None:
         raise RunError(
             "Environment",
             "Conflict",
-            f"the table {job.table} is owned by {owner or 'nobody'} now, so nothing is done to it",
-            f"delete one of the two PaimonTables, or set its option {OWNER_OPTION} back if that owner is gone",
-            field="spec.table",
+            f"the table {job.table} is owned by {name_of_owner(job, owner)} now, so nothing is done to it",
+            "delete one of the two PaimonTables, or set adoptionPolicy to Adopt if that owner is gone",
+            field="spec.adoptionPolicy",
         )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from paimon_contract.job import Job
 from paimon_contract.parameters.drop import DropParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.ownership import OWNER_OPTION, owner_of, refuse_other_locations
+from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of, refuse_other_locations
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.errors import RunError, spec_failure
@@ -66,7 +66,7 @@ def _refuse_foreign(job: Job, owner: str | None) -> None:
     if owner != job.owner:
         raise spec_failure(
             "Conflict",
-            f"the table {job.table} is owned by {owner or 'nobody'}, so it is not dropped",
+            f"the table {job.table} is owned by {name_of_owner(job, owner)}, so it is not dropped",
             "set deletionPolicy to Retain, or drop the table by hand",
             field="spec.deletionPolicy",
         )

@@ -17,13 +17,14 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
-from spark_apps.catalog.ownership import OWNER_OPTION, owner_of
+from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
+from spark_apps.loading.ledger import ledgers_of
 from spark_apps.schema.column_types import column_type
-from spark_apps.schema.differences import differences
+from spark_apps.schema.differences import ASSIGNED_BY_PAIMON, differences
 from spark_apps.schema.isolate import invalid_part
 
 PARAMETERS = ProvisionParameters
@@ -34,10 +35,11 @@ MANAGED_OPTION = "paimon-operator.options"
 COMMENTED_OPTION = "paimon-operator.comments"
 """The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
 
+RECREATED_OPTION = "paimon-operator.recreated-by"
+"""Table option with the UID of the run that created the table anew: a second attempt knows its own creation."""
+
 OF_TABLE = "<table>"
 """Stands for the table's own comment; no column can have this name."""
-
-ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -46,14 +48,45 @@ def run(job: Job, session: Session) -> Outcome:
     wanted = _wanted_schema(provision, session)
     table = session.find_table() or register_own_table(job, session)
     if table is None:
+        _refuse_missing(job, provision)
         _refuse_foreign_files(session)
+        if provision.recreates:
+            _forget_loads(job, session)
         _create(job, session, wanted)
         return Outcome(created=True, table=measure_table(session, session.existing_table()).table)
-    _refuse_foreign_owner(job, table)
+    _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
-    _refuse_differences(job, session, table, wanted)
+    adopts_identical = provision.adoption == "AdoptIfIdentical" and owner_of(table) != job.owner
+    _refuse_differences(job, session, table, wanted, all_options=adopts_identical)
     altered = _alter(job, session, table, provision)
-    return Outcome(created=False, differences=altered, table=measure_table(session, session.existing_table()).table)
+    measured = measure_table(session, session.existing_table()).table
+    return Outcome(created=_was_created_by(job, table), differences=altered, table=measured)
+
+
+def _was_created_by(job: Job, table: Any) -> bool:
+    """Whether an earlier attempt of this run recreated the table, and could not report it."""
+    return bool(table.schema().options().get(RECREATED_OPTION) == job.run.uid)
+
+
+def _refuse_missing(job: Job, provision: ProvisionParameters) -> None:
+    """Raises RunError instead of creating a table that has existed: its data may come back."""
+    if provision.last_observed is not None and not provision.recreates:
+        raise RunError(
+            "Environment",
+            "TableMissing",
+            f"the table {job.table} is missing; a run last observed it at {provision.last_observed}",
+            "put its data back, or annotate the PaimonTable with "
+            "paimon-operator.dev/recreate=<its metadata.generation> to create it anew, empty",
+            field="spec.table",
+        )
+
+
+def _forget_loads(job: Job, session: Session) -> None:
+    """Deletes the lists of loaded files: what they name was lost with the table, and is loaded again."""
+    ledgers = session.path(ledgers_of(job))
+    files = session.file_io(ledgers)
+    if files.exists(ledgers):
+        files.delete(ledgers, True)
 
 
 def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:
@@ -61,6 +94,11 @@ def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:
     lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
     said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
     return {**provision.options, OWNER_OPTION: job.owner, **said}
+
+
+def _options_at_creation(job: Job, provision: ProvisionParameters) -> dict[str, str]:
+    mark = {RECREATED_OPTION: job.run.uid} if provision.recreates else {}
+    return desired_options(job, provision) | mark
 
 
 def _comments(provision: ProvisionParameters) -> dict[str, str]:
@@ -83,7 +121,7 @@ def _schema(provision: ProvisionParameters, types: list[Any], session: Session) 
         builder.column(column.name, type_, column.comment or None)
     builder.primaryKey(session.java_list(provision.primary_keys))
     builder.partitionKeys(session.java_list(provision.partition_keys))
-    builder.options(session.java_map(desired_options(session.job, provision)))
+    builder.options(session.java_map(_options_at_creation(session.job, provision)))
     builder.comment(provision.comment or None)
     return builder.build()
 
@@ -152,14 +190,14 @@ def _growing(provision: ProvisionParameters) -> Iterator[tuple[str, ProvisionPar
         yield f"spec.options[{option}]", so_far
 
 
-def _refuse_foreign_owner(job: Job, table: Any) -> None:
+def _refuse_foreign_owner(job: Job, provision: ProvisionParameters, table: Any) -> None:
     owner = owner_of(table)
-    if owner is not None and owner != job.owner:
+    if owner is not None and owner != job.owner and provision.adoption != "Adopt":
         raise spec_failure(
             "Conflict",
-            f"the table {job.table} is owned by {owner}",
-            f"delete one of the two PaimonTables, or remove the table option {OWNER_OPTION} if that owner is gone",
-            field="spec.table",
+            f"the table {job.table} is owned by {name_of_owner(job, owner)}",
+            "delete one of the two PaimonTables, or set adoptionPolicy to Adopt if that owner is gone",
+            field="spec.adoptionPolicy",
         )
 
 
@@ -168,16 +206,18 @@ def _refuse_unadopted(job: Job, provision: ProvisionParameters, table: Any) -> N
         raise spec_failure(
             "TableExists",
             f"the table {job.table} exists already and adoptionPolicy is Fail",
-            "set adoptionPolicy to AdoptIfIdentical, or use another table name",
+            "set adoptionPolicy to AdoptIfIdentical or Adopt, or use another table name",
             field="spec.adoptionPolicy",
         )
 
 
-def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any) -> None:
-    found = differences(table.schema(), wanted, session.engine)
+def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any, *, all_options: bool) -> None:
+    found = differences(table.schema(), wanted, session.engine, all_options=all_options)
     if found:
         said = "; ".join(each.sentence for each in found)
         remedy = "make the manifest equal to the table, or use another table name"
+        if all_options:
+            remedy += "; adoptionPolicy Adopt keeps options that can be altered, and alters those in the manifest"
         raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field=found[0].field)
 
 
@@ -191,7 +231,7 @@ def _alter(job: Job, session: Session, table: Any, provision: ProvisionParameter
 
 def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:
     change = session.jvm.org.apache.paimon.schema.SchemaChange
-    has, wants = dict(table.schema().options()), desired_options(job, provision)
+    has, wants = session.engine.canonical(dict(table.schema().options())), desired_options(job, provision)
     for name, value in sorted(wants.items()):
         if has.get(name, session.engine.default_of(name)) != value:
             yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"

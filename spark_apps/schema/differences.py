@@ -12,6 +12,9 @@ from typing import Any
 from paimon_engines.engine import Engine
 
 COLUMNS = "spec.schema.columns"
+ASSIGNED_BY_PAIMON = frozenset({"path", "type"})
+OUR_PREFIX = "paimon-operator."
+"""Options with which the operator marks its tables."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,11 @@ class Difference:
     sentence: str
 
 
-def differences(schema: Any, wanted: Any, engine: Engine) -> list[Difference]:
-    """Keys, columns and frozen options of `schema` (Java TableSchema) that are not as in `wanted` (Java Schema).
+def differences(schema: Any, wanted: Any, engine: Engine, *, all_options: bool) -> list[Difference]:
+    """Keys, columns and options of `schema` (Java TableSchema) that are not as in `wanted` (Java Schema).
 
-    Keys come first: a column of the primary key is NOT NULL by that alone.
+    Without `all_options`, only options that cannot be altered are compared. Keys come first: a column of the primary
+    key is NOT NULL by that alone.
     """
     found = []
     for what, field, has, wants in (
@@ -35,7 +39,10 @@ def differences(schema: Any, wanted: Any, engine: Engine) -> list[Difference]:
         if list(has) != list(wants):
             found.append(Difference(field, f"{what}: table has {_listed(has)}, manifest has {_listed(wants)}"))
     found += _columns(schema.fields(), wanted.fields())
-    return [*found, *_options(dict(schema.options()), dict(wanted.options()), engine)]
+    has, wants = (engine.canonical(dict(each.options())) for each in (schema, wanted))
+    names = has.keys() | wants.keys()
+    compared = {name for name in names if not engine.changeable(name) or (all_options and engine.knows(name))}
+    return [*found, *_options(has, wants, compared, engine)]
 
 
 def _columns(has: Any, wants: Any) -> list[Difference]:
@@ -58,8 +65,8 @@ def _columns(has: Any, wants: Any) -> list[Difference]:
     return found
 
 
-def _options(has: dict[str, str], wants: dict[str, str], engine: Engine) -> Iterator[Difference]:
-    for name in sorted(name for name in has.keys() | wants.keys() if not engine.changeable(name)):
+def _options(has: dict[str, str], wants: dict[str, str], names: set[str], engine: Engine) -> Iterator[Difference]:
+    for name in sorted(name for name in names if name not in ASSIGNED_BY_PAIMON and not name.startswith(OUR_PREFIX)):
         table, manifest = (options.get(name, engine.default_of(name)) for options in (has, wants))
         if table != manifest:
             sentence = f"option {name}: table has {_said(table)}, manifest has {_said(manifest)}"

@@ -94,4 +94,9 @@ class TestTableOfAnother:
         left.kubectl.apply(left.table("stranger", COLUMNS, keys=["id"], table="shared"))
         conflict = left.kubectl.until_condition("stranger", "Stalled", "True")
         assert conflict["reason"] == "Conflict"
-        assert f"{left.namespace}/maker" in conflict["message"]
+        assert "PaimonTable maker" in conflict["message"]
+
+    def test_adopt_takes_the_table_with_its_rows(self, left: Lab) -> None:
+        left.kubectl.apply(left.table("stranger", COLUMNS, keys=["id"], table="shared", adoptionPolicy="Adopt"))
+        left.ready("stranger")
+        assert [row["id"] for row in left.rows("shared")] == [7]

@@ -86,3 +86,16 @@ def test_an_option_has_the_kind_of_its_value(engine: str, key: str, kind: ValueK
 )
 def test_a_misspelt_option_has_the_nearest_known_option(misspelt: str, nearest: str | None) -> None:
     assert builders.engines()["paimon-1.4"].nearest_option(misspelt, lambda _: True) == nearest
+
+
+@pytest.mark.parametrize(
+    ("options", "canonical"),
+    [
+        ({"partial-update.ignore-delete": "true"}, {"ignore-delete": "true"}),
+        ({"partial-update.ignore-delete": "true", "ignore-delete": "false"}, {"ignore-delete": "false"}),
+        ({"unknown.option": "1", "bucket": "2"}, {"unknown.option": "1", "bucket": "2"}),
+    ],
+)
+def test_options_under_older_names_have_their_present_names(options: dict[str, str], canonical: dict[str, str]) -> None:
+    for engine in builders.engines().values():
+        assert engine.canonical(options) == canonical

@@ -8,8 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
+from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
@@ -36,9 +38,10 @@ class OperatorInMemory:
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
         self.events = RecordedEvents()
-        self.cache, self.claims = Cache(), TableClaimIndex()
+        self.cache, self.warehouses = Cache(), WarehouseIndex()
+        self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
-        self.router = ChangeRouter(self.cache, self.claims, self.queue, on_heartbeat=lambda _: None)
+        self.router = ChangeRouter(self.cache, self.claims, self.warehouses, self.queue, on_heartbeat=lambda _: None)
         self.finished: list[tuple[str, str]] = []
         self.reconciles: list[tuple[str, str]] = []
         world = Dependencies(
@@ -46,6 +49,7 @@ class OperatorInMemory:
             events=self.events,
             cache=self.cache,
             claims=self.claims,
+            warehouses=self.warehouses,
             router=self.router,
             operator=operator_facts(),
             clock=self.time,
@@ -148,9 +152,9 @@ def orders(**edits: object) -> Manifest:
     return shop(keyed_table(spec__writes=[]), **edits)
 
 
-async def provisioned(operator: OperatorInMemory) -> None:
+async def provisioned(operator: OperatorInMemory, **catalog: object) -> None:
     """Applies the catalog and the table and ends the Provision run with success."""
-    await operator.apply(lake(), orders())
+    await operator.apply(lake(**catalog), orders())
     (pod,) = operator.store.names(Kind.POD)
     await operator.end_pod(pod, created=True)
     assert operator.condition("Ready")[:2] == ("True", "TableMatchesSpec")

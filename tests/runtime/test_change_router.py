@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
+from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
@@ -30,7 +31,9 @@ class RoutedCluster:
         self.heartbeats: list[str] = []
         self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
         self.cache = Cache()
-        self.router = ChangeRouter(self.cache, TableClaimIndex(), self.queue, on_heartbeat=self.heartbeats.append)
+        self.router = ChangeRouter(
+            self.cache, TableClaimIndex(), WarehouseIndex(), self.queue, on_heartbeat=self.heartbeats.append
+        )
 
     async def enqueued(self) -> set[Key]:
         """Takes and returns every queued key."""
@@ -146,7 +149,9 @@ async def test_a_catalog_enqueues_itself_and_all_its_tables(cluster: RoutedClust
 
 async def test_a_released_table_claim_enqueues_the_next_claimant(cluster: RoutedCluster) -> None:
     await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="orders-again", spec__table="orders"), 3))
-    assert AGAIN in await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 4))
+    owned = {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}
+    await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(), 4, status=owned))
+    assert AGAIN in await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 5))
 
 
 async def test_a_late_deletion_of_a_predecessor_keeps_the_successors_table_claim(cluster: RoutedCluster) -> None:

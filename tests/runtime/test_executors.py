@@ -15,8 +15,7 @@ CLUSTER = {"mode": "Cluster"}
 
 async def start_compaction(operator: OperatorInMemory, **catalog: object) -> tuple[str, str]:
     """Starts a compaction in mode Cluster. Returns the names of its run and of its driver Pod."""
-    await provisioned(operator)
-    await operator.apply(lake(**{"spec__spark": CLUSTER} | catalog))
+    await provisioned(operator, **{"spec__spark": CLUSTER} | catalog)
     await operator.apply(run())
     await operator.pass_time(minutes=2)
     (name,) = [name for name in operator.store.names(Kind.RUN) if name == run()["metadata"]["name"]]

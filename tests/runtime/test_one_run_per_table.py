@@ -138,5 +138,5 @@ async def test_of_two_runs_that_two_processes_started_at_once_the_run_of_the_old
     waiting = again.store.peek(Kind.RUN, SHOP, theirs["metadata"]["name"]) or {}
     conditions = {each["type"]: each for each in waiting["status"]["conditions"]}
     assert (conditions["Stalled"]["reason"], conditions["Stalled"]["status"]) == ("TableClaimed", "True")
-    assert "yard/orders has a run on the same table" in conditions["Stalled"]["message"]
+    assert "a PaimonTable of another namespace has a run on the same table" in conditions["Stalled"]["message"]
     await stop(again)

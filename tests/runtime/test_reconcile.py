@@ -72,7 +72,7 @@ async def test_a_terminating_namespace_releases_its_table_and_nothing_is_retried
     assert operator.store.faults == [], "the create was never tried"
 
 
-async def test_the_younger_object_for_a_table_is_stalled_and_starts_when_the_older_is_deleted(
+async def test_another_object_for_a_table_is_stalled_and_starts_when_the_owner_is_deleted(
     operator: OperatorInMemory,
 ) -> None:
     await provisioned(operator)
@@ -80,7 +80,7 @@ async def test_the_younger_object_for_a_table_is_stalled_and_starts_when_the_old
     await operator.apply(orders(metadata__name="orders-again", spec__table="orders"))
     status, reason, message = operator.condition("Stalled", "orders-again")
     assert (status, reason) == ("True", "TableClaimed")
-    assert "shop/orders" in message
+    assert "PaimonTable orders manages the same table" in message
     assert len(operator.store.names(Kind.RUN)) == 1
     operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     await operator.settle()

@@ -46,8 +46,9 @@ def tables(operator: OperatorInMemory) -> dict[str, Any]:
 
 
 def with_new_reasons(body: dict[str, Any]) -> dict[str, Any]:
-    """The table's status with new names of reasons and without the messages of conditions."""
+    """The table's status with new names of reasons, without the messages of conditions and without `ownership`."""
     status = json.loads(json.dumps(body["status"]))
+    status.pop("ownership", None)
     for condition in status["conditions"]:
         condition["reason"] = RENAMED.get(condition["reason"], condition["reason"])
         del condition["message"]
@@ -69,7 +70,9 @@ async def test_an_upgrade_starts_no_run(upgraded: OperatorInMemory) -> None:
     assert all("activeRun" not in body["status"] for body in tables(upgraded).values())
 
 
-async def test_an_upgrade_writes_a_status_only_for_a_renamed_reason(upgraded: OperatorInMemory) -> None:
+async def test_an_upgrade_writes_a_status_once_for_a_renamed_reason_or_the_place_of_the_table(
+    upgraded: OperatorInMemory,
+) -> None:
     before = {b["metadata"]["name"]: b for b in SETTLED["objects"] if b["kind"] == "PaimonTable"}
     after = tables(upgraded)
     assert {name: with_new_reasons(body) for name, body in after.items()} == {
@@ -77,7 +80,10 @@ async def test_an_upgrade_writes_a_status_only_for_a_renamed_reason(upgraded: Op
     }
     assert not any(has_renamed_reason(body) for body in after.values())
     written = [request.name for request in upgraded.store.writes if request.kind is Kind.TABLE]
-    assert sorted(written) == sorted(name for name, body in before.items() if has_renamed_reason(body))
+    verified = {name for name, body in before.items() if "lastTime" in body["status"].get("provision", {})}
+    assert sorted(written) == sorted(verified | {name for name, body in before.items() if has_renamed_reason(body)})
+    proofs = {name: body["status"]["ownership"]["since"] for name, body in after.items() if name in verified}
+    assert proofs == {name: before[name]["status"]["provision"]["lastTime"] for name in verified}
     runs = [request for request in upgraded.store.writes if request.kind is Kind.RUN]
     assert runs == [], "the status of a finished run was written"
 

@@ -57,11 +57,11 @@ def made_outside(lake: Lake) -> None:
     lake.outside("CREATE DATABASE outside.shop", DDL)
 
 
-def test_an_identical_table_without_an_owner_is_adopted_with_its_data(lake: Lake) -> None:
+def test_a_table_without_an_owner_is_adopted_with_its_data_and_its_other_options(lake: Lake) -> None:
     made_outside(lake)
     lake.outside("INSERT INTO outside.shop.orders VALUES (1, 2.5, 'x')")
 
-    adopted = orders(lake).ok()
+    adopted = orders(lake, adoption="Adopt").ok()
 
     assert adopted["created"] is False
     assert (adopted["table"]["rows"], adopted["table"]["snapshotId"]) == (1, 1)
@@ -146,7 +146,7 @@ def test_comments_of_an_adopted_table_stay_until_a_manifest_has_set_them(lake: L
         "CREATE DATABASE outside.shop", commented.replace(" TBLPROPERTIES", " COMMENT 'their table' TBLPROPERTIES")
     )
 
-    orders(lake, comments={"note": "ours"}).ok()
+    orders(lake, comments={"note": "ours"}, adoption="Adopt").ok()
     orders(lake).ok()
     assert stored_comments(lake) == {"": "their table", "amount": "theirs"}, "only ours went with the manifest"
 
@@ -229,7 +229,7 @@ def test_a_table_of_another_owner_is_not_changed(lake: Lake) -> None:
 
     message = orders(lake, options={**OPTIONS, "write-only": "false"}).refused("Conflict")
 
-    assert "other-cluster/shop/orders" in message
+    assert "a PaimonTable of another cluster" in message
     assert lake.schemas() == 1
 
 

@@ -201,7 +201,7 @@ _IDENTITY = [
     WrongManifest("an object name with a dot", keyed_table(metadata__name="orders.v2"), "metadata.name", "should match"),
     WrongManifest("no catalog", keyed_table(spec__catalogRef=REMOVED), "spec.catalogRef", "Required"),
     WrongManifest("a field that does not exist", keyed_table(spec__buckets=4), "spec.buckets", "unknown field"),
-    WrongManifest("a policy that does not work yet", keyed_table(spec__adoptionPolicy="Adopt"), "spec.adoptionPolicy", "Unsupported value"),
+    WrongManifest("a policy that does not exist", keyed_table(spec__adoptionPolicy="Always"), "spec.adoptionPolicy", "Unsupported value"),
     _later("a database that the catalog does not allow", keyed_table(spec__database="finance"), "spec.database", "finance", "DatabaseNotAllowed"),
 ]  # fmt: skip
 

@@ -28,3 +28,8 @@ class ProvisionParameters(Document):
     comment: str = ""
     options: dict[str, str] = field(default_factory=dict)
     adoption: str
+    last_observed: str | None = None
+    """When a run last saw the table (RFC 3339). A table that has existed is reported when it is missing, not created
+    again. None: it may be created."""
+    recreates: bool | None = None
+    """Whether a missing table that has existed is created anew. Its writes then load again."""

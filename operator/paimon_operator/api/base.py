@@ -119,6 +119,8 @@ ColumnName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_lengt
 EngineName = Annotated[str, Field(pattern=r"^paimon-[0-9]+\.[0-9]+$", max_length=32)]
 OptionValue = Annotated[str, Field(pattern="^[^$]*$", max_length=256)]
 """An option's value, without `$`: Hadoop expands `${env.NAME}`, and the Pod's environment holds Secret values."""
+Place = Annotated[str, Field(max_length=2048)]
+"""Warehouse on its server, in normal form; of a table with its database and its name."""
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$", max_length=64)]
 Message = Annotated[str, Field(max_length=2048)]
 ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, max_length=64)]

@@ -27,6 +27,7 @@ class AdoptionPolicy(StrEnum):
 
     FAIL = "Fail"
     ADOPT_IF_IDENTICAL = "AdoptIfIdentical"
+    ADOPT = "Adopt"
 
 
 class ExternalWriters(StrEnum):

@@ -42,6 +42,8 @@ INFRASTRUCTURE: Final = Backoff(first=timedelta(seconds=10), last=timedelta(minu
 """A node, a server or the Pod failed."""
 ENVIRONMENT: Final = Backoff(first=timedelta(minutes=1), last=timedelta(minutes=15))
 """A Secret, bucket, permission or input is wrong; a human fixes it. Bounds: the API page, "Conditions"."""
+OWNERSHIP: Final = Backoff(first=timedelta(hours=1), last=timedelta(minutes=75))
+"""Another object owns the table. That ends by an edit, or by a takeover that the operator does not see."""
 
 
 def _fraction(key: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from pydantic import ValidationError
@@ -33,6 +34,7 @@ class CatalogReconciler:
             return None
         cache = self._dependencies.cache
         tables = (cache.get(*table) for table in cache.tables_of(key))
-        observed = CatalogObserved.of(table for table in tables if table is not None)
+        known = CatalogObserved.of(table for table in tables if table is not None)
+        observed = replace(known, overlap=self._dependencies.warehouses.overlap(catalog))
         decision = plan_catalog(catalog, observed, self._dependencies.operator, self._dependencies.clock.now())
         return await self._applier.apply(Kind.CATALOG, body, catalog.status, decision)

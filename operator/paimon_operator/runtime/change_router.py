@@ -20,6 +20,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.catalog.reachability import has_reached_storage, unreachable_storage_of
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
+from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import Cache
@@ -65,9 +66,15 @@ class ChangeRouter:
     """Updates cache and table claims, and enqueues keys. Calls `on_heartbeat` for each heartbeat."""
 
     def __init__(
-        self, cache: Cache, claims: TableClaimIndex, queue: WorkQueue[Key], *, on_heartbeat: Callable[[str], None]
+        self,
+        cache: Cache,
+        claims: TableClaimIndex,
+        warehouses: WarehouseIndex,
+        queue: WorkQueue[Key],
+        *,
+        on_heartbeat: Callable[[str], None],
     ) -> None:
-        self._cache, self._claims, self._queue = cache, claims, queue
+        self._cache, self._claims, self._warehouses, self._queue = cache, claims, warehouses, queue
         self._on_heartbeat = on_heartbeat
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
@@ -174,12 +181,19 @@ class ChangeRouter:
     def _affected_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
         """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
         body = self._cache.get(*key)
-        affected = {key}
+        affected = {key} | self._affected_by_warehouse(key, body)
         if _part_for_tables(known) == _part_for_tables(body):
             return affected
         for table in self._cache.tables_of(key):
             affected |= {table} | self._claim(table, self._cache.get(*table))
         return affected
+
+    def _affected_by_warehouse(self, key: Key, body: Manifest | None) -> set[Key]:
+        """Catalogs, with their tables, whose warehouse lies in or around this one."""
+        catalog, index = read(PaimonCatalog, body) if body is not None else None, self._warehouses
+        others = index.remove(key.namespace, key.name) if catalog is None else index.put(catalog)
+        catalogs = {Key(Kind.CATALOG, namespace, name) for namespace, name in others}
+        return catalogs.union(*(self._cache.tables_of(each) for each in catalogs))
 
     def _affected_by_run(self, key: Key, known: Manifest | None) -> set[Key]:
         body = self._cache.get(*key)
@@ -241,7 +255,8 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
     if catalog is None or read(PaimonCatalog, catalog) is None:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
-    return meta.get("uid"), meta.get("deletionTimestamp"), catalog["spec"]
+    status: Mapping[str, Any] = catalog.get("status") or {}
+    return meta.get("uid"), meta.get("deletionTimestamp"), meta.get("annotations"), status.get("place"), catalog["spec"]
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
+from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.ports import Clock, EventSink, ObjectStore
 from paimon_operator.runtime.cache import Cache
@@ -20,6 +21,7 @@ class Dependencies:
     events: EventSink
     cache: Cache
     claims: TableClaimIndex
+    warehouses: WarehouseIndex
     router: ChangeRouter
     operator: OperatorFacts
     clock: Clock

@@ -69,6 +69,7 @@ class TableReconciler:
         observed = TableObserved(
             catalog=catalog,
             claimant=self._dependencies.claims.holder(table, catalog),
+            overlap=self._dependencies.warehouses.overlap(catalog),
             runs=runs,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
             namespace_terminating=table.metadata.uid in self._terminating,

@@ -111,7 +111,7 @@ def test_a_run_creates_no_pod_while_another_object_has_a_run_on_the_same_physica
     story.claimant = claim_of(builders.table("orders", "yard"), builders.catalog())
     assert story.reconcile().actions == ()
     assert story.condition(ConditionType.STALLED) == "True TableClaimed"
-    assert "yard/orders has a run on the same table" in story.message()
+    assert "a PaimonTable of another namespace has a run on the same table" in story.message()
     story.claimant = None
     assert created(story.reconcile()) != []
 

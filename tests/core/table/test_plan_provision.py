@@ -218,9 +218,11 @@ def test_while_the_table_differs_maintenance_continues_and_writes_report_that_th
     assert (write.decision.result, write.decision.reason) == ("Waiting", Reason.TABLE_DIFFERS)
 
 
-@pytest.mark.parametrize("reason", [Reason.TABLE_EXISTS, Reason.CONFLICT])
+@pytest.mark.parametrize(
+    ("reason", "first", "last"), [(Reason.TABLE_EXISTS, 1, 15), (Reason.CONFLICT, 60, 75)], ids=["exists", "owned"]
+)
 @pytest.mark.parametrize("ready", [False, True], ids=["new", "was Ready"])
-def test_a_table_of_another_owner_is_stalled_and_retried(reason: Reason, *, ready: bool) -> None:
+def test_a_table_of_another_owner_is_stalled_and_retried(reason: Reason, first: int, last: int, *, ready: bool) -> None:
     seen = world().ready() if ready else world()
     seen.edit(options={"file.compression": "lz4"})
     for _ in range(3):
@@ -228,7 +230,7 @@ def test_a_table_of_another_owner_is_stalled_and_retried(reason: Reason, *, read
         seen.fail(FailureClass.SPEC, reason, "the table belongs to other/shop/orders")
         decision = seen.settle()
         assert (seen.says("Stalled"), seen.says("Ready")) == (("True", reason), ("False", reason))
-        assert timedelta(minutes=1) <= delay_of(decision) <= timedelta(minutes=15)
+        assert timedelta(minutes=first) <= delay_of(decision) <= timedelta(minutes=last)
         seen.now += delay_of(decision)
     seen.settle()
     seen.finish("Provision", created=False)
@@ -250,9 +252,9 @@ def test_a_run_that_finds_the_table_missing_or_taken_is_followed_by_a_verificati
     assert seen.table.status.retention is not None
     assert seen.table.status.retention.decision is not None
     assert seen.table.status.retention.decision.reason == Reason.TABLE_NOT_READY
-    seen.wait(minutes=16)
+    seen.edit(adoptionPolicy="Adopt")
     seen.settle()
-    seen.finish("Provision", created=True)
+    seen.finish("Provision", created=False)
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert seen.active.spec.type != "Provision", "scheduled runs continue"

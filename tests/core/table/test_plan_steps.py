@@ -85,13 +85,13 @@ def test_the_first_of_several_errors_is_reported_with_the_number_of_the_others()
     assert message.endswith("(2 more)")
 
 
-def test_an_older_object_for_the_same_table_holds_the_claim() -> None:
+def test_a_table_of_another_object_is_claimed() -> None:
     older = builders.table("first", table="orders")
     seen = world()
     seen.observed = TableObserved(claimant=claim_of(older, builders.catalog()))
     decision = seen.settle()
     assert seen.says("Stalled") == ("True", Reason.TABLE_CLAIMED)
-    assert "shop/first" in seen.condition("Stalled").message
+    assert "PaimonTable first" in seen.condition("Stalled").message
     assert decision.requeue_after == timedelta(minutes=5), "the other object may be deleted"
     assert seen.created == []
 

@@ -14,6 +14,8 @@ from paimon_operator.api.base import (
     Int32,
     Int64,
     ObjectMeta,
+    Place,
+    Time,
     TimeZone,
     keyed_by,
     rule,
@@ -169,6 +171,11 @@ class CatalogStatus(ApiModel):
     """Engine of the catalog."""
     tables: Int32 | None = None
     """Number of PaimonTables that refer to this catalog."""
+    place: Place | None = None
+    """Warehouse on the server where a run first reached it. Another server needs the annotation
+    paimon-operator.dev/storage-moved. Absent: no run has reached it."""
+    reached_at: Time | None = None
+    """Time at which the operator first saw that a run has reached the warehouse."""
 
 
 class PaimonCatalog(ApiModel):

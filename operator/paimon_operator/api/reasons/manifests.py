@@ -48,13 +48,24 @@ EXPLANATIONS: Final = {
         "The catalog has no location of this name.",
         "Use one of the catalog's locations, or have this one added.",
     ),
+    "WarehouseOverlaps": Explanation(
+        "The catalog's warehouse lies inside the warehouse of another catalog, or contains it. The one whose storage a "
+        "run has reached first keeps working.",
+        "Give one of the two catalogs another warehouse.",
+    ),
+    "TableMissing": Explanation(
+        "The table has existed, and its place holds none any more. The operator never creates it anew by itself.",
+        "Put the data back: the operator looks again by itself. Or annotate the PaimonTable with "
+        "paimon-operator.dev/recreate=<its metadata.generation>: the table is created empty and its writes load again.",
+    ),
     "TableClaimed": Explanation(
-        "An older PaimonTable manages the same physical table.",
-        "Delete one of the two PaimonTables.",
+        "Another PaimonTable manages the same physical table: it has a run there, or has owned it for longer.",
+        "Delete one of the two PaimonTables, or choose another table.",
     ),
     "Conflict": Explanation(
         "The table belongs to another PaimonTable, which may be in another cluster.",
-        "Delete that PaimonTable, or choose another table. The operator retries without an edit.",
+        "Delete that PaimonTable, choose another table, or set adoptionPolicy to Adopt if it is gone. The operator "
+        "looks again once an hour.",
     ),
     "TableExists": Explanation(
         "The table exists and adoptionPolicy is Fail, or its files exist but the metastore does not list it.",
@@ -70,7 +81,7 @@ EXPLANATIONS: Final = {
     ),
     "TableNotFound": Explanation(
         "The table no longer exists in the warehouse, or the PaimonTable of a run does not exist.",
-        "Find out who dropped the table: the operator recreates it without its rows. For a run, create the "
+        "Find out who dropped the table: the operator looks for it, and creates nothing anew. For a run, create the "
         "PaimonTable.",
     ),
     "WriteNotFound": Explanation(

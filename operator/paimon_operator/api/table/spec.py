@@ -215,7 +215,8 @@ class PaimonTableSpec(ApiModel):
     """Other Paimon options, as text. An option that has a typed field is rejected."""
     adoption_policy: AdoptionPolicy = AdoptionPolicy.ADOPT_IF_IDENTICAL
     """What the operator does when the table already exists. Fail: nothing. AdoptIfIdentical: it manages the table if it
-    matches the spec."""
+    matches the spec and has no other owner. Adopt: it also takes the table from an owner that is gone or is in another
+    cluster."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
     """Fate of the data when this object is deleted. Retain: the table stays. Delete: the table is dropped."""
     suspend: bool = False

@@ -15,6 +15,7 @@ from paimon_operator.api.base import (
     Int64,
     MemberName,
     Message,
+    Place,
     Positive,
     ReasonText,
     RunName,
@@ -49,8 +50,23 @@ class ActiveRun(ApiModel):
     """Tick of the schedule that started the run."""
     spec_hash: Hash | None = None
     """Hash of the part of the spec that the run applies."""
+    place: Place | None = None
+    """Place of the physical table at which the run was decided, if the run establishes the table."""
+    recreates: Int64 | None = None
+    """Generation for which the run creates the missing table anew."""
     result_unknown: bool | None = None
     """True: the run ended without a result. Deleting the run then means: go on."""
+
+
+class Ownership(ApiModel):
+    """Proof that this PaimonTable owns the physical table."""
+
+    place: Place
+    """Warehouse on its server, database and table at which a run has read the owner mark."""
+    since: Time
+    """Time of the first such run at this place. Of several PaimonTables, the earliest proof counts."""
+    recreated: Int64 | None = None
+    """Last generation for which the annotation paimon-operator.dev/recreate was answered."""
 
 
 class TableFacts(ApiModel):
@@ -238,6 +254,8 @@ class TableStatus(ApiModel):
     """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
+    ownership: Ownership | None = None
+    """Where and since when this PaimonTable owns the physical table. Absent: no run has proved it."""
     engine: EngineName | None = None
     """Engine that last verified the table. Another engine verifies it again before any other run starts."""
     table: TableFacts | None = None

@@ -16,10 +16,12 @@ from paimon_operator.core import naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.commits.commit_safety import protection_of, single_committer
+from paimon_operator.core.commits.warehouses import Warehouse
 from paimon_operator.core.conditions import Finding, false, idle, report, stalled, true, unknown
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.ports import Manifest
+from paimon_operator.core.spec.place import place_of_warehouse
 from paimon_operator.core.storage.commit_protection import Protection
 from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.errors import SpecError
@@ -47,6 +49,8 @@ class CatalogObserved:
     unreached: tuple[reachability.UnreachableStorage, ...] = ()
     """Tables whose last run the storage caused to fail."""
     namespace_terminating: bool = False
+    overlap: Warehouse | None = None
+    """The warehouse of another catalog that this one lies in or around."""
 
     @classmethod
     def of(cls, tables: Iterable[Manifest], *, namespace_terminating: bool = False) -> CatalogObserved:
@@ -87,8 +91,29 @@ def plan_catalog(
         return Decision(status=None, finalizer="add")
     problems = tuple(catalog_problems(catalog, operator))
     engine = operator.engines.get(operator.engine_of(catalog))
-    findings = _invalid(problems) if problems else _valid(catalog, observed, protection_of(catalog, engine))
-    return _decided(catalog, observed, operator, findings, now)
+    if problems:
+        return _decided(catalog, observed, operator, _invalid(problems), now)
+    findings = _valid(catalog, observed, protection_of(catalog, engine))
+    if observed.overlap is not None:
+        findings = _overlapping(observed.overlap, catalog)
+    return _decided(_with_place(catalog, observed, now), observed, operator, findings, now)
+
+
+def _with_place(catalog: PaimonCatalog, observed: CatalogObserved, now: datetime) -> PaimonCatalog:
+    """The catalog with its place, once a run has reached it; after an announced move with the new one."""
+    if not observed.reached:
+        return catalog
+    known = {"place": place_of_warehouse(catalog), "reached_at": catalog.status.reached_at or now}
+    return catalog.model_copy(update={"status": catalog.status.model_copy(update=known)})
+
+
+def _overlapping(other: Warehouse, catalog: PaimonCatalog) -> tuple[Finding, ...]:
+    name = other.name_for(catalog.metadata.namespace)
+    message = f"{name} has a warehouse in or around this one: {Reason.WAREHOUSE_OVERLAPS.remedy}"
+    return (
+        false(ConditionType.READY, Reason.WAREHOUSE_OVERLAPS, message),
+        *stalled(Reason.WAREHOUSE_OVERLAPS, message),
+    )
 
 
 def _in_use(observed: CatalogObserved) -> tuple[Finding, ...]:
@@ -166,5 +191,7 @@ def _decided(
     status = CatalogStatus(
         engine=EngineStatus(name=engine.id, paimon=engine.paimon, spark=engine.spark) if engine else None,
         tables=observed.tables,
+        place=catalog.status.place,
+        reached_at=catalog.status.reached_at,
     )
     return Decision(status=reported.into(status), events=reported.events)

@@ -1,43 +1,47 @@
-"""Which object may manage a physical table: exactly one over all watched namespaces.
+"""Which object may manage a physical table: at most one over all watched namespaces.
 
-Two objects claim the same table when warehouse, database and table are equal after normalisation. The oldest object
-holds it. An object with an active run precedes an older one: the older one may have begun to claim this table only now
-(its catalog was created later), and two runs must never work on one table. For the same reason, while a run is active
-or its start is being stored, the index keeps the last known place, even if the catalog changed.
+Two objects claim the same table when their places are equal: server, warehouse, database and table after normalisation.
+The claim goes to the object
+
+1. with an active run, because two runs must never work on one table,
+2. with the earliest proof: a run of it has read the owner mark in the table (`core/spec/ownership.py`),
+3. that is the oldest, among those whose run has reached the table and whose manifest and catalog are valid.
+
+Any other object blocks nobody: it may never be able to reach the table. `adoptionPolicy: Adopt` does not pass by a
+claim: it takes a table over from an object that is gone or is in another cluster, not from one that manages it here.
+
+While a run is active or its start is being stored, the index keeps the last known place, even if the catalog changed.
+An object with proof keeps its place without a valid catalog.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.spec.capabilities import ever_ready
-from paimon_operator.core.spec.identity import normalised, table_name
-from paimon_operator.core.storage import storage_of
+from paimon_operator.core.spec.identity import allowed_databases
+from paimon_operator.core.spec.ownership import proven_since
+from paimon_operator.core.spec.place import place_of
 
 ObjectKey = tuple[str, str]
 """Namespace and name."""
 
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class PhysicalTable:
-    """The place of a table: warehouse (normalised), database, table."""
-
-    warehouse: str
-    database: str
-    table: str
+_REACHED: Final = frozenset({Reason.TABLE_DIFFERS, Reason.TABLE_EXISTS})
+"""Failures of a run that has read the table, and found no other owner's mark in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableClaim:
     """One object's claim to manage a physical table."""
 
-    place: PhysicalTable
+    place: str
+    """Of `place_of`: equal for aliases of one table."""
     namespace: str
     name: str
     uid: str
@@ -46,26 +50,49 @@ class TableClaim:
     """Whether its active run may have a Pod: status.activeRun holds the run's UID."""
     busy: bool
     """Whether a run of this object is active."""
-    verified: bool
-    """Whether the table was verified under this object."""
+    proven: datetime | None
+    """When a run of this object first read its owner mark at this place."""
+    reached: bool
+    """Whether a run of this object, which has no proof, has read the table, and could do so again."""
 
     @property
     def key(self) -> ObjectKey:
         """Namespace and name of the object."""
         return self.namespace, self.name
 
+    def name_for(self, namespace: str) -> str:
+        """The object in a message for `namespace`: its name is told in its own namespace only."""
+        return f"PaimonTable {self.name}" if namespace == self.namespace else "a PaimonTable of another namespace"
+
     @property
-    def rank(self) -> tuple[bool, bool, datetime, bool, str]:
-        """The claim with the smallest rank holds the table. At equal age a verified one precedes, then the UID."""
-        return not self.launched, not self.busy, self.created, not self.verified, self.uid
+    def blocks(self) -> bool:
+        """Whether others have to wait for this object at all."""
+        return self.busy or self.proven is not None or self.reached
+
+    @property
+    def rank(self) -> tuple[bool, bool, datetime, bool, datetime, str]:
+        """The claim with the smallest rank comes first."""
+        return (
+            not self.launched,
+            not self.busy,
+            self.proven or _NEVER,
+            not self.reached,
+            self.created,
+            self.uid,
+        )
+
+    def waits_for(self, other: TableClaim) -> bool:
+        """Whether this object may start no run because of `other`, a claim to the same place."""
+        return other.blocks and self.rank > other.rank
 
 
 class TableClaimIndex:
     """All claims, by place and by object. The cost of a call does not depend on the number of tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_valid: Callable[[PaimonCatalog], bool] = lambda _: True) -> None:
+        self._is_valid = is_valid
         self._by_key: dict[ObjectKey, TableClaim] = {}
-        self._by_place: dict[PhysicalTable, dict[ObjectKey, TableClaim]] = {}
+        self._by_place: dict[str, dict[ObjectKey, TableClaim]] = {}
         self._reserved: set[ObjectKey] = set()
 
     def reserve(self, table: PaimonTable, catalog: PaimonCatalog | None) -> None:
@@ -78,7 +105,7 @@ class TableClaimIndex:
         self._reserved.discard((namespace, name))
 
     def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
-        """Records what `table` claims now. Returns the other objects whose place has a new holder."""
+        """Records what `table` claims now. Returns the other objects whose place has another order of claims."""
         claim, known = self._claim(table, catalog), self._by_key.get(_key(table))
         if claim is None:
             return self.remove(*_key(table))
@@ -88,52 +115,65 @@ class TableClaimIndex:
         return affected | self._enter(claim)
 
     def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
-        """Removes an object. Returns the other objects whose place has a new holder."""
+        """Removes an object. Returns the other objects of its place if it may have blocked them."""
         self._reserved.discard((namespace, name))
         claim = self._by_key.pop((namespace, name), None)
         if claim is None:
             return frozenset()
         claims = self._by_place[claim.place]
-        was_first = _first(claims) == claim
         del claims[claim.key]
         if not claims:
             del self._by_place[claim.place]
-        return frozenset(claims) if was_first else frozenset()
+        return frozenset(claims) if claim.blocks else frozenset()
 
     def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
-        """The other object that holds the place of `table`; None when no other does."""
+        """The other object that `table` has to wait for; None when there is none."""
         claim = self._claim(table, catalog)
         if claim is None:
             return None
-        first = _first({**self._by_place.get(claim.place, {}), claim.key: claim})
-        return None if first.key == claim.key else first
+        others = [each for key, each in self._by_place.get(claim.place, {}).items() if key != claim.key]
+        ahead = [other for other in others if claim.waits_for(other)]
+        return min(ahead, key=lambda other: other.rank, default=None)
 
     def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The claim of `table`. While a run is active, the place at which it was decided counts."""
-        known, claim = self._by_key.get(_key(table)), claim_of(table, catalog)
+        known = self._by_key.get(_key(table))
+        valid = catalog is not None and self._is_valid(catalog)
+        claim = claim_of(table, catalog, valid=valid)
         busy = table.status.active_run is not None or _key(table) in self._reserved
         if busy and known is not None and known.busy and known.uid == table.metadata.uid:
-            claim = _claim_at(known.place, table)
+            claim = _claim_at(known.place, table, reached=False)
         return None if claim is None else replace(claim, busy=busy)
 
     def _enter(self, claim: TableClaim) -> frozenset[ObjectKey]:
         claims = self._by_place.setdefault(claim.place, {})
-        before = _first(claims).key if claims else None
+        known = claims.get(claim.key)
         claims[claim.key] = claim
         self._by_key[claim.key] = claim
-        return frozenset(claims) - {claim.key} if _first(claims).key != before else frozenset()
+        news = known is None or (known.blocks, known.rank) != (claim.blocks, claim.rank)
+        return frozenset(claims) - {claim.key} if news and (claim.blocks or (known and known.blocks)) else frozenset()
 
 
-def claim_of(table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
-    """The claim of `table`; None without its catalog, which defines the place."""
+def claim_of(table: PaimonTable, catalog: PaimonCatalog | None, *, valid: bool = True) -> TableClaim | None:
+    """The claim of `table`; None without a place: no catalog, and no proof of an earlier one.
+
+    `valid` is whether the catalog's manifest breaks no rule.
+    """
+    proof = table.status.ownership
+    if proof is not None and not (catalog is not None and valid):
+        return _claim_at(proof.place, table, reached=False)
     if catalog is None:
         return None
-    root = storage_of(catalog).physical_root(normalised(catalog.spec.warehouse), catalog.metadata.namespace)
-    place = PhysicalTable(root, table.spec.database, table_name(table))
-    return _claim_at(place, table)
+    able = valid and table.spec.database in allowed_databases(catalog)
+    return _claim_at(place_of(table, catalog), table, reached=able and _has_read_the_table(table))
 
 
-def _claim_at(place: PhysicalTable, table: PaimonTable) -> TableClaim:
+def _has_read_the_table(table: PaimonTable) -> bool:
+    state = table.status.provision
+    return state is not None and state.failure is not None and state.failure.reason in _REACHED
+
+
+def _claim_at(place: str, table: PaimonTable, *, reached: bool) -> TableClaim:
     active = table.status.active_run
     return TableClaim(
         place=place,
@@ -143,13 +183,10 @@ def _claim_at(place: PhysicalTable, table: PaimonTable) -> TableClaim:
         created=table.metadata.creation_timestamp or _NEVER,
         launched=active is not None and active.uid is not None,
         busy=active is not None,
-        verified=ever_ready(table.status),
+        proven=proven_since(table.status, place),
+        reached=reached,
     )
 
 
 def _key(table: PaimonTable) -> ObjectKey:
     return table.metadata.namespace, table.metadata.name
-
-
-def _first(claims: dict[ObjectKey, TableClaim]) -> TableClaim:
-    return min(claims.values(), key=lambda claim: claim.rank)

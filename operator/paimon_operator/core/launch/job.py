@@ -20,6 +20,8 @@ from paimon_operator.core.operations.run_problems import run_problems
 from paimon_operator.core.operations.verification import was_switched
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
+from paimon_operator.core.spec.ownership import was_moved
+from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.storage.access import Access
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.deadlines import deadline_of_run
@@ -111,6 +113,14 @@ def _check_unchanged(operation: OperationSpec, run: PaimonRun, context: TableCon
         raise RunEnvironmentError(
             f"the engine was changed to {context.engine.id} after this run was decided",
             "The table is verified with the new engine first.",
+            reason=Reason.SPEC_CHANGED,
+        )
+    active = context.table.status.active_run
+    moved = was_moved(context, context.table.status) if operation.role is Role.ORDINARY else False
+    if moved or (active is not None and active.place not in (None, place_of(context.table, context.catalog))):
+        raise RunEnvironmentError(
+            "the catalog's storage was moved after this run was decided",
+            "The table is verified at its new place first.",
             reason=Reason.SPEC_CHANGED,
         )
     decided = run.spec.trigger.spec_hash if run.spec.trigger else None

@@ -116,7 +116,8 @@ def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[Fa
         return None
     if ended.reason == Reason.JOB_UNREADABLE and failures == 1:
         return ended.at
-    return ended.at + backoff.ENVIRONMENT.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
+    delays = backoff.OWNERSHIP if ended.reason == Reason.CONFLICT else backoff.ENVIRONMENT
+    return ended.at + delays.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
 
 
 def changed(state: StateT, **values: object) -> StateT:

@@ -8,6 +8,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import ProvisionState, TableStatus
 from paimon_operator.core.spec.capabilities import verified_by
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.ownership import was_moved
 
 DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
 """A run that ends with one of these found that the table is not the verified one any more."""
@@ -24,8 +25,9 @@ def is_verified(context: TableContext, status: TableStatus) -> bool:
 
 
 def is_established(context: TableContext, status: TableStatus) -> bool:
-    """Whether the current engine verified the table against any manifest, and nothing has put that in doubt since."""
-    return state_of(status).hash is not None and not was_switched(context, status)
+    """Whether the current engine verified the table at its current place, and nothing has put that in doubt since."""
+    known = state_of(status).hash is not None
+    return known and not was_switched(context, status) and not was_moved(context, status)
 
 
 def was_switched(context: TableContext, status: TableStatus) -> bool:

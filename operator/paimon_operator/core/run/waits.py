@@ -103,7 +103,7 @@ def until_claim_is_free(observed: RunObserved, _now: datetime) -> Step | None:
     """One mutating run per physical table. During a takeover, two operator processes may each have named a run."""
     if observed.claimant is None:
         return None
-    other = f"PaimonTable {observed.claimant.namespace}/{observed.claimant.name}"
+    other = observed.claimant.name_for(observed.run.metadata.namespace)
     message = f"{other} has a run on the same table; this run starts after it"
     return _pending(observed, blocked_findings(Reason.TABLE_CLAIMED, message))
 

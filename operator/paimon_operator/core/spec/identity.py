@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
 
 _SAME_SCHEME: Final = {"s3a": "s3", "s3n": "s3"}
@@ -15,6 +16,11 @@ _DEFAULT_PORT: Final = {"hdfs": 8020}
 def table_name(table: PaimonTable) -> str:
     """The table's name in Paimon: spec.table, or the object's name with `-` as `_`."""
     return table.spec.table or table.metadata.name.replace("-", "_")
+
+
+def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
+    """Databases that the catalog's tables may use: those it lists, or the one with its namespace's name."""
+    return catalog.spec.allowed_databases or (catalog.metadata.namespace,)
 
 
 def normalised(uri: str) -> str:

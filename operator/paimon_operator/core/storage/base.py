@@ -32,7 +32,7 @@ class StorageKind(Protocol):
         """What Spark Pods need to reach the data."""
 
     def physical_root(self, warehouse: str, namespace: str) -> str:
-        """The warehouse by a name that no other storage has."""
+        """The warehouse by a name that no warehouse on another server has."""
         del namespace
         return warehouse
 

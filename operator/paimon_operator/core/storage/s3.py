@@ -6,8 +6,10 @@ engine data, and so it does with the provider that takes credentials from the en
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Final
+from urllib.parse import urlsplit
 
 from paimon_contract import environment
 from paimon_engines.engine import Engine, S3Keys
@@ -21,6 +23,9 @@ _REQUIRED_KEYS: Final = (environment.AWS_ACCESS_KEY_ID, environment.AWS_SECRET_A
 _OPTIONAL_KEYS: Final = (environment.AWS_SESSION_TOKEN,)
 _FILE_VARIABLES: Final = (environment.AWS_SHARED_CREDENTIALS_FILE, environment.AWS_CREDENTIAL_PROFILES_FILE)
 """One name for version 2 of AWS's SDK, another for version 1."""
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_AWS: Final = re.compile(r"\.amazonaws\.com$")
+_SERVICE: Final = re.compile(r"([^.]+)\.([^.]+)\.svc(?:\..+)?")
 CREDENTIALS_FILE: Final = "credentials"
 """Key of the Secret, and name of the file."""
 CA_FILE: Final = "ca.crt"
@@ -40,6 +45,11 @@ class S3Storage(StorageKind):
         """Without any Secret, the cloud authenticates Pods by their service account."""
         return self.spec.credentials_secret_ref is None and self.spec.credentials_file_secret_ref is None
 
+    def physical_root(self, warehouse: str, namespace: str) -> str:
+        """Names of buckets are unique on AWS. On another server, they are unique there only."""
+        server = server_of(self.spec.endpoint, namespace)
+        return warehouse if server is None else f"{server}:{warehouse}"
+
     def access(self, engine: Engine) -> Access:
         """Options of Paimon's own S3 client and of Hadoop's; both take their credentials from the same source."""
         s3 = self.spec
@@ -55,6 +65,26 @@ class S3Storage(StorageKind):
         if s3.credentials_file_secret_ref is not None:
             return access + _from_file(s3.credentials_file_secret_ref.name, engine)
         return access + _providers(engine.s3.providers["workload"], engine.input.providers["workload"], engine)
+
+
+def server_of(endpoint: str | None, namespace: str) -> str | None:
+    """Host and port of an endpoint in normal form; None for AWS.
+
+    The names of a Service of the cluster are one name: `minio` in the namespace shop, `minio.shop`, `minio.shop.svc`.
+    """
+    if endpoint is None:
+        return None
+    parts = urlsplit(endpoint.lower())
+    host, _, port = parts.netloc.partition(":")
+    host = host.rstrip(".")
+    if _AWS.search(host):
+        return None
+    service = _SERVICE.fullmatch(host)
+    if service is not None:
+        host = f"{service[1]}.{service[2]}"
+    elif "." not in host:
+        host = f"{host}.{namespace}"
+    return f"{host}:{port or _DEFAULT_PORTS[parts.scheme]}"
 
 
 def _environment(secret: str) -> tuple[Variable, ...]:

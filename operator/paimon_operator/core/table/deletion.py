@@ -21,6 +21,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, TableStatus
+from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.conditions import Finding, false, reconciling, report, stalled
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
 from paimon_operator.core.naming import FINALIZER
@@ -59,14 +60,24 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
         return _released(f"its namespace is being deleted, so nothing can be started; {_kept(table)}")
     if not drops:
         return _released(_kept(table))
+    if observed.claimant is not None:
+        return _waiting_for(observed.claimant, table, followed.status, now)
     return _dropping(wanted, observed, followed, now)
 
 
 def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
     """Whether the table is dropped together with the object."""
-    mine = ever_ready(table.status) and observed.claimant is None
+    other = observed.claimant
+    mine = ever_ready(table.status) and (other is None or other.busy)
     skipped = table.metadata.annotations.get(SKIP_DROP) == "true"
     return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
+
+
+def _waiting_for(claimant: TableClaim, table: PaimonTable, status: TableStatus, now: datetime) -> Decision[TableStatus]:
+    """A run of another object works on the table: nothing is dropped under it."""
+    other = claimant.name_for(table.metadata.namespace)
+    findings = stalled(Reason.TABLE_CLAIMED, f"{other} has a run on the same table, and the drop follows it")
+    return _decided(table, status, findings, now)
 
 
 def _cancelling(

@@ -8,6 +8,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.commits.table_claims import TableClaim
+from paimon_operator.core.commits.warehouses import Warehouse
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Refusal
 
@@ -28,6 +29,8 @@ class TableObserved:
     """The catalog it refers to; None when there is none of that name."""
     claimant: TableClaim | None = None
     """The other object that holds the physical table; None when this one may have it."""
+    overlap: Warehouse | None = None
+    """The warehouse of another catalog that stops the catalog of this table."""
     runs: tuple[PaimonRun, ...] = ()
     """All runs of this table, from a live LIST: a run that is not here does not exist."""
     refusal: Refusal | None = None

@@ -57,15 +57,18 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
     """The context of the table's manifest, or what makes it invalid."""
     table, catalog, claimant = wanted.table, observed.catalog, observed.claimant
     if claimant is not None:
-        other = f"{claimant.namespace}/{claimant.name}"
-        message = f"PaimonTable {other} manages the same table: {Reason.TABLE_CLAIMED.remedy}"
-        return Blocker(Reason.TABLE_CLAIMED, message)
+        other = claimant.name_for(table.metadata.namespace)
+        return Blocker(Reason.TABLE_CLAIMED, f"{other} manages the same table: {Reason.TABLE_CLAIMED.remedy}")
     if catalog is None:
         message = f"there is no PaimonCatalog {table.spec.catalog_ref.name!r}: {Reason.CATALOG_NOT_FOUND.remedy}"
         return Blocker(Reason.CATALOG_NOT_FOUND, message)
     problems = tuple(catalog_problems(catalog, wanted.operator))
     if problems:
         return Blocker(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {summarise(problems)}")
+    if observed.overlap is not None:
+        other = observed.overlap.name_for(table.metadata.namespace)
+        message = f"{other} has a warehouse in or around that of PaimonCatalog {catalog.metadata.name}: "
+        return Blocker(Reason.WAREHOUSE_OVERLAPS, message + Reason.WAREHOUSE_OVERLAPS.remedy)
     context = TableContext.build(table, catalog, wanted.operator, now)
     broken = broken_rules(context)
     if broken:

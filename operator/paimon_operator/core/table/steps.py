@@ -21,8 +21,10 @@ from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
-from paimon_operator.core.operations.verification import with_effective
+from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.ownership import recreation_wanted, with_answer, with_known_place
+from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.table import active_run, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
@@ -60,7 +62,9 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
 
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
     """Follows the active run of a table whose manifest is valid, or starts what is due."""
-    status = with_effective(context, context.table.status)
+    status = with_known_place(context, with_effective(context, context.table.status))
+    if is_verified(context, status):  # nothing is missing now: the annotation shall not count later
+        status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
     if followed.run is not None and table_conditions.is_unknown(followed.run):
@@ -167,6 +171,8 @@ def _wait_for_run(
 def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """Names the run in the status. The run is created once the status is stored."""
     named = active_run.new_active_run(context.table, work)
+    if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
+        named = named.model_copy(update=_purpose(context, status))
     scheduled = registry.OPERATIONS.of(work.type_).scheduled
     if scheduled is not None:
         status = scheduled.record_decision(status, work, started(work, named.name))
@@ -180,6 +186,14 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
         events=(active_run.start_note(named),),
         requeue_after=REQUEUE_WHILE_ACTIVE,
     )
+
+
+def _purpose(context: TableContext, status: TableStatus) -> dict[str, object]:
+    """Where a run establishes the table, and whether it creates a missing one anew."""
+    failure = state_of(status).failure
+    missing = failure is not None and failure.reason == Reason.TABLE_MISSING
+    recreates = recreation_wanted(context, status) if missing else None
+    return {"place": place_of(context.table, context.catalog), "recreates": recreates}
 
 
 def _settle(context: TableContext, status: TableStatus) -> Outcome:

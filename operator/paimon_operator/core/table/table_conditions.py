@@ -184,7 +184,8 @@ def _visibility(context: TableContext) -> str:
 
 def _not_made(status: TableStatus, held: Blocker | None) -> Findings:
     failure, problem = state_of(status).failure, next(_problems(status))
-    if (failure and failure.failure_class in FOR_AN_EDIT) or not ever_ready(status):
+    gone = failure is not None and failure.reason == Reason.TABLE_MISSING
+    if gone or (failure and failure.failure_class in FOR_AN_EDIT) or not ever_ready(status):
         ready = false(ConditionType.READY, problem.reason, problem.message)
         return (ready, *stalled(problem.reason, problem.message), *healthy(status, held))
     # The table stands as it was; only the edit waits, and it is tried again by itself.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
+from paimon_operator.core.spec.place import place_of_warehouse
 from paimon_operator.core.storage import metastore_of, storage_of
 from paimon_operator.core.validation.catalog_shape import catalog_shape
 from paimon_operator.core.validation.deadlines import default_deadline_of
@@ -16,10 +18,14 @@ from paimon_operator.core.validation.spark_conf import spark_problems
 from paimon_operator.core.validation.table import location_problems
 from paimon_operator.errors import SpecError
 
+STORAGE_MOVED: Final = "paimon-operator.dev/storage-moved"
+"""Annotation that lets the storage's server be changed, when set to `true`."""
+
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     """Every rule that the catalog's manifest breaks. Its tables are Stalled until none is broken."""
     yield from catalog_shape(catalog)
+    yield from _moved_storage(catalog)
     yield from _engine_problems(catalog, operator)
     yield from storage_of(catalog).problems(operator)
     yield from location_problems(catalog)
@@ -28,6 +34,20 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
     yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)
+
+
+def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:
+    """Another server than the one that the tables are on: they would be missing there, or others would be found."""
+    known, moved = catalog.status.place, catalog.metadata.annotations.get(STORAGE_MOVED) == "true"
+    if known is None or moved or known == place_of_warehouse(catalog):
+        return
+    yield SpecError(
+        "spec.storage",
+        f"the warehouse was reached as {known}, and the manifest now means {place_of_warehouse(catalog)}",
+        f"Undo the edit. If the data was moved there, annotate the catalog with {STORAGE_MOVED}=true: each table is "
+        "then verified before any other run.",
+        reason=Reason.INVALID_SPEC,
+    )
 
 
 def summarise(problems: tuple[SpecError, ...]) -> str:

@@ -56,7 +56,7 @@ def engine_of(context: TableContext) -> Iterator[SpecError]:
 
 def place_of(context: TableContext) -> Iterator[SpecError]:
     """The database: allowed by the catalog, and not reserved by Paimon."""
-    database, allowed = context.spec.database, allowed_databases(context.catalog)
+    database, allowed = context.spec.database, identity.allowed_databases(context.catalog)
     if database not in allowed:
         yield SpecError(
             "spec.database",
@@ -66,11 +66,6 @@ def place_of(context: TableContext) -> Iterator[SpecError]:
         )
     if database.lower() == SYSTEM_DATABASE:
         yield SpecError("spec.database", "Paimon reserves the database 'sys'", "Use another database.")
-
-
-def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
-    """Databases that the catalog's tables may use; the namespace's name when it lists none."""
-    return catalog.spec.allowed_databases or (catalog.metadata.namespace,)
 
 
 def buckets_of(context: TableContext) -> Iterator[SpecError]:

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_contract.result import Result
+from paimon_operator.api.base import rfc3339
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, ProvisionState, TableStatus
+from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
@@ -21,6 +23,7 @@ from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
+from paimon_operator.core.spec.ownership import last_observed, recreation_wanted, with_answer, with_proof
 from paimon_operator.core.spec.type_parser import parse
 
 _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
@@ -35,7 +38,7 @@ class EstablishTable:
         if is_verified(context, status):
             return
         failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
-        if failure is not None and (failure.next_try is None or failure.next_try > context.now):
+        if failure is not None and not _is_due(context, status, failure):
             return
         repetition = failure.count if failure else 0
         yield DueRun(
@@ -67,6 +70,13 @@ class EstablishTable:
             yield Memory(None, status.provision.failure)
 
 
+def _is_due(context: TableContext, status: TableStatus, failure: LastFailure) -> bool:
+    """Whether a failed run is repeated now: at its time, or as soon as a missing table is to be created anew."""
+    if failure.reason == Reason.TABLE_MISSING and recreation_wanted(context, status) is not None:
+        return True
+    return failure.next_try is not None and failure.next_try <= context.now
+
+
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
     """The status after a run: verified with its engine against the hash it was started for, or one failure more."""
     state = state_of(status)
@@ -83,12 +93,17 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         # An adopted table stays adopted when a later run verifies it.
         created=ended.result.created if state.created is None else state.created,
     )
-    return with_state(status.model_copy(update={"engine": ended.result.engine or status.engine}), done)
+    verified = status.model_copy(update={"engine": ended.result.engine or status.engine})
+    proven = with_answer(with_proof(verified, ended.active.place, ended.at), ended.active.recreates)
+    if ended.active.recreates is not None and ended.result.created:
+        proven = proven.model_copy(update={"writes": (), "former_writes": None})
+    return with_state(proven, done)
 
 
 def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: ARG001
     """The whole table. How it is hashed (`core/spec/desired_table.py`) does not depend on this form."""
-    table = desired_table(context.spec, context.effective)
+    table, status = desired_table(context.spec, context.effective), context.table.status
+    seen, active = last_observed(status), status.active_run
     return ProvisionParameters(
         columns=tuple(_column(each) for each in table.columns),
         primary_keys=table.primary_keys,
@@ -96,6 +111,8 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         comment=table.comment,
         options=table.options,
         adoption=table.adoption,
+        last_observed=None if seen is None else rfc3339(seen),
+        recreates=True if active is not None and active.recreates is not None else None,
     )
 
 
@@ -105,10 +122,16 @@ def _column(column: DesiredColumn) -> JobColumn:
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
-    """After any edit, a table that was never Ready is tried again: the cause may be outside the manifest."""
+    """After any edit, a table that was never Ready, or has another owner, is tried again at once.
+
+    The cause may be outside the manifest, or in a field that the hash does not cover.
+    """
     state = state_of(status)
     unseen = table.metadata.generation != status.observed_generation
-    if not unseen or ever_ready(status) or state.failure is None or state.failure.failure_class in retries.ESTABLISHING:
+    if not unseen or state.failure is None:
+        return status
+    waits_for_owner = state.failure.reason in retries.FIXED_WITHOUT_AN_EDIT
+    if not waits_for_owner and (ever_ready(status) or state.failure.failure_class in retries.ESTABLISHING):
         return status
     failure = state.failure.model_copy(update={"next_try": now})
     return with_state(status, state.model_copy(update={"failure": failure}))

@@ -1,0 +1,81 @@
+"""What proves that a PaimonTable owns its physical table, as `status.ownership` records it.
+
+A run that establishes the table reads, or writes, the owner mark in the table itself. Its success is the proof.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from paimon_operator.api.table.status import Ownership, TableStatus
+from paimon_operator.core.spec.capabilities import ever_ready
+from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.place import place_of
+
+RECREATE: Final = "paimon-operator.dev/recreate"
+"""Annotation with metadata.generation: a table that is missing is created anew, once."""
+
+
+def has_existed(status: TableStatus) -> bool:
+    """Whether a run has ever seen the table, at this place or at another one."""
+    return status.ownership is not None or ever_ready(status)
+
+
+def proven_since(status: TableStatus, place: str) -> datetime | None:
+    """When a run proved that the object owns the table at `place`; None without such a run.
+
+    Release 0.1 stored no place: what it verified counts at the present one.
+    """
+    if status.ownership is not None:
+        return status.ownership.since if status.ownership.place == place else None
+    return status.provision.last_time if status.provision is not None else None
+
+
+def was_moved(context: TableContext, status: TableStatus) -> bool:
+    """Whether the last proof belongs to another place: the storage's server has changed since."""
+    return has_existed(status) and proven_since(status, place_of(context.table, context.catalog)) is None
+
+
+def with_known_place(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status of release 0.1 with the present place; every other status as it is."""
+    if status.ownership is not None or status.provision is None or status.provision.last_time is None:
+        return status
+    since = status.provision.last_time
+    known = Ownership(place=place_of(context.table, context.catalog), since=since)
+    return status.model_copy(update={"ownership": known})
+
+
+def with_proof(status: TableStatus, place: str | None, at: datetime) -> TableStatus:
+    """The status after a run at `place` has read the owner mark. The first proof at a place counts."""
+    before = status.ownership
+    if place is None or (before is not None and before.place == place):
+        return status
+    recreated = None if before is None else before.recreated
+    return status.model_copy(update={"ownership": Ownership(place=place, since=at, recreated=recreated)})
+
+
+def recreation_wanted(context: TableContext, status: TableStatus) -> int | None:
+    """The generation for which the missing table is to be created anew; None when nobody asks, or it was done."""
+    generation, owned = context.table.metadata.generation, status.ownership
+    asked = context.table.metadata.annotations.get(RECREATE) == str(generation)
+    return generation if asked and owned is not None and owned.recreated != generation else None
+
+
+def with_answer(status: TableStatus, generation: int | None) -> TableStatus:
+    """The status that remembers the generation for which the annotation was answered; None changes nothing."""
+    if generation is None or status.ownership is None:
+        return status
+    return status.model_copy(update={"ownership": status.ownership.model_copy(update={"recreated": generation})})
+
+
+def last_observed(status: TableStatus) -> datetime | None:
+    """When a run last saw the table; None for a table that no run has seen."""
+    if not has_existed(status):
+        return None
+    seen = (
+        status.health.observed_at if status.health else None,
+        status.provision.last_time if status.provision else None,
+        status.ownership.since if status.ownership else None,
+    )
+    return max((each for each in seen if each is not None), default=None)

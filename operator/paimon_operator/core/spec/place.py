@@ -1,0 +1,18 @@
+"""The place of a physical table: server, warehouse, database and table, as one text that is equal for aliases."""
+
+from __future__ import annotations
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.spec.identity import normalised, table_name
+from paimon_operator.core.storage import storage_of
+
+
+def place_of_warehouse(catalog: PaimonCatalog) -> str:
+    """The catalog's warehouse on its server, in normal form: no other server has it."""
+    return storage_of(catalog).physical_root(normalised(catalog.spec.warehouse), catalog.metadata.namespace)
+
+
+def place_of(table: PaimonTable, catalog: PaimonCatalog) -> str:
+    """The directory that Paimon gives the table by default, in the warehouse on its server."""
+    return f"{place_of_warehouse(catalog)}/{table.spec.database}.db/{table_name(table)}"

@@ -1,0 +1,158 @@
+"""A table that has existed and is missing: it is reported, and created anew only when its user asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.operations.schema.provision import job
+from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.ownership import RECREATE
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+
+def world(**spec: Any) -> TableWorld:
+    """A verified table with a write that has loaded its files."""
+    once = builders.write(schedule=None)
+    seen = TableWorld(table=builders.table(**{"writes": [once]} | spec)).ready()
+    seen.finish("Write", write={"rows": 12, "files": 1})
+    seen.settle()
+    return seen
+
+
+def parameters(seen: TableWorld) -> Any:
+    """The parameters of the active Provision run."""
+    assert seen.catalog is not None
+    return job(TableContext.build(seen.table, seen.catalog, seen.operator, seen.now), seen.active)
+
+
+def vanish(seen: TableWorld) -> None:
+    """A run finds no table, and the verification that follows finds none either."""
+    seen.edit(options={"read.batch-size": "2048"})
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_MISSING, "the table shop.orders is missing")
+    seen.settle()
+
+
+def annotate(seen: TableWorld, value: str) -> None:
+    metadata = seen.table.metadata.model_copy(update={"annotations": {RECREATE: value}})
+    seen.table = seen.table.model_copy(update={"metadata": metadata})
+    seen.settle()
+
+
+def test_only_the_first_run_of_a_new_table_may_create_it() -> None:
+    seen = TableWorld()
+    seen.settle()
+    assert parameters(seen).last_observed is None
+    seen.finish("Provision", created=True)
+    seen.settle()
+    seen.edit(options={"read.batch-size": "2048"})
+    seen.settle()
+    assert parameters(seen).last_observed is not None
+    assert parameters(seen).recreates is None
+
+
+def test_a_missing_table_is_stalled_and_nothing_runs_but_its_verification() -> None:
+    seen = world()
+    vanish(seen)
+    assert seen.says("Stalled") == ("True", Reason.TABLE_MISSING)
+    assert seen.says("Ready") == ("False", Reason.TABLE_MISSING)
+    seen.wait(minutes=16)
+    seen.settle()
+    assert parameters(seen).last_observed is not None, "the second try creates nothing either"
+    seen.finish("Provision", created=False)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert [type_ for type_, _ in seen.started].count("Write") == 1, "the data is back, so nothing is loaded again"
+
+
+def test_a_table_that_a_run_did_not_find_is_verified_without_being_created() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(hours=25)
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_NOT_FOUND, "the table shop.orders does not exist any more")
+    seen.settle()
+    assert seen.active.spec.type == "Provision"
+    assert parameters(seen).last_observed is not None
+
+
+def test_the_annotation_creates_the_table_anew_at_once_and_its_writes_load_again() -> None:
+    seen = world()
+    vanish(seen)
+    annotate(seen, str(seen.table.metadata.generation))
+    assert parameters(seen).recreates is True
+    seen.finish("Provision", created=True)
+    seen.settle()
+    assert [type_ for type_, _ in seen.started][-1] == "Write"
+    seen.finish("Write", write={"rows": 12, "files": 1})
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_a_recreation_that_finds_the_data_put_back_loads_nothing_again() -> None:
+    seen = world()
+    vanish(seen)
+    annotate(seen, str(seen.table.metadata.generation))
+    seen.finish("Provision", created=False)
+    seen.settle()
+    assert [type_ for type_, _ in seen.started].count("Write") == 1
+
+
+def test_the_annotation_counts_once() -> None:
+    seen = world()
+    vanish(seen)
+    annotate(seen, str(seen.table.metadata.generation))
+    seen.finish("Provision", created=True)
+    seen.settle()
+    seen.finish("Write", write={"rows": 12, "files": 1})
+    seen.settle()
+    seen.wait(hours=25)
+    owned = seen.table.status.ownership
+    assert owned is not None
+    assert owned.recreated == seen.table.metadata.generation
+
+
+@pytest.mark.parametrize("value", ["true", "0", "99"])
+def test_another_value_than_the_generation_creates_nothing(value: str) -> None:
+    seen = world()
+    vanish(seen)
+    before = len(seen.created)
+    annotate(seen, value)
+    assert len(seen.created) == before
+
+
+def test_an_annotation_of_a_time_when_nothing_was_missing_does_not_count_later() -> None:
+    seen = world()
+    annotate(seen, str(seen.table.metadata.generation))
+    owned = seen.table.status.ownership
+    assert owned is not None
+    assert owned.recreated == seen.table.metadata.generation
+    assert [type_ for type_, _ in seen.started].count("Provision") == 1
+
+
+def test_a_failed_recreation_is_repeated_at_its_time_and_not_in_a_loop() -> None:
+    seen = world()
+    vanish(seen)
+    annotate(seen, str(seen.table.metadata.generation))
+    seen.fail(FailureClass.ENVIRONMENT, Reason.STORAGE_UNREACHABLE, "nothing answers")
+    seen.settle()
+    assert seen.table.status.active_run is None
+    seen.wait(minutes=16)
+    seen.settle()
+    assert parameters(seen).recreates is None, "it looks first whether the table is missing still"
+
+
+def test_an_edit_to_adopt_is_tried_at_once() -> None:
+    seen = world()
+    seen.edit(options={"read.batch-size": "2048"})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.CONFLICT, "the table is owned by a PaimonTable of another cluster")
+    seen.settle()
+    before = len(seen.created)
+    seen.edit(adoptionPolicy="Adopt")
+    seen.settle()
+    assert len(seen.created) == before + 1

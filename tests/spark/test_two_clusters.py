@@ -1,0 +1,45 @@
+"""Two clusters with the same manifests on one warehouse: one manages the table, the other takes it over when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.spark.lake import Ended, Lake
+
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+OPTIONS = {"bucket": "1", "merge-engine": "deduplicate"}
+SECOND = "second-cluster/shop/orders"
+
+
+def provision(lake: Lake, owner: str, **more: Any) -> Ended:
+    """Provision by the PaimonTable `owner`."""
+    columns = [{"name": name, "type": type_} for name, type_ in COLUMNS.items()]
+    body = {"columns": columns, "primaryKeys": ["id"], "options": OPTIONS, "adoption": "AdoptIfIdentical"} | more
+    return lake.perform(lake.job("Provision", provision=body) | {"owner": owner})
+
+
+def test_the_second_cluster_waits_and_then_adopts_without_losing_a_row(lake: Lake) -> None:
+    lake.provision(COLUMNS, keys=["id"], options=OPTIONS).ok()
+    lake.land("orders/1.csv", "id,v\n1,first\n")
+    lake.write().ok()
+
+    message = provision(lake, SECOND).refused("Conflict")
+    assert "another cluster" in message
+    assert "cluster-uid" not in message, "names of other clusters' objects stay there"
+
+    assert provision(lake, SECOND, adoption="Adopt").ok()["created"] is False
+    assert lake.rows() == [{"id": 1, "v": "first"}]
+    assert provision(lake, SECOND, adoption="Adopt").ok().get("differences") is None, "the second look alters nothing"
+
+    assert "another cluster" in lake.compact().blocked("Conflict"), "the first cluster's runs stop"
+    lake.land("orders/2.csv", "id,v\n2,second\n")
+    assert lake.perform(lake.write_job() | {"owner": SECOND}).ok()["write"]["rows"] == 1, "the ledger moved along"
+    assert lake.rows() == [{"id": 1, "v": "first"}, {"id": 2, "v": "second"}]
+
+
+def test_a_table_that_differs_is_not_adopted(lake: Lake) -> None:
+    lake.provision(COLUMNS, keys=["id"], options=OPTIONS).ok()
+
+    other = provision(lake, SECOND, adoption="Adopt", options=OPTIONS | {"bucket": "2"})
+
+    assert "bucket" in other.refused("TableDiffers")
