@@ -11,6 +11,7 @@ from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError, input_failure, spec_failure
+from spark_apps.loading.file_identity import place_of
 
 RowsT = TypeVar("RowsT")
 
@@ -20,12 +21,14 @@ class InputFile:
     """A file; `version` is its ETag on S3, elsewhere its modification time in milliseconds.
 
     `modified` is that time everywhere. It gives the age of a version and does not identify it, so it is in no ledger.
+    `place` is where the file is below its location (file_identity.py); empty in entries of release 0.1.
     """
 
     path: str
     size: int
     version: str
     modified: int = dataclasses.field(default=0, compare=False)
+    place: str = dataclasses.field(default="", compare=False)
 
 
 def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
@@ -53,7 +56,7 @@ def find_files(write: WriteParameters, session: Session) -> list[InputFile]:
             ) from error
         raise
     on_s3 = root.toUri().getScheme() in ("s3", "s3a")  # once: every call into the JVM costs time in a large folder
-    found = (_input_file(status, on_s3) for status in statuses)
+    found = (_input_file(status, on_s3, write) for status in statuses)
     above = root.toString()
     return sorted(each for each in found if not _hidden(each.path.removeprefix(above)))
 
@@ -110,11 +113,13 @@ def input_uri(write: WriteParameters) -> str:
     return "/".join([write.location.rstrip("/"), *parts])
 
 
-def _input_file(status: Any, on_s3: bool) -> InputFile:
+def _input_file(status: Any, on_s3: bool, write: WriteParameters) -> InputFile:
     # Some servers omit the ETag from listings; without a version, a replaced file would never count as new.
     modified = int(status.getModificationTime())
     version = (status.getEtag() if on_s3 else None) or str(modified)
-    return InputFile(status.getPath().toString(), int(status.getLen()), version, modified)
+    path = status.getPath().toString()
+    place = place_of(path, write.location, write.location_name or "")
+    return InputFile(path, int(status.getLen()), version, modified, place)
 
 
 def _each(iterator: Any) -> Iterator[Any]:

@@ -86,7 +86,7 @@ class Ledger:
         return [entry for entry in entries if entry.table == self._table]
 
     def loaded(self) -> set[InputFile]:
-        """Every file, in every version, that is in the table."""
+        """Every file, in every version, that is in the table. Another URI of a file's place counts as another file."""
         folded = (_file(each) for document in self._current_folded() for each in document["files"])
         return {file for entry in self.committed_entries for file in entry.files} | set(folded)
 
@@ -104,7 +104,7 @@ class Ledger:
         entry = Entry(
             f"{run}-{number}", self._table, write.hash, job.commit_user, before, tuple(files), once=write.once
         )
-        document = {**asdict(entry), "files": [[f.path, f.size, f.version] for f in entry.files]}
+        document = {**asdict(entry), "files": _listed(entry.files)}
         self._write(entry.name + ".json", document)
         return entry
 
@@ -144,7 +144,7 @@ class Ledger:
             f"folded-{number}.json",
             {
                 "table": self._table,
-                "files": [[f.path, f.size, f.version] for f in files],
+                "files": _listed(files),
                 "hashes": sorted(self.loaded_hashes()),
             },
         )
@@ -207,9 +207,14 @@ class Ledger:
         return self._session.path(f"{self._directory}/{name}")
 
 
+def _listed(files: Iterable[InputFile]) -> list[list[Any]]:
+    return [[file.path, file.size, file.version, file.place] for file in files]
+
+
 def _file(listed: list[Any]) -> InputFile:
-    path, size, version, *_ = listed
-    return InputFile(path, size, version)
+    """A file as an entry lists it. Release 0.1 wrote no place."""
+    path, size, version, *more = listed
+    return InputFile(path, size, version, place=more[0] if more and isinstance(more[0], str) else "")
 
 
 def _known(form: Any, document: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from spark_apps.failures.classify import classify
 from spark_apps.failures.errors import INPUT_MALFORMED, input_failure
 from spark_apps.loading.ambiguous_loads import commit_unknown, refuse_doubtful
 from spark_apps.loading.expire_after_write import expire_after_write
+from spark_apps.loading.file_identity import identities
 from spark_apps.loading.input_files import InputFile, find_files, input_uri, path_field, read_unchanged
 from spark_apps.loading.ledger import Entry, Ledger
 from spark_apps.loading.load_result import Loaded, loaded_with
@@ -61,14 +62,14 @@ def _own_commit(ledger: Ledger, table: Any, job: Job) -> Loaded | None:
 
 
 def _load(job: Job, write: WriteParameters, session: Session, ledger: Ledger, table: Any) -> Loaded | None:
-    already = ledger.loaded() if write.select == "New" else set()
+    already = {each for file in ledger.loaded() for each in identities(file)} if write.select == "New" else set()
 
     def chosen(found: list[InputFile]) -> list[InputFile]:
         if write.once and not found:
             # The folder exists and its files are still to come: marked as done now, they would never be loaded.
             message = f"{input_uri(write)} holds no file yet"
             raise input_failure("InputNotFound", message, "put the files there", field=path_field(write))
-        return [file for file in found if file not in already]
+        return [file for file in found if already.isdisjoint(identities(file))]
 
     # Read before the ledger entry is written: a wrong column leaves no entry.
     listed = functools.partial(find_files, write, session)

@@ -6,6 +6,7 @@ On the newest engine a real driver is killed at each moment. On the others the w
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,20 @@ def test_an_older_image_accepts_fields_of_a_newer_image_in_the_ledger(appending:
     assert appending.write(run="older", mode="Append").ok()["write"]["skipped"] is True
     again = appending.write(run="newer", mode="Append").ok()["write"]
     assert again == {**written, "alreadyCommitted": True}
+
+
+@pytest.mark.newest_engine
+def test_a_moved_location_loads_only_what_is_new_there(appending: Lake) -> None:
+    land(appending, 1)
+    land(appending, 2)
+    appending.write(mode="Append", locationName="landing").ok()
+    moved = appending.directory / "moved"
+    shutil.copytree(appending.directory / "landing", moved)  # with the times of the files
+    (moved / "orders" / "2.csv").write_text("id\n20\n21\n")
+
+    again = appending.write(mode="Append", location=moved.as_uri(), locationName="landing").ok()["write"]
+
+    assert (again["files"], ids(appending)) == (1, [1, 2, 20, 21])
 
 
 @pytest.mark.newest_engine

@@ -118,7 +118,6 @@ def _hadoop_options() -> dict[str, str]:
     """
     if environment.HADOOP_CONF_DIR not in os.environ:
         return {}
-    SparkContext._ensure_initialized()
     return {f"spark.hadoop.{key}": value for key, value in hadoop.options().items()}
 
 

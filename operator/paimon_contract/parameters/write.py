@@ -10,13 +10,17 @@ from paimon_contract.job import Job
 
 @dataclass(frozen=True, kw_only=True)
 class WriteParameters(Document):
-    """Load files. `hash` is that of from and mode; `ledger` the directory that lists loaded files."""
+    """Load files. `hash` is that of from and mode; `ledger` the directory that lists loaded files.
+
+    `location_name` is the location's name in the catalog, which stays when its URI changes.
+    """
 
     name: str
     hash: str
     mode: str
     format: str
     location: str
+    location_name: str | None = None
     path: str = ""
     select: str
     once: bool

@@ -106,6 +106,7 @@ def test_the_job_of_a_write() -> None:
             "mode": "Upsert",
             "format": "parquet",
             "location": "s3://landing/",
+            "locationName": "landing",
             "path": "orders/",
             "select": "New",
             "once": False,

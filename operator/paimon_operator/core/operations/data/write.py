@@ -123,6 +123,7 @@ def job(context: TableContext, run: PaimonRun) -> WriteParameters:
         mode=write.mode,
         format=files.format,
         location=_location(context, files.location),
+        location_name=files.location,
         path=files.path or "",
         select=files.select,
         once=write.trigger.type is TriggerType.ONCE,
