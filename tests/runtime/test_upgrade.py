@@ -46,9 +46,13 @@ def tables(operator: OperatorInMemory) -> dict[str, Any]:
 
 
 def with_new_reasons(body: dict[str, Any]) -> dict[str, Any]:
-    """The table's status with new names of reasons, without the messages of conditions and without `ownership`."""
+    """The table's status with new names of reasons, without messages of conditions and without what is new."""
     status = json.loads(json.dumps(body["status"]))
     status.pop("ownership", None)
+    compaction = status.get("compaction", {})
+    for state in (compaction.get("minor"), compaction.get("full"), status.get("retention"), *status.get("writes", ())):
+        if state:
+            state.pop("schedule", None)
     for condition in status["conditions"]:
         condition["reason"] = RENAMED.get(condition["reason"], condition["reason"])
         del condition["message"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 SPREAD: Final = 0.25
@@ -44,6 +44,21 @@ ENVIRONMENT: Final = Backoff(first=timedelta(minutes=1), last=timedelta(minutes=
 """A Secret, bucket, permission or input is wrong; a human fixes it. Bounds: the API page, "Conditions"."""
 OWNERSHIP: Final = Backoff(first=timedelta(hours=1), last=timedelta(minutes=75))
 """Another object owns the table. That ends by an edit, or by a takeover that the operator does not see."""
+
+LONGEST: Final = timedelta(hours=2)
+"""Longer than every delay above. A stored retry that is further ahead comes from a clock that was wrong."""
+CLOCKS_DIFFER: Final = timedelta(minutes=5)
+"""So far the clocks of two nodes may differ. A past event that is stored further ahead comes from a wrong clock."""
+
+
+def is_ahead(moment: datetime, now: datetime) -> bool:
+    """Whether a stored time of something past lies so far ahead that it is not trusted."""
+    return moment - now > CLOCKS_DIFFER
+
+
+def has_come(moment: datetime | None, now: datetime) -> bool:
+    """Whether the time of a retry has come. None never comes; a time that is not trusted counts as now."""
+    return moment is not None and (moment <= now or moment - now > LONGEST)
 
 
 def _fraction(key: str) -> float:

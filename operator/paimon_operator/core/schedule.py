@@ -31,6 +31,16 @@ class Schedule:
     expression: str
     zone: ZoneInfo
 
+    @property
+    def text(self) -> str:
+        """Expression and time zone."""
+        return f"{self.expression} {self.zone.key}"
+
+    def latest(self, now: datetime) -> datetime:
+        """The latest tick that is not after `now`, or a moment shortly before `now` when none is near."""
+        before = self._shortly_before(now)
+        return self.due(before, now) or before
+
     def next_after(self, moment: datetime) -> datetime:
         """The first tick strictly after `moment`."""
         return _next_tick(self, moment)

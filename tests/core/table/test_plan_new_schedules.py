@@ -65,6 +65,7 @@ def test_compaction_that_was_external_for_some_time_waits_for_its_next_tick() ->
 def test_an_edited_schedule_continues_from_the_last_tick() -> None:
     seen = world(writes=[builders.write()])
     seen.edit(writes=[builders.write(schedule="5 * * * *")])
+    assert seen.run_due() == []
     seen.wait(hours=1)
     assert seen.run_due() == [("Write", "import")]
 

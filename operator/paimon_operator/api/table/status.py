@@ -171,6 +171,8 @@ class ScheduleState(ApiModel):
     """Time of the last success."""
     next: Time | None = None
     """Next tick of the schedule."""
+    schedule: Annotated[str, Field(max_length=165)] | None = None
+    """Schedule and time zone to which these ticks belong. After an edit, the first tick lies after the edit."""
     decision: LastDecision | None = None
     """Last decision."""
     failure: LastFailure | None = None
@@ -213,6 +215,8 @@ class WriteState(ScheduleState):
     """Hash of from and mode, by which the write is recognised under another name."""
     ledger: LedgerName | None = None
     """Directory of its list of loaded files. Absent: the write's name. A renamed write keeps its directory."""
+    pending_since: Time | None = None
+    """Since when a write of type Once is to be done."""
     once_hash: Hash | None = None
     """Hash of the from and mode that a write of type Once has loaded."""
     committed_snapshot: Int64 | None = None

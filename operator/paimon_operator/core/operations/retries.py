@@ -23,8 +23,9 @@ NEXT_ATTEMPT: Final[Retries] = {
 """Failures after which the same run starts another attempt. Every other failure ends the run."""
 
 EVERY_CLASS: Final = frozenset(FailureClass)
-BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.ENVIRONMENT})
-"""Runs of a schedule. Conflicts and infrastructure were retried inside the run; the rest waits for the tick."""
+BEFORE_THE_NEXT_TICK: Final = frozenset({FailureClass.ENVIRONMENT, FailureClass.INFRASTRUCTURE})
+"""Runs of a schedule. Conflicts were retried inside the run, and so was the infrastructure, but an outage can be longer
+than that; the rest waits for the tick."""
 ESTABLISHING: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN}
 """Runs that establish the table. Without it nothing else happens, so nothing else would try again."""
 ONCE: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, FailureClass.CANCELLED}

@@ -33,10 +33,11 @@ def due_run(
     tick, failure = schedule.due(state.last_due or context.created, context.now), state.failure
     if tick is not None:
         since, name = tick, rfc3339(tick)
-    elif failure is None or failure.next_try is None or failure.next_try > context.now or state.last_due is None:
+    elif failure is None or not backoff.has_come(failure.next_try, context.now) or state.last_due is None:
         return None
     else:
-        tick, since, name = state.last_due, failure.next_try, identity(rfc3339(state.last_due), failure.count)
+        since = min(failure.next_try or context.now, context.now)
+        tick, name = state.last_due, identity(rfc3339(state.last_due), failure.count)
     return DueRun(
         type_=type_,
         subject=subject,
@@ -51,19 +52,25 @@ def due_run(
 def with_next(state: StateT, schedule: Schedule, context: TableContext) -> StateT:
     """The state with its next tick: the first without an answer, which is overdue while something blocks its run.
 
-    A schedule that is new in the manifest answers the ticks before it: they were not missed.
+    A schedule that is new or edited in the manifest answers the ticks before it: they were not missed. A tick that was
+    answered far ahead of `now` was answered by a clock that was wrong: it counts as the latest tick.
     """
     answered = state.last_due or context.created
     is_new = state.next is None and not context.never_reconciled
-    passed = schedule.due(answered, context.now) if is_new else None
+    is_edited = state.schedule not in (None, schedule.text)
+    known = changed(state, schedule=schedule.text)
+    if backoff.is_ahead(answered, context.now):
+        passed: datetime | None = schedule.latest(context.now)
+    else:
+        passed = schedule.due(answered, context.now) if is_new or is_edited else None
     if passed is not None:
-        return changed(state, last_due=passed, next=schedule.next_after(passed))
-    return changed(state, next=schedule.next_after(answered))
+        return changed(known, last_due=passed, next=schedule.next_after(passed))
+    return changed(known, next=schedule.next_after(answered))
 
 
 def without_schedule(state: StateT) -> StateT:
     """The state without a schedule: the last run stays, the next tick, the decision and the failure are removed."""
-    return changed(state, next=None, decision=None, failure=None)
+    return changed(state, next=None, schedule=None, decision=None, failure=None)
 
 
 def record_decision(state: StateT, tick: datetime | None, decision: LastDecision) -> StateT:

@@ -16,10 +16,11 @@ from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, TableStatus, WriteState
 from paimon_operator.api.table.writes import TriggerType, Write
-from paimon_operator.core import schedule
+from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.data.write_names import ledger_of, slot, slot_of_run, with_states
+from paimon_operator.core.operations.data.write_order import in_list_order, is_waited_for, last_end
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
@@ -38,12 +39,16 @@ class Writes:
     """Every write of the list, remembered by its name in status.writes."""
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
-        """Writes whose tick has come, and writes of type Once that have not been done."""
+        """Writes whose tick has come, and writes of type Once that have not been done, in the order to run them."""
+        works = []
         for write in context.spec.writes:
             once = write.trigger.type is TriggerType.ONCE
             work = _due_once(context, status, write) if once else _due_tick(context, status, write)
             if work is not None:
-                yield work
+                works.append(work)
+            elif is_waited_for(slot(status, write.name), context.now):
+                break
+        return in_list_order(works, {state.name: last_end(state) for state in status.writes})
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The writes of the manifest, in its order, each with its next tick."""
@@ -54,7 +59,7 @@ class Writes:
             if wanted is not None:
                 states.append(schedule_state.with_next(state, wanted, context))
             else:
-                states.append(schedule_state.changed(state, next=None))
+                states.append(_once_state(state, write, context))
         return status.model_copy(update={"writes": tuple(states)})
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
@@ -159,6 +164,11 @@ def ledger(context: TableContext, write: str) -> str:
     return f"{context.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{own}/"
 
 
+def _once_state(state: WriteState, write: Write, context: TableContext) -> WriteState:
+    pending = None if state.once_hash == write_hash(write) else state.pending_since or context.now
+    return schedule_state.changed(state, next=None, pending_since=pending)
+
+
 def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:
     state, wanted = slot(status, write.name), _schedule(context, write)
     return schedule_state.due_run(OPERATION.type, state, wanted, context, write.name)
@@ -169,13 +179,13 @@ def _due_once(context: TableContext, status: TableStatus, write: Write) -> DueRu
     if state.once_hash == wanted:
         return None
     failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
-    if failure is not None and (failure.next_try is None or failure.next_try > context.now):
+    if failure is not None and not backoff.has_come(failure.next_try, context.now):
         return None
     return DueRun(
         type_=OPERATION.type,
         subject=write.name,
         trigger=RunTrigger.ONCE,
-        due=context.created,
+        due=state.pending_since or context.created,
         spec_hash=wanted,
         identity=identity(wanted, failure.count if failure else 0),
         after=state.last_run,

@@ -11,6 +11,7 @@ from paimon_contract.result import Result
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.status import DropState, LastFailure, TableStatus
+from paimon_operator.core import backoff
 from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import OperationSpec, Role
@@ -24,7 +25,8 @@ class DropTable:
     def due(self, status: TableStatus, now: datetime) -> DueRun | None:
         """The next try; None while it waits for its time."""
         state = _state(status)
-        if state.failure is not None and state.failure.next_try is not None and state.failure.next_try > now:
+        waits = state.failure is not None and state.failure.next_try is not None
+        if waits and state.failure is not None and not backoff.has_come(state.failure.next_try, now):
             return None
         return DueRun(
             type_=OPERATION.type,

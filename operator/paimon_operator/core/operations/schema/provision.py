@@ -14,6 +14,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
+from paimon_operator.core import backoff
 from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
@@ -74,7 +75,7 @@ def _is_due(context: TableContext, status: TableStatus, failure: LastFailure) ->
     """Whether a failed run is repeated now: at its time, or as soon as a missing table is to be created anew."""
     if failure.reason == Reason.TABLE_MISSING and recreation_wanted(context, status) is not None:
         return True
-    return failure.next_try is not None and failure.next_try <= context.now
+    return backoff.has_come(failure.next_try, context.now)
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
