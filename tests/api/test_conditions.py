@@ -6,7 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from paimon_operator.api.conditions import MAX_MESSAGE, Condition, ConditionStatus, ConditionType, find
+from paimon_operator.api.base import MESSAGE_LENGTH
+from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import GROUPS, Reason
 from paimon_operator.generate.reasons_page import page
 
@@ -40,7 +41,7 @@ def test_a_condition_survives_the_api_server_unchanged() -> None:
 
 
 def test_a_message_is_truncated_to_the_schemas_maximum() -> None:
-    assert len(ready(ConditionStatus.TRUE, "x" * 5000, now=NOW).message) == MAX_MESSAGE
+    assert len(ready(ConditionStatus.TRUE, "x" * 5000, now=NOW).message) == MESSAGE_LENGTH
 
 
 def test_a_condition_is_found_by_its_type() -> None:

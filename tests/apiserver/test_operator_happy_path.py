@@ -103,7 +103,7 @@ def test_a_second_object_for_one_table_names_the_first_in_its_status_and_starts_
     ns.wait(lambda: age_s(first) > 1, "a different creation time, which has whole seconds")
     ns.create(table_without_writes("claimed-again", spec__table="claimed"))
     stalled = ns.wait_for_condition(TABLES, "claimed-again", "Stalled", "True", "TableClaimed")
-    assert f"{ns.namespace}/claimed " in stalled["message"]
+    assert "PaimonTable claimed manages the same table" in stalled["message"]
     assert [run for run in ns.all(RUNS) if run["spec"]["tableRef"]["name"] == "claimed-again"] == []
     ns.delete(TABLES, "claimed")
     ns.succeed(ns.wait_for_pod(of="claimed-again"))

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from paimon_operator.api.conditions import MAX_MESSAGE, Condition, ConditionType, find
+from paimon_operator.api.base import MESSAGE_LENGTH
+from paimon_operator.api.conditions import Condition, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.conditions import (
     Finding,
@@ -64,7 +65,7 @@ def test_a_condition_without_a_finding_is_removed() -> None:
 
 def test_a_message_is_truncated_to_its_maximum() -> None:
     (ready,) = conditions(false(ConditionType.READY, Reason.TABLE_DIFFERS, "x" * 10_000))
-    assert len(ready.message) == MAX_MESSAGE
+    assert len(ready.message) == MESSAGE_LENGTH
 
 
 def test_reconciling_and_stalled_are_never_both_true() -> None:

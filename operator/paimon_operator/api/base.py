@@ -7,9 +7,9 @@ without them.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 GROUP = "paimon-operator.dev"
@@ -122,7 +122,16 @@ OptionValue = Annotated[str, Field(pattern="^[^$]*$", max_length=256)]
 Place = Annotated[str, Field(max_length=2048)]
 """Warehouse on its server, in normal form; of a table with its database and its name."""
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$", max_length=64)]
-Message = Annotated[str, Field(max_length=2048)]
+MESSAGE_LENGTH: Final = 2048
+
+
+def _cut(text: object) -> object:
+    """A text cut to the length of a message. It may repeat what users wrote, at any length."""
+    return truncated(text, MESSAGE_LENGTH) if isinstance(text, str) else text
+
+
+Message = Annotated[str, BeforeValidator(_cut), Field(max_length=MESSAGE_LENGTH)]
+"""A text for humans. A longer one is cut, so that no message makes a status that the API server refuses."""
 ReasonText = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", min_length=1, max_length=64)]
 """A member of `api.reasons.Reason`. It is text, so that an older operator can read the status of a newer one."""
 Int32 = Annotated[int, Field(ge=0, le=2**31 - 1, json_schema_extra={"format": "int32"})]

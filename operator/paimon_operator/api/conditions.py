@@ -7,10 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
-from paimon_operator.api.base import ApiModel, Int64, Message, ReasonText, Time, truncated
+from paimon_operator.api.base import MESSAGE_LENGTH, ApiModel, Int64, Message, ReasonText, Time, truncated
 from paimon_operator.api.reasons import Reason
-
-MAX_MESSAGE = 2048
 
 
 class ConditionType(StrEnum):
@@ -68,7 +66,7 @@ class Condition(ApiModel):
             type=type_,
             status=status,
             reason=reason.value,
-            message=truncated(message, MAX_MESSAGE),
+            message=truncated(message, MESSAGE_LENGTH),
             last_transition_time=since,
             observed_generation=generation,
         )

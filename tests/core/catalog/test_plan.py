@@ -175,11 +175,9 @@ def test_a_suspension_and_its_end_are_reported() -> None:
     assert says(decide(catalog()), "Suspended") is None
 
 
-@pytest.mark.parametrize(
-    ("tables", "terminating", "finalizer"), [(0, False, "remove"), (2, False, "keep"), (2, True, "remove")]
-)
-def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, terminating: bool, finalizer: str) -> None:
-    decision = decide(catalog(deleted=True), tables=tables, namespace_terminating=terminating)
+@pytest.mark.parametrize(("tables", "finalizer"), [(0, "remove"), (2, "keep")])
+def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, finalizer: str) -> None:
+    decision = decide(catalog(deleted=True), tables=tables)
     assert decision.finalizer == finalizer
     if finalizer == "keep":
         assert says(decision, "Stalled") == ("True", Reason.CATALOG_IN_USE)

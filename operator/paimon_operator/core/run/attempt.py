@@ -8,8 +8,7 @@ from math import ceil
 from typing import Final
 
 from paimon_operator.api import units
-from paimon_operator.api.base import truncated
-from paimon_operator.api.conditions import MAX_MESSAGE
+from paimon_operator.api.base import MESSAGE_LENGTH, truncated
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureClass
 from paimon_operator.core.run.outcome import AttemptFailure, Success
@@ -62,7 +61,7 @@ def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
 def waiting(attempt: Attempt, reason: Reason | None, message: str | None) -> Attempt:
     """The attempt with what its Pod waits for; None and None once the Pod waits no longer."""
     word = None if reason is None else reason.value
-    text = None if message is None else truncated(message, MAX_MESSAGE)
+    text = None if message is None else truncated(message, MESSAGE_LENGTH)
     return attempt.model_copy(update={"reason": word, "message": text})
 
 
@@ -129,7 +128,7 @@ def _why(failure: AttemptFailure) -> dict[str, object]:
     return {
         "failure_class": failure.failure_class,
         "reason": failure.reason.value,
-        "message": truncated(failure.message, MAX_MESSAGE),
+        "message": truncated(failure.message, MESSAGE_LENGTH),
     }
 
 

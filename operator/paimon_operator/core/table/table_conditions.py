@@ -132,7 +132,10 @@ def healthy(status: TableStatus, held: Blocker | None) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
-    problems = [*([held] if held else []), *_problems(status)]  # nothing else starts before the active run goes on
+    problems = [
+        *([held] if held else []),
+        *_problems(status, cancelled=False),
+    ]  # nothing else starts before the active run goes on
     if problems:
         more = f" ({len(problems) - 1} more in status)" if len(problems) > 1 else ""
         return (false(ConditionType.HEALTHY, problems[0].reason, problems[0].message + more),)
@@ -193,13 +196,16 @@ def _not_made(status: TableStatus, held: Blocker | None) -> Findings:
     return (ready, *reconciling(problem.reason, problem.message), *healthy(status, held))
 
 
-def _problems(status: TableStatus) -> Iterator[Blocker]:
-    """What failed, of making the table first, and when it is tried again."""
+def _problems(status: TableStatus, *, cancelled: bool = True) -> Iterator[Blocker]:
+    """What failed, of making the table first, and when it is tried again.
+
+    Without `cancelled`, a run that somebody deleted does not count: that says nothing about the table.
+    """
     active = status.active_run
     at_work = None if active is None else (active.type, active.subject)
     for type_, memory in _memories(status):
         failure = memory.failure
-        if failure is None:
+        if failure is None or (failure.failure_class is FailureClass.CANCELLED and not cancelled):
             continue
         again = ""
         if active is not None and at_work == (type_, memory.subject):
