@@ -12,6 +12,7 @@ from paimon_operator.api.catalog.spec import CatalogStatus, PaimonCatalog
 from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
+from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.naming import FINALIZER
 from tests.support import builders
@@ -220,3 +221,15 @@ def test_a_catalog_is_observed_from_stored_tables() -> None:
     ]
     expected = CatalogObserved(tables=3, reached=True, declared=1, first_names=("a", "b", "c"))
     assert CatalogObserved.of(tables) == expected
+
+
+@pytest.mark.parametrize(("namespace", "named"), [("shop", True), ("rival", False)])
+def test_a_catalog_whose_warehouse_lies_in_that_of_another_is_stalled(namespace: str, named: bool) -> None:
+    index = WarehouseIndex()
+    outer = builders.catalog("outer", namespace, warehouse="s3://lake/warehouse/inner", locations=[])
+    index.put(outer.model_copy(update={"status": CatalogStatus(reached_at=builders.NOW)}))
+    decision = decide(catalog(), overlap=index.overlap(catalog()))
+    assert says(decision, "Stalled") == ("True", Reason.WAREHOUSE_OVERLAPS)
+    assert decision.status is not None
+    message = str(find(decision.status.conditions, ConditionType.STALLED))
+    assert ("PaimonCatalog outer" in message) is named

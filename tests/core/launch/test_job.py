@@ -274,3 +274,13 @@ def test_an_invalid_manifest_is_not_launched_and_can_be_dropped() -> None:
 def test_an_invalid_catalog_launches_nothing() -> None:
     with pytest.raises(SpecError, match=r"paimon-7\.3"):
         job(run(type="Drop"), catalog=builders.catalog(engine="paimon-7.3"))
+
+
+@pytest.mark.parametrize("type_", ["ExpireSnapshots", "Provision"])
+def test_no_run_is_launched_at_another_place_than_it_was_decided_for(type_: str) -> None:
+    active = {"name": "r", "type": type_, "trigger": "Spec"} | ({"place": "elsewhere"} if type_ == "Provision" else {})
+    owned = {"ownership": {"place": "elsewhere", "since": "2026-11-21T08:00:00Z"}, "activeRun": active}
+    table = TABLE.model_copy(update={"status": TableStatus.model_validate(owned)})
+    with pytest.raises(RunEnvironmentError, match="moved") as refusal:
+        job(run(type=type_), table)
+    assert refusal.value.reason == Reason.SPEC_CHANGED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 
@@ -294,3 +295,32 @@ def test_a_deleted_object_without_our_finalizer_is_not_changed() -> None:
     )
     decision = seen.decide()
     assert (decision.status, decision.finalizer, decision.actions) == (None, "keep", ())
+
+
+def test_a_drop_waits_for_the_run_of_another_object_on_the_same_table() -> None:
+    """Another object has begun to take the table over. Nothing is dropped under its run."""
+    seen = world()
+    other = claim_of(builders.table("other", "rival"), builders.catalog())
+    assert other is not None
+    seen.observed = TableObserved(claimant=replace(other, busy=True))
+    seen.delete()
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.TABLE_CLAIMED)
+    assert "rival" not in seen.condition("Stalled").message
+    assert not released(seen)
+    seen.observed = TableObserved()
+    seen.settle()
+    assert seen.active.spec.type == "Drop"
+
+
+def test_a_retry_of_a_drop_that_a_wrong_clock_set_is_tried_now() -> None:
+    seen = world()
+    seen.delete()
+    before = seen.now
+    seen.now += timedelta(days=365)
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.ACCESS_DENIED)
+    seen.settle()
+    seen.now = before
+    seen.settle()
+    assert seen.active.spec.type == "Drop"

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
@@ -13,6 +14,7 @@ from paimon_operator.api.base import ReasonText
 from paimon_operator.api.run.status import CommitIdentity, Measure, OutsideCommit, WriteResult
 from paimon_operator.errors import ContractError
 
+MAX_INT64: Final = 2**63 - 1
 _RESULT: Final = TypeAdapter(Result)
 _REASON: Final = TypeAdapter(ReasonText)
 _IDENTITY: Final[TypeAdapter[str]] = TypeAdapter(CommitIdentity)
@@ -21,16 +23,34 @@ _IDENTITY: Final[TypeAdapter[str]] = TypeAdapter(CommitIdentity)
 def read_result(text: str) -> Result:
     """The result in a termination message. Unknown keys are ignored: a newer image may report more.
 
+    The text comes from a Pod that runs code on users' data, so it is not trusted: what a terminal would interpret is
+    removed from it, and a number that no status can hold is refused.
+
     Raises ContractError when the text is none: a log's tail, a document cut short, or values that no status can hold.
     """
     try:
-        result = _RESULT.validate_json(text)
+        result = _RESULT.validate_python(_harmless(from_json(text)))
         _check_values(result)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise _no_result(f"{where or 'document'}: {first['msg']}") from error
+    except ValueError as error:
+        raise _no_result(str(error)) from error
     return result
+
+
+def _harmless(value: Any) -> Any:
+    """JSON values with printable texts. Raises ValueError for a number beyond 64 bits."""
+    if isinstance(value, dict):
+        return {key: _harmless(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_harmless(each) for each in value]
+    if isinstance(value, str):
+        return "".join(sign if sign.isprintable() else " " for sign in value)
+    if isinstance(value, int) and not -MAX_INT64 <= value <= MAX_INT64:
+        raise ValueError(f"a number of {len(str(abs(value)))} digits")
+    return value
 
 
 def measure_before(result: Result) -> Measure | None:
