@@ -28,8 +28,11 @@ PLACES: Final = {
     WATCHED: "where it watches and Spark's Pods run",
     ELSEWHERE: "anywhere else",
 }
-INSTALLS: Final[dict[str, list[str]]] = {"cluster-wide": [], "watched-namespaces": [WATCHED]}
-"""`watchNamespaces` of the two ways to install the chart."""
+INSTALLS: Final[dict[str, Object]] = {
+    "cluster-wide": {"allNamespaces": True},
+    "watched-namespaces": {"watchNamespaces": [WATCHED]},
+}
+"""The chart's values in the two ways to install it."""
 _RIGHTS: Final = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
 
 
@@ -65,8 +68,8 @@ def answers(server: ApiServer) -> dict[str, str]:
 def _lists(server: ApiServer) -> dict[str, str]:
     usual = _can_i(server, EVERYBODY, ELSEWHERE)
     found = {"everybody.txt": _text(usual)}
-    for name, watched in INSTALLS.items():
-        documents = rendered(SYSTEM, watchNamespaces=watched, workloads={"namespaces": [WATCHED]})
+    for name, scope in INSTALLS.items():
+        documents = rendered(SYSTEM, **scope, workloads={"namespaces": [WATCHED]})
         found |= _of_one_install(server, name, documents, set(usual))
     return found
 

@@ -42,9 +42,9 @@ class Rights:
         self._server, self._ns = server, ns
         self._rbac = client.RbacAuthorizationV1Api(ns.client)
         self._admission = client.AdmissionregistrationV1Api(ns.client)
-        watched = [] if everywhere else [ns.namespace]
+        scope: Object = {"allNamespaces": True} if everywhere else {"watchNamespaces": [ns.namespace]}
         # without the roles for users: their names are fixed, and they are cluster-scoped
-        given: Object = {"roles": {"create": False}, "watchNamespaces": watched, **values}
+        given: Object = {"roles": {"create": False}, **scope, **values}
         self._documents = rendered(ns.namespace, **given)
         for document in self._documents:
             if document["kind"] in _KINDS:

@@ -32,7 +32,7 @@ def rules(documents: list[Object]) -> list[Object]:
     return [rule for role in of_kind(documents, "Role", "ClusterRole") for rule in role["rules"]]
 
 
-@pytest.mark.parametrize("values", [{}, {"watchNamespaces": ["shop", "bank"]}], ids=["everywhere", "two namespaces"])
+@pytest.mark.parametrize("values", [{}, {"allNamespaces": True}, {"watchNamespaces": ["shop", "bank"]}], ids=str)
 def test_the_operator_has_no_right_on_secrets_and_no_wildcard(values: Object) -> None:
     for rule in rules(rendered(**values)):
         assert "secrets" not in rule["resources"]
@@ -87,7 +87,7 @@ def test_without_an_account_for_drivers_there_is_neither_role_nor_policy() -> No
 
 
 def test_the_policy_of_runs_denies_in_watched_namespaces_and_can_be_disabled() -> None:
-    policy, everywhere = _policy_of_runs()
+    policy, everywhere = _policy_of_runs(allNamespaces=True)
     assert policy["spec"]["failurePolicy"] == "Fail"
     assert everywhere["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
 

@@ -173,6 +173,20 @@ def test_a_rollback_restores_the_earlier_crds_and_an_upgrade_without_crds_keeps_
     assert "Suspended" in columns(helm)
 
 
+def test_an_upgrade_does_not_leave_namespaces_unwatched_unless_it_says_so(helm: Helm) -> None:
+    helm.succeed("install", "paimon-operator", str(CHART), allNamespaces=True)
+    refused = helm(
+        "upgrade", "paimon-operator", str(CHART), replicas=2
+    )  # without any value, helm takes the earlier ones
+    assert refused.returncode != 0
+    why = (
+        f"this release watches all namespaces, and without allNamespaces or watchNamespaces it would watch only {SPACE}"
+    )
+    assert why in refused.stderr
+    helm.succeed("upgrade", "paimon-operator", str(CHART), watchNamespaces=[SPACE])
+    helm.succeed("upgrade", "paimon-operator", str(CHART), replicas=2)
+
+
 def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_adopts_them(helm: Helm) -> None:
     helm.succeed("install", "paimon-operator", str(CHART))
     uid = helm.crd()["metadata"]["uid"]

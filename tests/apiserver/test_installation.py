@@ -171,6 +171,6 @@ def test_the_chart_grants_the_required_rights_for_watched_namespaces() -> None:
 
 
 def test_the_chart_grants_the_required_rights_for_all_namespaces() -> None:
-    documents = rendered(HOME)
+    documents = rendered(HOME, allNamespaces=True)
     assert granted(documents, None) == {*required.where_watched(RELEASE), *required.OVER_THE_CLUSTER}
     assert granted(documents, HOME) == set(required.at_home(RELEASE))

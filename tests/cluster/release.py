@@ -80,10 +80,14 @@ def restricted_namespace(name: str) -> Object:
 
 
 def install(env: Mapping[str, str], found: Mapping[str, Any], *, chart: Path = CHART, **more: Any) -> None:
-    """helm upgrade --install, and waits until the operator is ready. `more` are values beside those of this node."""
+    """helm upgrade --install, and waits until the operator is ready. `more` are values beside those of this node.
+
+    The operator watches all namespaces, which an earlier chart does by default, unless `more` names some.
+    """
+    scope = {} if chart != CHART or "watchNamespaces" in more else {"allNamespaces": True}
     command = ["helm", "upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE]
     flags = ["--values", "-", "--wait", "--timeout", "3m"]
-    text = yaml.safe_dump(values(found) | more)
+    text = yaml.safe_dump(values(found) | scope | more)
     subprocess.run([*command, *flags], input=text, env=dict(env), text=True, check=True)
 
 

@@ -44,6 +44,7 @@ def chart_objects(namespace: str, **workloads: Any) -> list[Object]:
     """The chart's objects for workloads in `namespace`."""
     (helm,) = programs.build(["helm"])
     values = {
+        "allNamespaces": True,
         "workloads": {"namespaces": [namespace], **workloads},
         "spark": {"images": {"paimon-1.4": IMAGE, "paimon-0.9": None}, "defaultEngine": "paimon-1.4"},
     }

@@ -70,6 +70,24 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- toJson $images -}}
 {{- end -}}
 
+{{- /* The namespaces that the operator watches, as JSON. Empty: all of them, which must be asked for. */ -}}
+{{- define "paimon-operator.watched" -}}
+{{- if and .Values.allNamespaces .Values.watchNamespaces -}}
+{{- fail (printf "allNamespaces and watchNamespaces exclude each other. Remove watchNamespaces (%s) to watch all namespaces, or set allNamespaces to false to watch only these." (join ", " .Values.watchNamespaces)) -}}
+{{- end -}}
+{{- if not (or .Values.allNamespaces .Values.watchNamespaces) -}}
+{{- $all := printf "%s-%s" .Release.Namespace (include "paimon-operator.fullname" .) -}}
+{{- if and .Release.IsUpgrade (lookup "rbac.authorization.k8s.io/v1" "ClusterRoleBinding" "" $all) -}}
+{{- fail (printf "this release watches all namespaces, and without allNamespaces or watchNamespaces it would watch only %s. Set allNamespaces to true, or name the namespaces in watchNamespaces." .Release.Namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.allNamespaces -}}
+[]
+{{- else -}}
+{{- toJson (default (list .Release.Namespace) .Values.watchNamespaces) -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* The operator's rights in a namespace that it watches. It has none on Secrets. */ -}}
 {{- define "paimon-operator.rules" -}}
 - apiGroups: [paimon-operator.dev]
