@@ -20,6 +20,7 @@ from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.errors import KubernetesError, RetryableError
 from paimon_operator.kube.connection import connect, watch_session
@@ -156,6 +157,7 @@ class Operator:
 
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
+        slots = RunSlots(self._settings.max_concurrent_runs or None)
         claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator)))
         return Dependencies(
             store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
@@ -163,7 +165,8 @@ class Operator:
             cache=cache,
             claims=claims,
             warehouses=warehouses,
-            router=ChangeRouter(cache, claims, warehouses, queue, on_heartbeat=self._on_heartbeat),
+            slots=slots,
+            router=ChangeRouter(cache, claims, warehouses, slots, queue, on_heartbeat=self._on_heartbeat),
             operator=operator,
             clock=self._clock,
         )

@@ -71,6 +71,9 @@ class Settings(BaseModel):
     """Pull policy of the driver Pods."""
     workers: int = Field(default=8, ge=1, le=64)
     """Number of objects that are reconciled in parallel. One object is never reconciled twice at once."""
+    max_concurrent_runs: int = Field(default=100, ge=0)
+    """How many runs of all catalogs may be active at once; 0: no limit. Other runs wait, and the table that has waited
+    longest starts first."""
     resync: Seconds = 600.0
     """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a
     quarter longer, by a hash of the process's identity, so that several operators do not list together."""

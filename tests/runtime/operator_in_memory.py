@@ -11,6 +11,7 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
@@ -33,15 +34,23 @@ IMAGE = "paimon-spark:test"
 class OperatorInMemory:
     """An operator on `store`. `settle` lets it work until its queue is empty."""
 
-    def __init__(self, *, store: ObjectStore | None = None, time: VirtualTime | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        store: ObjectStore | None = None,
+        time: VirtualTime | None = None,
+        max_concurrent_runs: int | None = None,
+    ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
         self.events = RecordedEvents()
-        self.cache, self.warehouses = Cache(), WarehouseIndex()
+        self.limit = max_concurrent_runs
+        self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
         self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
-        self.router = ChangeRouter(self.cache, self.claims, self.warehouses, self.queue, on_heartbeat=lambda _: None)
+        indexes = self.cache, self.claims, self.warehouses, self.slots
+        self.router = ChangeRouter(*indexes, self.queue, on_heartbeat=lambda _: None)
         self.finished: list[tuple[str, str]] = []
         self.reconciles: list[tuple[str, str]] = []
         world = Dependencies(
@@ -50,6 +59,7 @@ class OperatorInMemory:
             cache=self.cache,
             claims=self.claims,
             warehouses=self.warehouses,
+            slots=self.slots,
             router=self.router,
             operator=operator_facts(),
             clock=self.time,
@@ -101,7 +111,7 @@ class OperatorInMemory:
         self.store.watch = lambda *_: None
         self.queue.close()
         await self.workers.stop()
-        return await OperatorInMemory(store=self.store, time=self.time).start()
+        return await OperatorInMemory(store=self.store, time=self.time, max_concurrent_runs=self.limit).start()
 
     async def apply(self, *manifests: Manifest) -> None:
         for manifest in manifests:

@@ -10,6 +10,7 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
@@ -32,7 +33,7 @@ class RoutedCluster:
         self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
         self.cache = Cache()
         self.router = ChangeRouter(
-            self.cache, TableClaimIndex(), WarehouseIndex(), self.queue, on_heartbeat=self.heartbeats.append
+            self.cache, TableClaimIndex(), WarehouseIndex(), RunSlots(), self.queue, on_heartbeat=self.heartbeats.append
         )
 
     async def enqueued(self) -> set[Key]:

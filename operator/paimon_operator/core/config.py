@@ -19,7 +19,10 @@ USUAL_RUN_POLICY: Final = RunPolicy(
 
 @dataclass(frozen=True, kw_only=True)
 class Defaults:
-    """Values for what neither table nor catalog sets. Schedules are in the table's time zone."""
+    """Values for what neither table nor catalog sets.
+
+    Schedules are in the table's time zone. Each table has its own minute: `core/spec/spread.py`.
+    """
 
     full_compaction: str = "0 3 * * *"
     """Schedule of full compaction in mode Dedicated."""

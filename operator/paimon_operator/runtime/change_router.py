@@ -23,6 +23,7 @@ from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
@@ -70,11 +71,12 @@ class ChangeRouter:
         cache: Cache,
         claims: TableClaimIndex,
         warehouses: WarehouseIndex,
+        slots: RunSlots,
         queue: WorkQueue[Key],
         *,
         on_heartbeat: Callable[[str], None],
     ) -> None:
-        self._cache, self._claims, self._warehouses, self._queue = cache, claims, warehouses, queue
+        self._cache, self._claims, self._warehouses, self._slots, self._queue = cache, claims, warehouses, slots, queue
         self._on_heartbeat = on_heartbeat
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
@@ -102,12 +104,18 @@ class ChangeRouter:
         known = self._cache.get(*key)
         if kind is Kind.TABLE:  # only a reconcile of the table knows whether its start was stored
             self._claims.confirm(key.namespace, key.name)
+            self._slots.confirm(key.namespace, key.name)
         if known is not None and _version(known) == _version(body):
-            if kind is Kind.TABLE:  # a start that could not be stored has left its claim busy
+            if kind is Kind.TABLE:  # a start that could not be stored has left its claim busy and its place taken
                 self._enqueue(self._claim(key, known))
             return
         self._cache.put(kind, body)
-        self._enqueue(other for other in self._affected(key, known) if other != key)
+        is_next = kind is Kind.TABLE and self._slots.is_next(key.namespace, key.name)
+        self._enqueue(other for other in self._affected(key, known) if is_next or other != key)
+
+    def on_not_stored(self, table: Key) -> None:
+        """Gives a table's place to others, because its decision could not be stored. Its next reconcile asks again."""
+        self._enqueue(Key(Kind.TABLE, *other) for other in self._slots.withdraw(table.namespace, table.name))
 
     def on_created(self, kind: Kind, body: Manifest) -> None:
         """Records an object that the operator created, without waiting for its watch event."""
@@ -220,12 +228,14 @@ class ChangeRouter:
             self.enqueue_after(catalog, _TOGETHER)
 
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
+        """Other claimants of the table's place, and tables that may start because it uses less."""
         affected: frozenset[ObjectKey] = frozenset()
         if body is None:
-            affected = self._claims.remove(key.namespace, key.name)
+            affected = self._claims.remove(key.namespace, key.name) | self._slots.remove(key.namespace, key.name)
         elif (table := read(PaimonTable, body)) is not None:
-            affected = self._claims.put(table, self.catalog_of(table))
-        # An object that cannot be read keeps its claim: its run may be active.
+            catalog = self.catalog_of(table)
+            affected = self._claims.put(table, catalog) | self._slots.put(table, catalog)
+        # An object that cannot be read keeps its claim and its place: its run may be active.
         return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
 
     def _enqueue(self, keys: Iterable[Key]) -> None:

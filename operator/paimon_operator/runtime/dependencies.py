@@ -8,6 +8,7 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.ports import Clock, EventSink, ObjectStore
+from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.decision_applier import DecisionApplier
@@ -22,6 +23,7 @@ class Dependencies:
     cache: Cache
     claims: TableClaimIndex
     warehouses: WarehouseIndex
+    slots: RunSlots
     router: ChangeRouter
     operator: OperatorFacts
     clock: Clock

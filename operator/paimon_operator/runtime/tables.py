@@ -16,7 +16,7 @@ from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
-from paimon_operator.errors import StaleError
+from paimon_operator.errors import KubernetesError, StaleError
 from paimon_operator.runtime.change_router import is_over, table_of
 from paimon_operator.runtime.decision_applier import AT_ONCE, RefusedError
 from paimon_operator.runtime.dependencies import Dependencies
@@ -54,7 +54,11 @@ class TableReconciler:
             return None
         decision = self._decide(key, table, runs)
         self._claim(table, decision)
-        return await self._apply(key, body, table.status, decision)
+        try:
+            return await self._apply(key, body, table.status, decision)
+        except KubernetesError:
+            self._dependencies.router.on_not_stored(key)
+            raise
 
     async def _unreadable(self, body: Manifest, problem: str) -> timedelta | None:
         if may_release(body):
@@ -71,6 +75,7 @@ class TableReconciler:
             claimant=self._dependencies.claims.holder(table, catalog),
             overlap=self._dependencies.warehouses.overlap(catalog),
             runs=runs,
+            stopped_by=lambda since: self._dependencies.slots.stopped_by(table, catalog, since) if catalog else None,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
             namespace_terminating=table.metadata.uid in self._terminating,
         )
@@ -98,17 +103,20 @@ class TableReconciler:
         return going_on | ({table.status.active_run.name} if table.status.active_run else set())
 
     def _claim(self, table: PaimonTable, decision: Decision[TableStatus]) -> None:
-        """Reserves the table claim for a newly decided run before anything is awaited.
+        """Reserves the table claim and the place of a newly decided run before anything is awaited.
 
         Raises StaleError if another table took the claim since it was read.
         """
-        starts = decision.status is not None and decision.status.active_run is not None
-        if not starts or table.status.active_run is not None:
+        named = decision.status.active_run if decision.status is not None else None
+        before = table.status.active_run
+        if named is None or (before is not None and before.name == named.name):
             return
-        catalog = self._dependencies.router.catalog_of(table)
-        if (holder := self._dependencies.claims.holder(table, catalog)) is not None:
-            raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
-        self._dependencies.claims.reserve(table.model_copy(update={"status": decision.status}), catalog)
+        if before is None:
+            catalog = self._dependencies.router.catalog_of(table)
+            if (holder := self._dependencies.claims.holder(table, catalog)) is not None:
+                raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
+            self._dependencies.claims.reserve(table.model_copy(update={"status": decision.status}), catalog)
+        self._dependencies.slots.reserve(table)
 
     async def _apply(
         self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]

@@ -33,7 +33,7 @@ DEDICATED = {"mode": "Dedicated", "full": {"schedule": "0 5 * * *"}}
         ("no setting: inline", {}, {}, {"mode": "Inline", "source": "Default"}),
         ("the catalog's block", defaults(compaction=DEDICATED), {}, {**DEDICATED, "source": "Catalog"}),
         ("the table's block replaces it whole", defaults(compaction=DEDICATED), {"compaction": {"mode": "Inline"}}, {"mode": "Inline", "source": "Table"}),
-        ("without schedules the operator's", {}, {"compaction": {"mode": "Dedicated"}}, {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}, "source": "Table"}),
+        ("without schedules the operator's, at the table's own minute", {}, {"compaction": {"mode": "Dedicated"}}, {"mode": "Dedicated", "minor": {"schedule": "17,47 * * * *"}, "full": {"schedule": "22 3 * * *"}, "source": "Table"}),
         ("with one schedule there is no default for the other", {}, {"compaction": DEDICATED}, {**DEDICATED, "source": "Table"}),
     ],
 )  # fmt: skip
@@ -53,7 +53,7 @@ def test_the_operators_default_has_no_minor_compaction_where_the_engine_has_none
         ("no setting: Paimon's default", {}, {}, None),
         ("each member of retention is a block", defaults(retention={"snapshots": {"timeRetained": "7d"}}), {"retention": {}}, {"timeRetained": "7d", "source": "Catalog"}),
         ("the table's member replaces the catalog's whole", defaults(retention={"snapshots": {"timeRetained": "7d", "numRetainedMin": 3}}), {"retention": {"snapshots": {"timeRetained": "1d"}}}, {"timeRetained": "1d", "source": "Table"}),
-        ("writers that skip expiry get the operator's schedule", {}, {"compaction": {"mode": "Dedicated"}}, {"schedule": "30 4 * * *", "source": "Default"}),
+        ("writers that skip expiry get the operator's schedule, at the table's own minute", {}, {"compaction": {"mode": "Dedicated"}}, {"schedule": "27 4 * * *", "source": "Default"}),
         ("the table's schedule is kept", {}, {"compaction": {"mode": "Dedicated"}, "retention": {"snapshots": {"schedule": "0 1 * * *"}}}, {"schedule": "0 1 * * *", "source": "Table"}),
         ("external compaction has no expiry", {}, {"compaction": {"mode": "External"}}, None),
     ],

@@ -51,6 +51,14 @@ class TableDefaults(ApiModel):
     """Default run policy. A table's runPolicy replaces the whole block."""
 
 
+class CatalogLimits(ApiModel):
+    """Limits of all tables of the catalog together."""
+
+    max_concurrent_runs: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """How many runs of the catalog's tables may be active at once. Others wait, and the longest waiting starts first.
+    Absent: only the operator's limit counts."""
+
+
 class PaimonCatalogSpec(ApiModel):
     """A warehouse, and the defaults and limits of its tables."""
 
@@ -143,6 +151,8 @@ class PaimonCatalogSpec(ApiModel):
     """Defaults for the Spark Pods."""
     table_defaults: TableDefaults | None = None
     """Defaults for tables that do not set the field."""
+    limits: CatalogLimits | None = None
+    """Limits of all tables of the catalog together."""
     time_zone: TimeZone | None = None
     """Default time zone of schedules, an IANA name like Europe/Berlin. Absent: UTC."""
     suspend: bool = False

@@ -73,6 +73,7 @@ class Reason(StrEnum):
     STARTED = "Started"
     NOT_NEEDED = "NotNeeded"
     ANOTHER_RUN_IS_ACTIVE = "AnotherRunIsActive"
+    RUN_LIMIT_REACHED = "RunLimitReached"
     TABLE_NOT_READY = "TableNotReady"
     SUSPENDED = "Suspended"
     NOT_SUSPENDED = "NotSuspended"

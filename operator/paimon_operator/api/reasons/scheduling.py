@@ -19,6 +19,11 @@ EXPLANATIONS: Final = {
         "The operation is due and waits until the table's active run ends.",
         "Wait; only one run at a time may change a table.",
     ),
+    "RunLimitReached": Explanation(
+        "The operation is due and waits, because as many runs are active as limits.maxConcurrentRuns of the catalog or "
+        "of the operator allows.",
+        "Wait; the table that has waited longest starts first. Or raise the limit.",
+    ),
     "TableNotReady": Explanation(
         "The operation waits until the table is Ready.",
         "Fix what the table's condition Ready names.",

@@ -56,6 +56,21 @@ class ActiveRun(ApiModel):
     """Generation for which the run creates the missing table anew."""
     result_unknown: bool | None = None
     """True: the run ended without a result. Deleting the run then means: go on."""
+    blocked: bool | None = None
+    """True: only a human gets the run on, for ten minutes now. It does not count for limits.maxConcurrentRuns."""
+
+
+class QueuedRun(ApiModel):
+    """The next run of the table, which waits for a free place."""
+
+    type: RunType
+    """Type of the run."""
+    subject: Annotated[str, Field(max_length=40)] | None = None
+    """Target of the run: the name of the write, or the strategy of the compaction."""
+    since: Time
+    """Since when the table waits. The table that has waited longest starts first."""
+    message: Annotated[str, Field(max_length=512)]
+    """The limit that stops it."""
 
 
 class Ownership(ApiModel):
@@ -258,6 +273,8 @@ class TableStatus(ApiModel):
     """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
+    queued_run: QueuedRun | None = None
+    """The next run, while a limit of the catalog or of the operator stops it."""
     ownership: Ownership | None = None
     """Where and since when this PaimonTable owns the physical table. Absent: no run has proved it."""
     engine: EngineName | None = None

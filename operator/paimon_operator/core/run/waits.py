@@ -142,6 +142,8 @@ def _why_table_waits(table: PaimonTable) -> str:
         return f"PaimonTable {name} is being deleted, so it starts no run of a user"
     if active is not None:
         return f"the run waits until run {active.name} of PaimonTable {name} has ended"
+    if table.status.queued_run is not None:
+        return f"the run waits for a free place: {table.status.queued_run.message}"
     for type_ in (ConditionType.STALLED, ConditionType.SUSPENDED):
         found = find(table.status.conditions, type_)
         if found is not None and found.status is ConditionStatus.TRUE:

@@ -27,6 +27,7 @@ from paimon_operator.api.table.effective import (
 )
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.config import Defaults
+from paimon_operator.core.spec.spread import spread
 
 BlockT = TypeVar("BlockT")
 
@@ -88,9 +89,9 @@ def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defa
     block, source = _nearest(table.spec.compaction, inherited, Compaction(mode=CompactionMode.INLINE))
     minor, full = block.minor, block.full
     if block.mode is CompactionMode.DEDICATED and minor is None and full is None:
-        full = ScheduledCompaction(schedule=defaults.full_compaction)
+        full = ScheduledCompaction(schedule=spread(defaults.full_compaction, table.metadata.uid))
         if engine.has_minor_compaction:
-            minor = ScheduledCompaction(schedule=defaults.minor_compaction)
+            minor = ScheduledCompaction(schedule=spread(defaults.minor_compaction, table.metadata.uid))
     return EffectiveCompaction(
         mode=block.mode, minor=minor, full=full, partition_idle_time=block.partition_idle_time, source=source
     )
@@ -102,7 +103,8 @@ def _retention(
     of_table = table.spec.retention.snapshots if table.spec.retention else None
     inherited = _defaults_of(catalog).retention
     block, source = _nearest(of_table, inherited.snapshots if inherited else None, SnapshotRetention())
-    schedule = block.schedule or (defaults.expiry if mode is CompactionMode.DEDICATED else None)
+    expires = mode is CompactionMode.DEDICATED
+    schedule = block.schedule or (spread(defaults.expiry, table.metadata.uid) if expires else None)
     if source is Origin.DEFAULT and schedule is None:
         return None
     filled = block.model_dump() | {"schedule": schedule}

@@ -6,17 +6,18 @@ LIST shows that a run whose UID had been recorded is gone; a result that is unkn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from paimon_operator.api.base import API_VERSION, rfc3339
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Measure, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import ActiveRun, Health, TableFacts, TableStatus
+from paimon_operator.api.table.status import ActiveRun, Health, QueuedRun, TableFacts, TableStatus
 from paimon_operator.api.units import readable_size
 from paimon_operator.core import naming
 from paimon_operator.core.commits import foreign_commits
@@ -28,24 +29,47 @@ from paimon_operator.core.operations.verification import DOUBTFUL, require_verif
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.identity import table_name
 
+BLOCKED_AFTER: Final = timedelta(minutes=10)
+"""A run that only a human gets on keeps its place for so long: a Secret that follows its catalog costs nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ActiveRunState:
     """The state of the active run."""
 
     status: TableStatus
-    """With the run's UID, or with its result and without the run."""
+    """With the run's UID, or with its result and without the run. Without a place in the queue."""
     run: PaimonRun | None = None
     """The active run, until it has ended; None if it does not exist."""
     missing: bool = False
     """The status names it and it does not exist yet: create it."""
     taken: bool = False
     """The status names it and it cannot be created: another run has its name."""
+    queued: QueuedRun | None = None
+    """The table's place in the queue until now. `status` has none: whoever waits on decides it again."""
     events: tuple[EventNote, ...] = ()
 
 
-def observe_active_run(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> ActiveRunState:
-    """Finds the active run among `runs`, which come from a live LIST."""
+def observe_active_run(
+    table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime, *, refused: bool = False
+) -> ActiveRunState:
+    """Finds the active run among `runs`, which come from a live LIST.
+
+    `refused`: the API server refused to create it.
+    """
+    queued = table.status.queued_run
+    table = table.model_copy(update={"status": table.status.model_copy(update={"queued_run": None})})
+    followed = _followed(table, runs, now)
+    active = followed.status.active_run
+    if active is None:
+        return replace(followed, queued=queued)
+    blocked = followed.taken or (followed.missing and refused) or _is_stalled(followed.run, now)
+    active = active.model_copy(update={"blocked": blocked or None})
+    return replace(followed, status=followed.status.model_copy(update={"active_run": active}))
+
+
+def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> ActiveRunState:
+    """The active run, or its result."""
     status, active = table.status, table.status.active_run
     if active is None:
         return ActiveRunState(status=status)
@@ -173,6 +197,14 @@ def _is(run: PaimonRun, active: ActiveRun, table: PaimonTable) -> bool:
     if active.uid is not None:
         return active.uid == run.metadata.uid
     return run.metadata.controller_uid == table.metadata.uid and _asks_for(run, active)
+
+
+def _is_stalled(run: PaimonRun | None, now: datetime) -> bool:
+    """Whether only a human gets the run on, and has not for some time."""
+    found = None if run is None else find(run.status.conditions, ConditionType.STALLED)
+    if found is None or found.status is not ConditionStatus.TRUE:
+        return False
+    return now - found.last_transition_time >= BLOCKED_AFTER
 
 
 def _is_unknown(run: PaimonRun) -> bool | None:

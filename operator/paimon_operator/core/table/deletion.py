@@ -20,7 +20,7 @@ from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import ActiveRun, TableStatus
+from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus
 from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.conditions import Finding, false, reconciling, report, stalled
 from paimon_operator.core.decision import Action, Decision, Delete, EventNote, Refusal
@@ -31,7 +31,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.spec.identity import table_name
-from paimon_operator.core.table import active_run
+from paimon_operator.core.table import active_run, run_queue
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.table_conditions import Blocker, blocker_of, refused_creation, taken_name
@@ -51,7 +51,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     table = wanted.table
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None)
-    followed = active_run.observe_active_run(table, observed.runs, now)
+    followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
     terminating, run = observed.namespace_terminating, followed.run
     drops = must_drop(table, observed) and not terminating
     if run is not None and not (drops and registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE)):
@@ -109,7 +109,18 @@ def _dropping(
     work = _removal().due(status, now) if blocked is None else None
     if work is None:
         return _failing(table, status, blocked, followed.events, now)
+    if (queued := run_queue.wait_for_place(work, followed.queued, observed, now)) is not None:
+        return _queue_drop(table, status, queued, followed.events, now)
     return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work), now)
+
+
+def _queue_drop(
+    table: PaimonTable, status: TableStatus, queued: QueuedRun, events: tuple[EventNote, ...], now: datetime
+) -> Decision[TableStatus]:
+    """Waits for a free place: the catalog's and the operator's limit hold for drops too."""
+    status = status.model_copy(update={"queued_run": queued})
+    findings = reconciling(Reason.RUN_LIMIT_REACHED, f"the drop waits for a free place: {queued.message}")
+    return _decided(table, status, findings, now, events=events)
 
 
 def _start_drop(

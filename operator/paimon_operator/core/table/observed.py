@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
@@ -11,6 +13,7 @@ from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.commits.warehouses import Warehouse
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Refusal
+from paimon_operator.core.table.run_slots import RunLimit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,5 +38,7 @@ class TableObserved:
     """All runs of this table, from a live LIST: a run that is not here does not exist."""
     refusal: Refusal | None = None
     """Why the run that the status names could not be made, or deleted, the last time (403, 422, a taken name)."""
+    stopped_by: Callable[[datetime], RunLimit | None] = lambda _: None
+    """The limit that stops a run that is due since this time; None if it may start."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

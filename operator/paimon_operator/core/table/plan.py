@@ -38,7 +38,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         return Decision(status=None, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None, finalizer="add")
-    followed = active_run.observe_active_run(table, observed.runs, now)
+    followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
     status = followed.status
     for operation in registry.OPERATIONS.operations:
         status = operation.on_spec_change(status, table, now)

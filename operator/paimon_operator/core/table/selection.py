@@ -88,9 +88,9 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     return _with_decision(status, blocked, reason, reason.means)
 
 
-def waiting(context: TableContext, status: TableStatus, reason: Reason) -> TableStatus:
+def waiting(context: TableContext, status: TableStatus, reason: Reason, message: str = "") -> TableStatus:
     """The status in which all due work waits for one reason, except the work of the active run."""
-    message = reason.means
+    message = message or reason.means
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
     return _with_decision(status, _others(context, status), reason, message)

@@ -15,7 +15,7 @@ from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import TableStatus
+from paimon_operator.api.table.status import QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import registry
@@ -25,7 +25,7 @@ from paimon_operator.core.operations.verification import is_verified, state_of, 
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import recreation_wanted, with_answer, with_known_place
 from paimon_operator.core.spec.place import place_of
-from paimon_operator.core.table import active_run, selection, table_conditions
+from paimon_operator.core.table import active_run, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
@@ -78,10 +78,12 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
         status = active_run.given_up(table, stopped.reason, stopped.message, context.now)
     if status.active_run is not None:
         return _wait_for_run(context, observed, followed, status)
-    return _without_active_run(context, observed, status)
+    return _without_active_run(context, observed, status, followed.queued)
 
 
-def _without_active_run(context: TableContext, observed: TableObserved, status: TableStatus) -> Outcome:
+def _without_active_run(
+    context: TableContext, observed: TableObserved, status: TableStatus, queued: QueuedRun | None
+) -> Outcome:
     """Starts the work that comes first, unless commits are unsafe, the table is suspended or nothing is due.
 
     Establishing the table may start where other commits may not: `may_verify`.
@@ -97,7 +99,17 @@ def _without_active_run(context: TableContext, observed: TableObserved, status: 
     status = selection.skip_empty_table(context, status)
     work = establishing or selection.next_work(context, observed, status)
     status = selection.mark_blocked(context, status)
-    return _settle(context, status) if work is None else _start(context, status, work)
+    if work is None:
+        return _settle(context, status)
+    queued = run_queue.wait_for_place(work, queued, observed, context.now)
+    return _start(context, status, work) if queued is None else _queue(context, status, queued)
+
+
+def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
+    """Waits for a free place. The table is reconciled as soon as one is free."""
+    status = selection.waiting(context, status, Reason.RUN_LIMIT_REACHED, queued.message)
+    status = status.model_copy(update={"queued_run": queued})
+    return Outcome(status=status, findings=table_conditions.steady_state(context, status, None))
 
 
 def _establishing() -> Scheduled:

@@ -104,12 +104,15 @@ def steady_state(
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:
         return _not_made(status, held)
-    reason, message = _progress(status.active_run)
+    reason, message = _progress(status)
     return (unknown(ConditionType.READY, reason, message), *reconciling(reason, message), *healthy(status, held))
 
 
-def _progress(active: ActiveRun | None) -> tuple[Reason, str]:
+def _progress(status: TableStatus) -> tuple[Reason, str]:
     """How far a table is that is not verified and has not failed to be."""
+    active, queued = status.active_run, status.queued_run
+    if queued is not None:
+        return Reason.RUN_LIMIT_REACHED, f"the run that makes the table waits for a free place: {queued.message}"
     if active is None:
         return Reason.PENDING, Reason.PENDING.means
     if registry.OPERATIONS.has_role(active.type, Role.ESTABLISHES_TABLE):

@@ -1,0 +1,181 @@
+"""Places for runs: how many runs may be active at once, and which table starts the next one.
+
+A catalog limits the runs of its tables, the operator those of all tables. A table without a free place waits in
+`status.queuedRun`. The table that has waited longest starts first. A table waits only for the limit that stops it: the
+queue of a full catalog keeps no place of the operator from other catalogs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import merge
+from itertools import islice
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.commits.table_claims import ObjectKey
+
+Turn = tuple[datetime, ObjectKey]
+"""Since when a table waits, and which table it is. The smallest turn starts first."""
+
+
+@dataclass(frozen=True)
+class RunLimit:
+    """A limit that stops a run from starting."""
+
+    maximum: int
+    """How many runs may be active at once."""
+    catalog: str | None = None
+    """The catalog that sets it; None: the operator."""
+
+    def __str__(self) -> str:
+        whose = "the operator" if self.catalog is None else f"PaimonCatalog {self.catalog}"
+        return f"limits.maxConcurrentRuns of {whose} is {self.maximum}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What one table uses, or waits for."""
+
+    catalog: ObjectKey
+    active: bool
+    """It has an active run that something can come of."""
+    waits_since: datetime | None
+
+
+class RunSlots:
+    """The active runs and the waiting tables of all catalogs.
+
+    The cost of a call grows with the catalogs and the free places, not with the tables.
+    """
+
+    def __init__(self, maximum: int | None = None) -> None:
+        """`maximum` is the operator's limit; None: it has none."""
+        self._maximum = maximum
+        self._uses: dict[ObjectKey, _Use] = {}
+        self._limits: dict[ObjectKey, int | None] = {}
+        self._active: dict[ObjectKey, int] = {}
+        self._waiting: dict[ObjectKey, list[Turn]] = {}
+        self._reserved: set[ObjectKey] = set()
+
+    def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
+        """Records what `table` uses now. Returns the tables that may start if this has changed anything."""
+        key, named = _key(table), _catalog_key(table)
+        known, limit = self._uses.get(key), _limit_of(catalog)
+        use = _use(table, named, reserved=key in self._reserved)
+        if known == use and self._limits.get(named, limit) == limit:
+            return frozenset()
+        self._forget(key)
+        self._limits[named] = limit
+        self._enter(key, use)
+        return self.next_tables()
+
+    def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
+        """Removes a table: it uses nothing, and waits for nothing. Returns the tables that may start now."""
+        self._reserved.discard((namespace, name))
+        return self.next_tables() if self._forget((namespace, name)) else frozenset()
+
+    def reserve(self, table: PaimonTable) -> None:
+        """Takes a place for a run that is being stored. No older observation undoes it before `confirm`."""
+        key = _key(table)
+        self._reserved.add(key)
+        self._forget(key)
+        self._enter(key, _Use(_catalog_key(table), active=True, waits_since=None))
+
+    def confirm(self, namespace: str, name: str) -> None:
+        """Ends a reservation: the next `put` shows whether the run was stored."""
+        self._reserved.discard((namespace, name))
+
+    def withdraw(self, namespace: str, name: str) -> frozenset[ObjectKey]:
+        """A table could not be stored: until its next `put` it keeps no place from others, which may start now."""
+        return self.remove(namespace, name)
+
+    def stopped_by(self, table: PaimonTable, catalog: PaimonCatalog, since: datetime) -> RunLimit | None:
+        """The limit that stops a run of `table`, which is due `since`; None if it may start."""
+        key, named, limit = _key(table), _catalog_key(table), _limit_of(catalog)
+        known = self._uses.get(key)
+        own = (since if known is None or known.waits_since is None else min(since, known.waits_since), key)
+        # A run of the table itself that has just ended leaves its place to whoever has waited longest.
+        left = 1 if known is not None and known.active else 0
+        if limit is not None and bisect_left(self._waiting.get(named, []), own) >= self._free_of(named, limit) + left:
+            return RunLimit(limit, catalog.metadata.name)
+        free = self._free(left)
+        if free is None or self._maximum is None:
+            return None
+        ahead = sum(1 for turn in self._turns(free) if turn < own)
+        return RunLimit(self._maximum) if ahead >= free else None
+
+    def is_next(self, namespace: str, name: str) -> bool:
+        """Whether the table waits and may start now."""
+        use = self._uses.get((namespace, name))
+        return use is not None and use.waits_since is not None and (namespace, name) in self.next_tables()
+
+    def next_tables(self) -> frozenset[ObjectKey]:
+        """The waiting tables that may start now."""
+        free = self._free()
+        return frozenset(key for _, key in islice(self._turns(free), free))
+
+    def _free(self, left: int = 0) -> int | None:
+        """Free places of the operator, `left` of them just now; None without a limit."""
+        return None if self._maximum is None else max(self._maximum - sum(self._active.values()) + left, 0)
+
+    def _turns(self, free: int | None) -> Iterator[Turn]:
+        """Turns that no catalog's limit stops, in order: of each catalog at most as many as it has free places."""
+        for_each = (turns[: self._at_most(catalog, free)] for catalog, turns in self._waiting.items())
+        return merge(*for_each)
+
+    def _at_most(self, catalog: ObjectKey, free: int | None) -> int | None:
+        """How many tables of a catalog may start next."""
+        limit = self._limits.get(catalog)
+        own = None if limit is None else max(self._free_of(catalog, limit), 0)
+        return min((each for each in (own, free) if each is not None), default=None)
+
+    def _free_of(self, catalog: ObjectKey, maximum: int) -> int:
+        return maximum - self._active.get(catalog, 0)
+
+    def _enter(self, key: ObjectKey, use: _Use) -> None:
+        self._uses[key] = use
+        if use.active:
+            self._active[use.catalog] = self._active.get(use.catalog, 0) + 1
+        elif use.waits_since is not None:
+            insort(self._waiting.setdefault(use.catalog, []), (use.waits_since, key))
+
+    def _forget(self, key: ObjectKey) -> bool:
+        """Removes what a table uses. Returns whether it used or waited for anything."""
+        use = self._uses.pop(key, None)
+        if use is None:
+            return False
+        if use.active:
+            self._active[use.catalog] -= 1
+            if not self._active[use.catalog]:
+                del self._active[use.catalog]
+        elif use.waits_since is not None:
+            turns = self._waiting[use.catalog]
+            del turns[bisect_left(turns, (use.waits_since, key))]
+            if not turns:
+                del self._waiting[use.catalog]
+        return use.active or use.waits_since is not None
+
+
+def _use(table: PaimonTable, catalog: ObjectKey, *, reserved: bool) -> _Use:
+    run, queued = table.status.active_run, table.status.queued_run
+    if reserved:
+        return _Use(catalog, active=True, waits_since=None)
+    active = run is not None and not (run.blocked or run.result_unknown)
+    return _Use(catalog, active=active, waits_since=queued.since if queued is not None and run is None else None)
+
+
+def _limit_of(catalog: PaimonCatalog | None) -> int | None:
+    limits = None if catalog is None else catalog.spec.limits
+    return None if limits is None else limits.max_concurrent_runs
+
+
+def _key(table: PaimonTable) -> ObjectKey:
+    return table.metadata.namespace, table.metadata.name
+
+
+def _catalog_key(table: PaimonTable) -> ObjectKey:
+    return table.metadata.namespace, table.spec.catalog_ref.name

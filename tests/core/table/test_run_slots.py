@@ -1,0 +1,229 @@
+"""Places for runs: whose turn it is, in single cases and in random fleets."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+import pytest
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus
+from paimon_operator.core.table.run_slots import RunSlots
+from tests.support import builders
+from tests.support.random_examples import examples
+
+NOW = builders.NOW
+AHEAD = timedelta(minutes=1)
+
+
+def catalog(name: str = "lake", limit: int | None = None) -> PaimonCatalog:
+    found = builders.catalog(limits={"maxConcurrentRuns": limit})
+    return found.model_copy(update={"metadata": found.metadata.model_copy(update={"name": name})})
+
+
+def table(
+    name: str,
+    catalog: str = "lake",
+    *,
+    active: bool = False,
+    waits: datetime | None = None,
+    blocked: bool | None = None,
+    unknown: bool | None = None,
+) -> PaimonTable:
+    found = builders.table(catalogRef={"name": catalog})
+    run = ActiveRun(
+        name=f"{name}-run", type="Compact", trigger=RunTrigger.SCHEDULE, blocked=blocked, result_unknown=unknown
+    )
+    queued = QueuedRun(type="Compact", since=waits, message="full") if waits is not None else None
+    status = TableStatus(active_run=run if active else None, queued_run=queued)
+    metadata = found.metadata.model_copy(update={"name": name, "uid": f"uid-{name}"})
+    return found.model_copy(update={"metadata": metadata, "status": status})
+
+
+def names(keys: frozenset[tuple[str, str]]) -> set[str]:
+    return {name for _, name in keys}
+
+
+def test_without_a_limit_everything_starts() -> None:
+    slots = RunSlots()
+    for number in range(100):
+        assert slots.stopped_by(table(f"t{number}"), catalog(), NOW) is None
+        slots.put(table(f"t{number}", active=True), catalog())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "operator", "of_catalog", "words"),
+    [
+        ("the catalog's", None, 2, "limits.maxConcurrentRuns of PaimonCatalog lake is 2"),
+        ("the operator's", 2, None, "limits.maxConcurrentRuns of the operator is 2"),
+        ("the catalog's before the operator's", 2, 2, "limits.maxConcurrentRuns of PaimonCatalog lake is 2"),
+    ],
+)
+def test_the_limit_that_stops_a_run_is_named(
+    sentence: str, operator: int | None, of_catalog: int | None, words: str
+) -> None:
+    slots = RunSlots(operator)
+    lake = catalog(limit=of_catalog)
+    slots.put(table("a", active=True), lake)
+    assert slots.stopped_by(table("c"), lake, NOW) is None
+    slots.put(table("b", active=True), lake)
+    assert str(slots.stopped_by(table("c"), lake, NOW)) == words, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holds_no_place"),
+    [
+        ("a run that only a human gets on", table("a", active=True, blocked=True)),
+        ("a run whose result is unknown", table("a", active=True, unknown=True)),
+        ("a table without a run", table("a")),
+    ],
+)
+def test_what_takes_no_place(sentence: str, holds_no_place: PaimonTable) -> None:
+    slots, lake = RunSlots(), catalog(limit=1)
+    slots.put(holds_no_place, lake)
+    assert slots.stopped_by(table("b"), lake, NOW) is None, sentence
+
+
+def test_the_table_that_has_waited_longest_starts_first() -> None:
+    slots, lake = RunSlots(), catalog(limit=1)
+    slots.put(table("busy", active=True), lake)
+    slots.put(table("late", waits=NOW), lake)
+    slots.put(table("early", waits=NOW - AHEAD), lake)
+    assert names(slots.put(table("busy"), lake)) == {"early"}
+    assert slots.stopped_by(table("late", waits=NOW), lake, NOW) is not None
+    assert slots.stopped_by(table("new"), lake, NOW) is not None
+    assert slots.stopped_by(table("early", waits=NOW - AHEAD), lake, NOW) is None
+    assert slots.is_next("shop", "early")
+    assert not slots.is_next("shop", "late")
+
+
+def test_the_queue_of_a_full_catalog_keeps_no_place_of_the_operator_from_other_catalogs() -> None:
+    slots, full, other = RunSlots(2), catalog("full", limit=1), catalog("other")
+    slots.put(table("busy", "full", active=True), full)
+    for number in range(5):
+        slots.put(table(f"t{number}", "full", waits=NOW - AHEAD), full)
+    assert slots.stopped_by(table("o", "other"), other, NOW) is None
+
+
+def test_a_place_that_was_reserved_is_taken_until_the_next_look() -> None:
+    slots, lake = RunSlots(), catalog(limit=1)
+    slots.reserve(table("a"))
+    slots.put(table("a"), lake)  # an older observation
+    assert slots.stopped_by(table("b"), lake, NOW) is not None
+    slots.confirm("shop", "a")
+    slots.put(table("a"), lake)
+    assert slots.stopped_by(table("b"), lake, NOW) is None
+
+
+def test_a_table_that_could_not_be_stored_keeps_no_turn_from_others() -> None:
+    slots, lake = RunSlots(), catalog(limit=1)
+    slots.put(table("a", waits=NOW - AHEAD), lake)
+    slots.put(table("b", waits=NOW), lake)
+    assert names(slots.withdraw("shop", "a")) == {"b"}
+
+
+def test_a_higher_limit_is_used_at_once() -> None:
+    slots = RunSlots()
+    slots.put(table("a", active=True), catalog(limit=1))
+    slots.put(table("b", waits=NOW), catalog(limit=1))
+    slots.put(table("c", waits=NOW), catalog(limit=1))
+    assert names(slots.put(table("a", active=True), catalog(limit=2))) == {"b"}
+    assert names(slots.put(table("a", active=True), catalog())) == {"b", "c"}
+
+
+def test_a_run_that_ends_can_be_followed_by_one_of_the_same_table_if_nobody_waits() -> None:
+    slots, lake = RunSlots(1), catalog(limit=1)
+    slots.put(table("a", active=True), lake)
+    assert slots.stopped_by(table("a", active=True), lake, NOW) is None
+    slots.put(table("b", waits=NOW - AHEAD), lake)
+    assert slots.stopped_by(table("a", active=True), lake, NOW) is not None
+
+
+class Fleet:
+    """Random tables in random catalogs, which start, wait and end as the limits allow."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice = dice
+        self.maximum = dice.choice([None, 1, 2, 5])
+        self.catalogs = {name: catalog(name, dice.choice([None, 1, 2, 3])) for name in "pqr"[: dice.randint(1, 3)]}
+        self.slots = RunSlots(self.maximum)
+        self.now = NOW
+        self.of = {f"t{number}": dice.choice(sorted(self.catalogs)) for number in range(dice.randint(1, 12))}
+        self.active: set[str] = set()
+        self.waiting: dict[str, datetime] = {}
+
+    def look(self, name: str) -> None:
+        """The table is reconciled and wants to run."""
+        since = min(self.waiting.get(name, self.now), self.now)
+        lake = self.catalogs[self.of[name]]
+        seen = table(name, self.of[name], waits=self.waiting.get(name))
+        starts = self.slots.stopped_by(seen, lake, since) is None
+        assert starts == (name in self.first_come_first_served({**self.waiting, name: since})), "not its turn"
+        if starts:
+            self.waiting.pop(name, None)
+            self.active.add(name)
+        else:
+            self.waiting[name] = since
+        self.store(name)
+
+    def store(self, name: str) -> None:
+        seen = table(name, self.of[name], active=name in self.active, waits=self.waiting.get(name))
+        self.slots.put(seen, self.catalogs[self.of[name]])
+
+    def first_come_first_served(self, waiting: dict[str, datetime]) -> set[str]:
+        """Who may start, found the long way: the free places are given away one by one."""
+        free = {name: self.free_of(name) for name in self.catalogs}
+        everywhere = 99 if self.maximum is None else self.maximum - len(self.active)
+        served: set[str] = set()
+        for _, name in sorted((since, name) for name, since in waiting.items()):
+            if free[self.of[name]] > 0 and everywhere > 0:
+                free[self.of[name]] -= 1
+                everywhere -= 1
+                served.add(name)
+        return served
+
+    def free_of(self, name: str) -> int:
+        limits = self.catalogs[name].spec.limits
+        maximum = 99 if limits is None else limits.max_concurrent_runs or 99
+        return maximum - sum(1 for each in self.active if self.of[each] == name)
+
+    def end(self, name: str) -> None:
+        self.active.discard(name)
+        self.store(name)
+
+    def check(self) -> None:
+        """No limit is exceeded, and no place is free that somebody waits for."""
+        assert self.maximum is None or len(self.active) <= self.maximum
+        assert all(self.free_of(name) >= 0 for name in self.catalogs)
+        assert names(self.slots.next_tables()) == self.first_come_first_served(self.waiting)
+
+
+@pytest.mark.worlds
+def test_in_random_fleets_no_limit_is_exceeded_and_no_free_place_is_kept() -> None:
+    starts = 0
+    for seed in range(examples(300)):
+        fleet = Fleet(random.Random(seed))  # noqa: S311  (not for a secret)
+        for _ in range(60):
+            fleet.now += timedelta(seconds=fleet.dice.randint(0, 90))
+            name = fleet.dice.choice(sorted(fleet.of))
+            if name in fleet.active:
+                fleet.end(name)
+            elif fleet.dice.random() < 0.9:
+                fleet.look(name)
+            else:  # suspended, or no longer due
+                fleet.waiting.pop(name, None)
+                fleet.store(name)
+            fleet.check()
+            starts += len(fleet.active)
+        while fleet.waiting:  # everybody gets a turn
+            for name in sorted(fleet.active):
+                fleet.end(name)
+            turns = names(fleet.slots.next_tables())
+            assert turns, "somebody waits, and nobody is next"
+            for name in sorted(turns):
+                fleet.look(name)
+            fleet.check()
+    assert starts > 0
