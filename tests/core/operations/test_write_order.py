@@ -88,3 +88,19 @@ def test_a_write_that_waits_for_an_edit_keeps_nobody_waiting() -> None:
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.INPUT_NOT_FOUND)
     assert ("Write", "delta") in seen.run_due()
+
+
+def test_a_due_write_says_which_retry_it_waits_for() -> None:
+    seen = world(BASE, DELTA)
+    seen.run_due()
+    seen.wait(hours=1)
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.ACCESS_DENIED)
+    seen.settle()
+    decision = seen.table.status.writes[1].decision
+    assert decision is not None
+    assert decision.reason == Reason.WAITING_FOR_EARLIER_WRITE
+    assert decision.message == "it is due, and waits for the retry of write base, which comes before it in the list"
+    assert seen.table.status.writes[0].decision != decision
+    seen.wait(minutes=2)
+    assert [run for run in seen.run_due() if run[0] == "Write"] == [("Write", "base"), ("Write", "delta")]

@@ -62,6 +62,13 @@ def test_other_failures_are_retried_after_a_delay_until_the_limit(status: Json |
     assert "2 attempts failed, the last one: " in story.message()
 
 
+def test_a_next_try_that_a_clock_ahead_has_stored_is_made_now() -> None:
+    story = running_story(Story(backoffLimit=1))
+    story.reconcile(pods.ended(30), later=timedelta(days=365))
+    assert story.run.status.next_try is not None
+    assert created(story.reconcile(pods.ended(30), later=timedelta(days=-364))) == SECOND_POD
+
+
 def test_a_run_without_retries_fails_at_its_first_failure() -> None:
     story = running_story(Story(backoffLimit=0))
     story.reconcile(pods.ended(1, "boom"))

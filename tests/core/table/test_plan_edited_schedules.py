@@ -83,6 +83,17 @@ def test_after_a_clock_that_was_ahead_the_schedule_goes_on(ahead: timedelta) -> 
     assert ("ExpireSnapshots", "") in seen.run_due()
 
 
+def test_a_time_in_the_future_is_reported_once() -> None:
+    seen = world(retention={"snapshots": {"schedule": "0 * * * *"}})
+    before = seen.now
+    seen.now += timedelta(days=365)
+    seen.run_due()
+    seen.now = before
+    seen.run_due()
+    notes = [event.note for decision in seen.decisions for event in decision.events if event.reason == "ClockDiffers"]
+    assert notes == ["ExpireSnapshots: the stored time 2027-11-21T08:00:00Z lies in the future and counts as now"]
+
+
 def test_two_clocks_that_differ_by_seconds_answer_no_tick_twice() -> None:
     seen = world(retention={"snapshots": {"schedule": "0 * * * *"}})
     seen.now = seen.now.replace(minute=0, second=1) + timedelta(hours=1)

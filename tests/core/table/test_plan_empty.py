@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -47,6 +48,19 @@ def test_ticks_of_an_empty_table_are_skipped_with_a_reason_and_a_next_tick() -> 
     assert compaction.next > seen.now
     assert decision.requeue_after is not None
     assert decision.requeue_after.total_seconds() <= 30 * 60
+
+
+def test_a_table_that_a_clock_ahead_has_found_empty_is_checked_by_the_next_tick() -> None:
+    seen = TableWorld(table=builders.table(**MAINTENANCE))
+    right = seen.now
+    seen.now += timedelta(days=365)
+    seen.settle()
+    seen.finish("Provision", created=True, after=EMPTY)
+    seen.settle()
+    seen.now = right
+    seen.settle()
+    seen.wait(days=1)
+    assert seen.run_due() != []
 
 
 def test_one_run_a_day_checks_an_empty_table_for_undeclared_writers() -> None:

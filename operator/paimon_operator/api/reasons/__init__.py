@@ -73,6 +73,8 @@ class Reason(StrEnum):
     STARTED = "Started"
     NOT_NEEDED = "NotNeeded"
     ANOTHER_RUN_IS_ACTIVE = "AnotherRunIsActive"
+    WAITING_FOR_EARLIER_WRITE = "WaitingForEarlierWrite"
+    CLOCK_DIFFERS = "ClockDiffers"
     RUN_LIMIT_REACHED = "RunLimitReached"
     TABLE_NOT_READY = "TableNotReady"
     SUSPENDED = "Suspended"

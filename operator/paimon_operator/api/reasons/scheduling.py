@@ -19,6 +19,14 @@ EXPLANATIONS: Final = {
         "The operation is due and waits until the table's active run ends.",
         "Wait; only one run at a time may change a table.",
     ),
+    "WaitingForEarlierWrite": Explanation(
+        "The write is due and waits, because a write before it in the list has failed and is retried soon.",
+        "Wait, or fix the cause of the failure. After four tries the other writes go on.",
+    ),
+    "ClockDiffers": Explanation(
+        "A time in the status lies in the future, so a clock was wrong. The time counts as now.",
+        "Compare the clocks of the nodes on which the operator runs or has run.",
+    ),
     "RunLimitReached": Explanation(
         "The operation is due and waits, because as many runs are active as limits.maxConcurrentRuns of the catalog or "
         "of the operator allows.",

@@ -65,6 +65,8 @@ class Memory:
     failure: LastFailure | None
     next: datetime | None = None
     """The next tick."""
+    answered: datetime | None = None
+    """The last tick that was started or skipped."""
 
     def wakeups(self) -> Iterator[datetime]:
         """The times when work becomes due: the next tick and the next try."""

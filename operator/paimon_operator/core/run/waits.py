@@ -13,6 +13,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, FailureClass, Phase
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core import backoff
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.operations import registry
 from paimon_operator.core.run import pod_release
@@ -122,7 +123,7 @@ def until_other_drivers_end(observed: RunObserved, now: datetime) -> Step | None
 def until_next_try(observed: RunObserved, now: datetime) -> Step | None:
     """The delay after a failed attempt."""
     attempt, next_try = last_attempt(observed.run), observed.run.status.next_try
-    if attempt is None or next_try is None or now >= next_try:
+    if attempt is None or next_try is None or backoff.has_come(next_try, now):
         return None
     return Step(status=observed.run.status, findings=_backing_off(attempt), requeue_after=next_try - now)
 

@@ -19,7 +19,7 @@ from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
-from paimon_operator.core.table import active_run, deletion, pruning, steps, table_conditions
+from paimon_operator.core.table import active_run, clocks, deletion, pruning, steps, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
@@ -86,7 +86,7 @@ def _decided(
         [*outcome.findings, *_everywhere(wanted, observed, outcome.status)],
         generation=table.metadata.generation,
         now=now,
-        events=(*followed.events, *outcome.events),
+        events=(*followed.events, *outcome.events, *clocks.untrusted_times(table.status, outcome.status, now)),
     )
     status = reported.into(outcome.status)
     named = status.active_run.name if status.active_run else None

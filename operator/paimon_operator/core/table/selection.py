@@ -13,6 +13,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus
+from paimon_operator.core import backoff
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
@@ -62,7 +63,7 @@ def _is_empty(context: TableContext, status: TableStatus, seen: datetime) -> boo
     A measurement older than BELIEVED_EMPTY does not count: only a run finds an undeclared writer.
     """
     had_no_snapshot = status.table is not None and status.table.snapshot_id is None
-    is_recent = context.now - seen < BELIEVED_EMPTY
+    is_recent = context.now - seen < BELIEVED_EMPTY and not backoff.is_ahead(seen, context.now)
     # A run that had nothing to load saw a snapshot and did not measure.
     seen_since = status.outside_writers.seen_snapshot if status.outside_writers is not None else None
     return had_no_snapshot and is_recent and not seen_since and _only_operator_writes(context, seen)

@@ -20,7 +20,13 @@ from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.data.write_names import ledger_of, slot, slot_of_run, with_states
-from paimon_operator.core.operations.data.write_order import in_list_order, is_waited_for, last_end
+from paimon_operator.core.operations.data.write_order import (
+    DueWrite,
+    in_list_order,
+    is_waited_for,
+    last_end,
+    until_retry,
+)
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
@@ -40,14 +46,7 @@ class Writes:
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Writes whose tick has come, and writes of type Once that have not been done, in the order to run them."""
-        works = []
-        for write in context.spec.writes:
-            once = write.trigger.type is TriggerType.ONCE
-            work = _due_once(context, status, write) if once else _due_tick(context, status, write)
-            if work is not None:
-                works.append(work)
-            elif is_waited_for(slot(status, write.name), context.now):
-                break
+        works, _ = until_retry(_all_due(context, status))
         return in_list_order(works, {state.name: last_end(state) for state in status.writes})
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
@@ -60,7 +59,7 @@ class Writes:
                 states.append(schedule_state.with_next(state, wanted, context))
             else:
                 states.append(_once_state(state, write, context))
-        return status.model_copy(update={"writes": tuple(states)})
+        return _with_waits(context, status.model_copy(update={"writes": tuple(states)}))
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """What was decided about one write."""
@@ -69,7 +68,7 @@ class Writes:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One per write, in their order."""
         for state in status.writes:
-            yield Memory(state.name, state.failure, state.next)
+            yield Memory(state.name, state.failure, state.next, state.last_due)
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
@@ -167,6 +166,24 @@ def ledger(context: TableContext, write: str) -> str:
 def _once_state(state: WriteState, write: Write, context: TableContext) -> WriteState:
     pending = None if state.once_hash == write_hash(write) else state.pending_since or context.now
     return schedule_state.changed(state, next=None, pending_since=pending)
+
+
+def _all_due(context: TableContext, status: TableStatus) -> Iterator[DueWrite]:
+    """Every write of the list: whether it is due, and whether the writes after it wait for its retry."""
+    for write in context.spec.writes:
+        once = write.trigger.type is TriggerType.ONCE
+        work = _due_once(context, status, write) if once else _due_tick(context, status, write)
+        yield DueWrite(write.name, work, is_waited_for(slot(status, write.name), context.now))
+
+
+def _with_waits(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status in which each due write says which retry it waits for."""
+    _, waiting = until_retry(_all_due(context, status))
+    active = status.active_run.subject if status.active_run is not None else None
+    for work, earlier in waiting:
+        if work.subject != active:
+            status = _with(status, schedule_state.record_decision(slot(status, work.subject or ""), None, earlier))
+    return status
 
 
 def _due_tick(context: TableContext, status: TableStatus, write: Write) -> DueRun | None:

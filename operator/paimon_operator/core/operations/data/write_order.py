@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.table.status import WriteState
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.status import DecisionResult, LastDecision, WriteState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun
 
 TRIES_WAITED_FOR: Final = 4
 """So many failed tries of a write are waited for by the writes after it: about a quarter of an hour."""
+
+
+@dataclass(frozen=True)
+class DueWrite:
+    """One write of the list."""
+
+    name: str
+    work: DueRun | None
+    """Its run, if it is due."""
+    is_waited_for: bool
+    """It has failed, and the writes after it wait for its retry."""
+
+
+def until_retry(writes: Iterable[DueWrite]) -> tuple[list[DueRun], list[tuple[DueRun, LastDecision]]]:
+    """The due writes that may run, and those that wait for the retry of an earlier one, with the decision to show."""
+    due: list[DueRun] = []
+    waiting: list[tuple[DueRun, LastDecision]] = []
+    earlier: DueWrite | None = None
+    for each in writes:
+        if earlier is None and each.work is None and each.is_waited_for:
+            earlier = each
+        elif earlier is None and each.work is not None:
+            due.append(each.work)
+        elif earlier is not None and each.work is not None:
+            waiting.append((each.work, _waits_for(earlier.name)))
+    return due, waiting
+
+
+def _waits_for(earlier: str) -> LastDecision:
+    message = f"it is due, and waits for the retry of write {earlier}, which comes before it in the list"
+    return LastDecision(result=DecisionResult.WAITING, reason=Reason.WAITING_FOR_EARLIER_WRITE, message=message)
 
 
 def in_list_order(works: list[DueRun], ended: Mapping[str, datetime | None]) -> Iterator[DueRun]:

@@ -76,7 +76,7 @@ class CompactTable:
         """One per strategy."""
         for strategy in FULL_FIRST:
             state = _slot(status, strategy)
-            yield Memory(strategy.value, state.failure, state.next)
+            yield Memory(strategy.value, state.failure, state.next, state.last_due)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """The strategy that the run requests."""

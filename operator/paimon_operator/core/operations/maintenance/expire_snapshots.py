@@ -42,7 +42,8 @@ class Expiry:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One."""
         if status.retention is not None:
-            yield Memory(None, status.retention.failure, status.retention.next)
+            state = status.retention
+            yield Memory(None, state.failure, state.next, state.last_due)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """All of the table."""
