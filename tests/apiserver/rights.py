@@ -13,6 +13,7 @@ from kubernetes import client
 
 from tests.apiserver.api import Body, account_user, as_json, is_allowed
 from tests.apiserver.namespace_client import GROUP, NamespaceClient
+from tests.apiserver.operator_process import IMAGE
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer
 
@@ -44,7 +45,9 @@ class Rights:
         self._admission = client.AdmissionregistrationV1Api(ns.client)
         scope: Object = {"allNamespaces": True} if everywhere else {"watchNamespaces": [ns.namespace]}
         # without the roles for users: their names are fixed, and they are cluster-scoped
-        given: Object = {"roles": {"create": False}, **scope, **values}
+        # and with the image of the operators that the tests start: a policy knows no other
+        images = {"spark": {"images": {"paimon-0.9": IMAGE}}}
+        given: Object = {"roles": {"create": False}, **images, **scope, **values}
         self._documents = rendered(ns.namespace, **given)
         for document in self._documents:
             if document["kind"] in _KINDS:
