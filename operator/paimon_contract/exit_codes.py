@@ -7,12 +7,16 @@ from typing import Final, Self
 
 
 class ExitCode(IntEnum):
-    """How a driver ends. Any other code, 137 for instance, is classified from the Pod's status."""
+    """How a driver ends. Any other code, 137 for instance, is classified from the Pod's status.
+
+    A driver that finds another job than the operator's reports nothing but JOB_CHANGED.
+    """
 
     OK = 0
     CONFLICT = 10
     SPEC = 20
     ENVIRONMENT = 25
+    JOB_CHANGED = 26
     INFRASTRUCTURE = 30
     RESULT_UNKNOWN = 40
 

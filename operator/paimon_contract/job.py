@@ -7,9 +7,10 @@ image do not fit together, and nothing must be done then.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -121,6 +122,15 @@ def job_text(job: Job) -> str:
     document = to_json(job)
     document[parameters_key(job.operation)] = document.pop("parameters")
     return to_text(document)
+
+
+def files_digest(files: Mapping[str, str]) -> str:
+    """SHA-256 of the job's files, name -> text, in hexadecimal: the data of the run's ConfigMap.
+
+    The operator stores it before it creates the ConfigMap and gives it to the Pod. So a ConfigMap that somebody else
+    wrote, or wrote again, starts nothing.
+    """
+    return hashlib.sha256(json.dumps(dict(files), sort_keys=True).encode()).hexdigest()
 
 
 def read_job(text: str, form_of: Callable[[str], type]) -> Job:

@@ -15,12 +15,14 @@ from typing import Any
 
 from paimon_contract import environment
 from paimon_contract.documents import to_text
+from paimon_contract.exit_codes import ExitCode
 from paimon_contract.job import Job, JobError
 from paimon_contract.result import Elapsed, Outcome, Seen
 from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores import metastore_of
 from spark_apps.catalog.session import Session
+from spark_apps.driver.digest import JobChangedError, checked_text
 from spark_apps.driver.dispatch import makes_commits, operation_of, read_job
 from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import classify
@@ -90,7 +92,10 @@ def _milliseconds(seconds: float) -> int:
 def main(arguments: list[str]) -> int:
     """Runs the job in the file named by the one argument and returns the exit code."""
     try:
-        job = read_job(Path(arguments[0]).read_text(encoding="utf-8"))
+        job = read_job(checked_text(Path(arguments[0])))
+    except JobChangedError as error:
+        sys.stderr.write(f"{error}\n")
+        return int(ExitCode.JOB_CHANGED)
     except (IndexError, OSError, JobError) as error:
         sys.stderr.write(f"cannot read the job: {error}\n")
         return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code

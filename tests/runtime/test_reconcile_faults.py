@@ -199,7 +199,7 @@ async def test_a_name_taken_by_the_run_of_another_table_is_reported_until_it_is_
     operator.store.put(shop(run(metadata__name=name, spec__tableRef={"name": "clicks"})))
     await operator.pass_time(minutes=2)
     assert operator.condition("Stalled")[:2] == ("True", "NameTaken")
-    assert f"PaimonRun {SHOP}/{name} exists and is not controlled by this object" in operator.condition("Stalled")[2]
+    assert f"PaimonRun {name} exists already and has no owner" in operator.condition("Stalled")[2]
     assert operator.store.names(Kind.POD) == []
     operator.store.delete_as_user(Kind.RUN, SHOP, name)
     await operator.pass_time(minutes=6)

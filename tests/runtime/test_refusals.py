@@ -8,7 +8,7 @@ import pytest
 
 from paimon_operator.core.decision import Action, Create, Decision, Delete
 from paimon_operator.core.ports import Kind
-from paimon_operator.runtime.decision_applier import RefusedError
+from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.refusals import Refusals
 from tests.support.virtual_time import VirtualTime

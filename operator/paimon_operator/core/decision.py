@@ -25,6 +25,8 @@ class Create:
     kind: Kind
     body: Manifest
     owner_uid: str
+    data_digest: str | None = None
+    """Digest that the data of a ConfigMap must have, the existing one's too; None: its data is not compared."""
 
     @property
     def name(self) -> str:

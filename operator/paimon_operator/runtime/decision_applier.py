@@ -9,22 +9,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 from paimon_operator.api.base import ApiModel
-from paimon_operator.api.reasons import Reason
 from paimon_operator.core.decision import Action, Create, Decision, Delete, EventNote, Release
-from paimon_operator.core.naming import FINALIZER, controller_uid
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import EventSink, Kind, Manifest, ObjectStore
 from paimon_operator.errors import (
     AlreadyExistsError,
     ForbiddenError,
     InvalidObjectError,
-    KubernetesError,
     NamespaceTerminatingError,
     StaleError,
 )
+from paimon_operator.runtime import adoption
+from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.cache import KEPT
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.unreadable import unreadable
@@ -32,23 +31,6 @@ from paimon_operator.runtime.unreadable import unreadable
 StatusT = TypeVar("StatusT", bound=ApiModel)
 AT_ONCE: Final = timedelta(0)
 _log = logging.getLogger(__name__)
-
-
-class RefusedError(KubernetesError):
-    """The API server rejected `action`: missing rights, a quota, an admission policy, or the name is taken.
-
-    A retry helps only after somebody has fixed the cause, which the message names. In a `terminating` namespace nothing
-    can be created any more.
-    """
-
-    def __init__(self, message: str, *, status: int, action: Action, terminating: bool = False) -> None:
-        super().__init__(f"the namespace is going away: {message}" if terminating else message, status=status)
-        self.action, self.terminating = action, terminating
-
-    @property
-    def reason(self) -> Reason:
-        """NameTaken for a name conflict, otherwise NotPermitted."""
-        return Reason.NAME_TAKEN if self.status == HTTPStatus.CONFLICT else Reason.NOT_PERMITTED
 
 
 class DecisionApplier:
@@ -131,25 +113,18 @@ class DecisionApplier:
                 await self._store.release(kind, namespace, name, uid=uid, finalizers=finalizers)
 
     async def _create(self, namespace: str, action: Create) -> None:
+        if not adoption.may_create(action):
+            adoption.check(action, await self._store.get(action.kind, namespace, action.name))
+            return
         try:
             created = await self._store.create(action.kind, namespace, action.body)
-        except AlreadyExistsError:
-            created = await self._ours(namespace, action.name, action)
+        except AlreadyExistsError as error:
+            found = await self._store.get(action.kind, namespace, action.name)
+            if found is None:
+                raise StaleError(f"{action.kind} {namespace}/{action.name} existed a moment ago and is gone") from error
+            created = adoption.check(action, found)
         if action.kind in KEPT:
             self._router.on_created(action.kind, created)
-
-    async def _ours(self, namespace: str, name: str, action: Create) -> Manifest:
-        """The existing object of that name, if an earlier try of ours created it."""
-        found = await self._store.get(action.kind, namespace, name)
-        if found is None:
-            raise StaleError(f"{action.kind} {namespace}/{name} existed a moment ago and is gone")
-        if controller_uid(found) != action.owner_uid:
-            raise RefusedError(
-                f"{action.kind} {namespace}/{name} exists and is not controlled by this object. Delete or rename it.",
-                status=HTTPStatus.CONFLICT,
-                action=action,
-            )
-        return found
 
     async def _post_events(self, body: Manifest, notes: tuple[EventNote, ...]) -> None:
         for note in notes:

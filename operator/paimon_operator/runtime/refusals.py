@@ -11,7 +11,8 @@ from typing import Final, TypeVar
 from paimon_operator.core.backoff import Backoff
 from paimon_operator.core.decision import Action, Create, Decision, Refusal
 from paimon_operator.core.ports import Clock, Kind
-from paimon_operator.runtime.decision_applier import AT_ONCE, RefusedError
+from paimon_operator.runtime.adoption import RefusedError
+from paimon_operator.runtime.decision_applier import AT_ONCE
 from paimon_operator.runtime.keys import Key
 
 StatusT = TypeVar("StatusT")

@@ -15,6 +15,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.launch.builder import LaunchBuilder
+from paimon_operator.core.launch.driver_pod import config_map_of
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
@@ -22,7 +23,7 @@ from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import RunObserved, current_pod, needs_executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.core.run.start import makes_pod
-from paimon_operator.runtime.decision_applier import RefusedError
+from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.refusals import Refusals
@@ -93,7 +94,7 @@ class RunReconciler:
             limits=self._launches.limits_of(table, catalog),
             claimant=self._dependencies.claims.holder(table, catalog) if table is not None else None,
             launch=lambda: self._launches.launch_of(run, table, catalog),
-            refusal=self._refusals.of(key, run.metadata.uid, {run.metadata.name, current_pod(run)}),
+            refusal=self._refusals.of(key, run.metadata.uid, {config_map_of(run), current_pod(run)}),
         )
 
     async def _table(self, namespace: str, name: str) -> PaimonTable | None:

@@ -17,8 +17,9 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
 from paimon_operator.errors import KubernetesError, StaleError
+from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.change_router import is_over, table_of
-from paimon_operator.runtime.decision_applier import AT_ONCE, RefusedError
+from paimon_operator.runtime.decision_applier import AT_ONCE
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.refusals import Refusals

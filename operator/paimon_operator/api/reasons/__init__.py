@@ -141,6 +141,7 @@ class Reason(StrEnum):
     RESULT_MISSING = "ResultMissing"
     DISK_FULL = "DiskFull"
     JOB_UNREADABLE = "JobUnreadable"
+    JOB_CHANGED = "JobChanged"
     ENGINE_MISMATCH = "EngineMismatch"
     DRIVER_FAILED = "DriverFailed"
     CANCELLED = "Cancelled"

@@ -54,6 +54,11 @@ EXPLANATIONS: Final = {
         "During an upgrade, no action is needed: the operator starts another run. Otherwise, use the Spark image of "
         "the operator's own release.",
     ),
+    "JobChanged": Explanation(
+        "The run's ConfigMap does not hold the job that the operator wrote. No driver uses it.",
+        "Find out who creates or deletes ConfigMaps in the namespace. The table starts another run; create a run of "
+        "your own again.",
+    ),
     "EngineMismatch": Explanation(
         "The Spark image contains another engine than the catalog names.",
         "Correct the image of that engine in the operator's settings.",

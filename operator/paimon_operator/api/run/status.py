@@ -129,6 +129,15 @@ class RunSpark(ApiModel):
     changes it, the run gets no further attempt."""
 
 
+class RunJob(ApiModel):
+    """Job of all attempts. It is stored before the ConfigMap is created, and no attempt uses another one."""
+
+    config_map: Annotated[str, Field(max_length=253)]
+    """Name of the ConfigMap with the job."""
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", max_length=64)] | None = None
+    """SHA-256 of the data of the ConfigMap. Absent: a run that release 0.1 started."""
+
+
 class Measure(ApiModel):
     """Measurements of the table at one time."""
 
@@ -217,6 +226,8 @@ class RunStatus(ApiModel):
     """Engine of all attempts, for which the job was written."""
     spark: RunSpark | None = None
     """Mode of the run, and why it was selected."""
+    job: RunJob | None = None
+    """Job of all attempts. Absent until the first attempt, and for a run that release 0.1 started."""
     failure_class: FailureClass | None = None
     """Class of the failure that ended the run."""
     field: Annotated[str, Field(max_length=256)] | None = None

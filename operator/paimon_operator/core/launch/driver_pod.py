@@ -74,7 +74,7 @@ class Launch:
 
 def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
     """The job and the executors' Pod, frozen: what attempt 1 was asked to do is what attempt 3 does."""
-    name = naming.config_map_name(run.metadata.name)
+    name = config_map_of(run)
     labels, data = naming.child_labels(run.spec.table_ref.name, run.metadata.name), {JOB_FILE: job_text(launch.job)}
     if launch.executors is not None:
         template = overlaid(executor_pod.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
@@ -88,6 +88,11 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
         "immutable": True,
         "data": data,
     }
+
+
+def config_map_of(run: PaimonRun) -> str:
+    """Name of the run's ConfigMap, as its status has it."""
+    return naming.config_map_name(run.metadata.name) if run.status.job is None else run.status.job.config_map
 
 
 def driver_pod(
@@ -248,6 +253,8 @@ def _environment(
         environment.DRIVER_HEAP: f"{DRIVER_MEMORY.heap_mib(memory_mib)}m",
         environment.DRIVER_DEADLINE_S: str(own_deadline_s),
     }
+    if run.status.job is not None and run.status.job.digest is not None:
+        plain[environment.JOB_DIGEST] = run.status.job.digest
     if launch.long_work:
         plain[environment.DRIVER_JIT] = "tiered"
     variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
@@ -259,7 +266,7 @@ def _environment(
 
 def _volumes(run: PaimonRun, launch: Launch) -> list[dict[str, Any]]:
     return [
-        {"name": JOB_VOLUME, "configMap": {"name": naming.config_map_name(run.metadata.name)}},
+        {"name": JOB_VOLUME, "configMap": {"name": config_map_of(run)}},
         {"name": "tmp", "emptyDir": {"sizeLimit": launch.scratch}},
         *[pod_storage.volume(each) for each in launch.mounts],
     ]

@@ -55,6 +55,7 @@ _BY_EXIT_CODE: Final = {
     ExitCode.CONFLICT: (FailureClass.CONFLICT, Reason.COMMIT_CONFLICT),
     ExitCode.SPEC: (FailureClass.SPEC, Reason.INVALID_SPEC),
     ExitCode.ENVIRONMENT: (FailureClass.ENVIRONMENT, Reason.DRIVER_FAILED),
+    ExitCode.JOB_CHANGED: (FailureClass.ENVIRONMENT, Reason.JOB_CHANGED),
     ExitCode.INFRASTRUCTURE: (FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED),
     ExitCode.RESULT_UNKNOWN: (FailureClass.RESULT_UNKNOWN, Reason.RESULT_UNKNOWN),
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from paimon_contract.job import files_digest
 from paimon_operator.api import units
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass, Phase, RunStatus
+from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass, Phase, RunJob, RunStatus
 from paimon_operator.core import naming
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.decision import Action, Create, Decision, Refusal
@@ -33,6 +34,8 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     The job is rendered each time. The ConfigMap of attempt 1 is immutable and stays, so only sizes may change.
     """
     run = observed.run
+    if observed.refusal is not None and observed.refusal.reason is Reason.JOB_CHANGED:
+        return _not_launched(run, again, _job_changed(observed.refusal), now)
     try:
         plan = _consistent_with_first_attempt(run, observed.launch())
     except SpecError as error:
@@ -44,12 +47,29 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
         failure = AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=reason, message=str(error))
         return _not_launched(run, again, failure, now)
     attempt = again or _next_attempt(run, plan, now)
-    status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt)
+    update = {"next_try": None, "engine": plan.job.engine, "spark": plan.execution, "job": _job(observed, plan)}
+    status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt).model_copy(update=update)
     return Step(
-        status=status.model_copy(update={"next_try": None, "engine": plan.job.engine, "spark": plan.execution}),
+        status=status,
         findings=_launching(attempt, observed.refusal),
-        actions=_creates(observed, attempt, plan),
+        actions=_creates(observed, run.model_copy(update={"status": status}), attempt, plan),
     )
+
+
+def _job(observed: RunObserved, plan: driver_pod.Launch) -> RunJob:
+    """The ConfigMap of all attempts. Only the first attempt may write it; release 0.1 stored nothing about it."""
+    run = observed.run
+    if run.status.job is not None:
+        return run.status.job
+    if run.status.attempts:
+        return RunJob(config_map=run.metadata.name)
+    data = driver_pod.config_map(run, plan, deadline_s=_seconds(observed.backstop))["data"]
+    return RunJob(config_map=driver_pod.config_map_of(run), digest=files_digest(data))
+
+
+def _job_changed(refusal: Refusal) -> AttemptFailure:
+    """The ConfigMap's name is the run's, so no further attempt helps. The next run has another name."""
+    return AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=Reason.JOB_CHANGED, message=refusal.message)
 
 
 def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]:
@@ -79,19 +99,26 @@ def _changed(what: str) -> RunEnvironmentError:
     )
 
 
-def _creates(observed: RunObserved, attempt: Attempt, plan: driver_pod.Launch) -> tuple[Action, ...]:
-    """The ConfigMap first: a Pod that mounts a missing ConfigMap stays in ContainerCreating."""
-    run = observed.run
+def _creates(observed: RunObserved, run: PaimonRun, attempt: Attempt, plan: driver_pod.Launch) -> tuple[Action, ...]:
+    """The objects of an attempt of `run`, which has it in its status already.
+
+    The ConfigMap first: a Pod that mounts a missing ConfigMap stays in ContainerCreating.
+    """
     memory = plan.memory_mib if attempt.memory is None else units.mebibytes(attempt.memory)
-    deadline, own = (int(each.total_seconds()) for each in (observed.backstop, observed.own_backstop))
+    deadline, own = _seconds(observed.backstop), _seconds(observed.own_backstop)
     pod = driver_pod.driver_pod(
         run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline, own_deadline_s=own
     )
-    uid = run.metadata.uid
+    uid, job = run.metadata.uid, driver_pod.config_map(run, plan, deadline_s=deadline)
+    digest = None if run.status.job is None else run.status.job.digest
     return (
-        Create(kind=Kind.CONFIG_MAP, body=driver_pod.config_map(run, plan, deadline_s=deadline), owner_uid=uid),
+        Create(kind=Kind.CONFIG_MAP, body=job, owner_uid=uid, data_digest=digest),
         Create(kind=Kind.POD, body=pod, owner_uid=uid),
     )
+
+
+def _seconds(delta: timedelta) -> int:
+    return int(delta.total_seconds())
 
 
 def _next_attempt(run: PaimonRun, plan: driver_pod.Launch, now: datetime) -> Attempt:
