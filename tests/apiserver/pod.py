@@ -42,6 +42,11 @@ class Pod:
         return str(owner["name"])
 
     @property
+    def config_map(self) -> str:
+        """Name of the ConfigMap with the job."""
+        return next(str(each["configMap"]["name"]) for each in self.manifest["spec"]["volumes"] if "configMap" in each)
+
+    @property
     def finalizers(self) -> list[str]:
         return list(self.manifest["metadata"].get("finalizers") or ())
 

@@ -34,6 +34,8 @@ from tests.support.pod_edits import (
 )
 
 NAMESPACE = "executors"
+MINE, OTHERS = "orders-compact-by-hand", "orders-compact-0c0ffee0"
+"""A run that a user has named, and one of the operator."""
 EARLIER_IMAGE = "paimon-spark:before-the-upgrade"
 OVERLAY = PodOverlay(
     labels={"team": "shop", **{f"{'queue' * 40}/{n}": "v" * 63 for n in range(19)}},
@@ -71,8 +73,8 @@ class Driving:
         return answer
 
 
-def compaction(name: str) -> PaimonRun:
-    return builders.run(name, table=builders.table(namespace=NAMESPACE))
+def compaction(name: str, **spec: Any) -> PaimonRun:
+    return builders.run(name, table=builders.table(namespace=NAMESPACE), **spec)
 
 
 def job_of(run: PaimonRun) -> Job:
@@ -102,7 +104,7 @@ def driving(api_server: ApiServer) -> Iterator[Driving]:
     runtimes = client.NodeV1Api(ns.core.api_client)
     runtime: Body = {"metadata": {"name": WEAK_SANDBOX}, "handler": "runc"}
     runtimes.create_runtime_class(runtime)
-    mine, others = compaction("orders-compact-8f3a91c2"), compaction("orders-compact-0c0ffee0")
+    mine, others = compaction(MINE), compaction(OTHERS, trigger={"type": "Schedule"})
     data, pod = ns.make(mine, replace(launch_of(job_of(mine)), image=EARLIER_IMAGE, overlay=OVERLAY))
     _, other = ns.make(others, launch_of(job_of(others), variables=()))
     made = Driving(ns, pod, data, other, ns.as_driver(pod))
@@ -151,8 +153,8 @@ def test_the_policy_does_not_apply_to_other_users_even_in_a_namespace_without_ru
 
 def test_without_any_config_map_of_a_run_a_driver_creates_no_executor(driving: Driving) -> None:
     """A user has deleted the ConfigMap of every run."""
-    core, name = driving.ns.core, "orders-compact-8f3a91c2"
-    kept = [core.read_namespaced_config_map(each, NAMESPACE) for each in (name, "orders-compact-0c0ffee0")]
+    core, name = driving.ns.core, f"paimon-run-{MINE}"
+    kept = [core.read_namespaced_config_map(each, NAMESPACE) for each in (name, OTHERS)]
     for each in kept:
         core.delete_namespaced_config_map(each.metadata.name, NAMESPACE)
     try:
@@ -168,7 +170,7 @@ def test_without_the_config_map_of_its_run_a_driver_can_use_any_secret_but_only_
     driving: Driving,
 ) -> None:
     """docs/access.md warns of this. A policy evaluates its parameters one by one; no rule detects a missing one."""
-    core, name = driving.ns.core, "orders-compact-8f3a91c2"
+    core, name = driving.ns.core, f"paimon-run-{MINE}"
     kept = core.read_namespaced_config_map(name, NAMESPACE)
     stolen = driving.executor()
     mount("secret", secretName="bank")(stolen)
@@ -271,7 +273,7 @@ def test_the_secret_of_another_run_is_refused(driving: Driving) -> None:
     other = driving.ns.as_driver(driving.other)
     body = executor_of(driving.other, driving.data)
     body["metadata"]["labels"] = {
-        key: value.replace("8f3a91c2", "0c0ffee0")
+        key: value.replace(MINE, OTHERS)
         for key, value in body["metadata"]["labels"].items()
         if key not in OVERLAY.labels
     }

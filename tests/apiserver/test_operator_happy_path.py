@@ -68,7 +68,7 @@ def test_a_table_is_created_and_its_scheduled_write_runs(ns: NamespaceClient) ->
 def test_the_job_of_a_pod_is_an_immutable_config_map_and_the_pod_only_refers_to_secrets(ns: NamespaceClient) -> None:
     ns.create(table_without_writes("frozen"))
     pod = ns.wait_for_pod(of="frozen")
-    assert ns.core.read_namespaced_config_map(pod.run, ns.namespace).immutable
+    assert ns.core.read_namespaced_config_map(pod.config_map, ns.namespace).immutable
     assert read_job(ns, pod)["operation"] == "Provision"
     references = {
         variable["name"]: variable["valueFrom"]["secretKeyRef"]["name"]
@@ -242,7 +242,7 @@ def compaction_of(table: str, name: str) -> Manifest:
 
 def read_job(ns: NamespaceClient, pod: Pod) -> Manifest:
     """Returns the job of the Pod's run from its ConfigMap."""
-    data = ns.core.read_namespaced_config_map(pod.run, ns.namespace).data
+    data = ns.core.read_namespaced_config_map(pod.config_map, ns.namespace).data
     assert data is not None
     job: Manifest = json.loads(data["job.json"])
     return job

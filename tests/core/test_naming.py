@@ -85,20 +85,41 @@ def test_every_run_and_its_pods_are_dns_labels(
     run = a_run(table=table, action=action, subject=subject, trigger=trigger)
     assert DNS_LABEL.fullmatch(run)
     assert len(run) <= naming.RUN_LENGTH
+    assert naming.config_map_name(run, by_user=False) == run
     assert naming.pod_name(run, attempt) == f"{run}-{attempt}"
     assert DNS_LABEL.fullmatch(naming.pod_name(run, attempt))
 
 
-@given(run=st.from_regex(r"[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?", fullmatch=True), attempt=st.integers(1, 1000))
+object_name = st.from_regex(r"[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?", fullmatch=True)
+"""What the API server takes as the name of a PaimonRun."""
+
+
+@given(run=object_name, attempt=st.integers(1, 1000))
 def test_the_pod_of_a_users_run_has_a_dns_label_as_name(run: str, attempt: int) -> None:
-    assert DNS_LABEL.fullmatch(naming.pod_name(run, attempt))
+    config_map = naming.config_map_name(run, by_user=True)
+    assert len(config_map) <= naming.OBJECT_LENGTH
+    assert DNS_LABEL.fullmatch(naming.pod_name(config_map, attempt))
     assert LABEL_VALUE.fullmatch(naming.label_value(run))
 
 
+@given(run=object_name)
+def test_objects_of_a_users_run_have_a_prefix_of_their_own(run: str) -> None:
+    """S3: a run called web took web-1 from the StatefulSet web, and one called hadoop-conf that ConfigMap."""
+    config_map = naming.config_map_name(run, by_user=True)
+    assert config_map.startswith("paimon-run-")
+    assert naming.pod_name(config_map, 1).startswith("paimon-run-")
+
+
 def test_two_runs_with_the_same_cleaned_name_have_different_pods() -> None:
-    assert naming.pod_name("a.b", 1) != naming.pod_name("a-b", 1)
-    assert naming.pod_name("x" * 100 + "1", 1) != naming.pod_name("x" * 100 + "2", 1)
+    assert user_pod("a.b") != user_pod("a-b")
+    assert user_pod("x" * 100 + "1") != user_pod("x" * 100 + "2")
+    assert user_pod("x" * 252 + "1") != user_pod("x" * 252 + "2")
     assert naming.label_value("x" * 100 + "1") != naming.label_value("x" * 100 + "2")
+
+
+def user_pod(run: str) -> str:
+    """The first Pod of a run that a user has named."""
+    return naming.pod_name(naming.config_map_name(run, by_user=True), 1)
 
 
 @pytest.mark.parametrize("table", ["orders", "Größe.Ä", "o" * 253, "a.b-c", "-"])

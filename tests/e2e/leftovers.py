@@ -46,10 +46,10 @@ def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:
 
 def _config_maps(lab: Lab, runs: list[Object]) -> Iterator[str]:
     """Checks that every run with an attempt has its job, and that there is no other job."""
-    wanted = {run["metadata"]["name"] for run in runs if run.get("status", {}).get("attempts")}
+    wanted = {job["configMap"] for run in runs if (job := run.get("status", {}).get("job"))}
     there = {each["metadata"]["name"] for each in lab.kubectl.list("configmap", MANAGED)}
     yield from (f"ConfigMap {name} belongs to no run" for name in sorted(there - wanted))
-    yield from (f"run {name} has lost its ConfigMap" for name in sorted(wanted - there))
+    yield from (f"ConfigMap {name} of a run is lost" for name in sorted(wanted - there))
 
 
 def _leases(lab: Lab) -> Iterator[str]:

@@ -113,7 +113,7 @@ async def test_a_config_map_that_was_replaced_between_two_attempts_ends_the_run(
 async def test_a_config_map_that_is_gone_is_not_written_from_an_edited_manifest(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.apply(by_hand())
-    first = next(name for name in operator.store.names(Kind.POD) if name.startswith("by-hand"))
+    first = next(name for name in operator.store.names(Kind.POD) if "by-hand" in name)
     operator.store.delete_as_user(Kind.CONFIG_MAP, SHOP, name_of_config_map(operator, first))
     await operator.apply(lake(spec__spark={"sparkConf": {"spark.sql.shuffle.partitions": "3"}}))
     await operator.end_pod(first, exit_code=30)
@@ -126,11 +126,11 @@ async def test_a_config_map_that_is_gone_is_not_written_from_an_edited_manifest(
 async def test_an_edit_between_two_attempts_keeps_the_first_job(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.apply(by_hand())
-    first = next(name for name in operator.store.names(Kind.POD) if name.startswith("by-hand"))
+    first = next(name for name in operator.store.names(Kind.POD) if "by-hand" in name)
     await operator.apply(lake(spec__spark={"sparkConf": {"spark.sql.shuffle.partitions": "3"}}))
     await operator.end_pod(first, exit_code=30)
     await operator.pass_time(minutes=2)
-    (second,) = (name for name in operator.store.names(Kind.POD) if name.startswith("by-hand") and name != first)
+    (second,) = (name for name in operator.store.names(Kind.POD) if "by-hand" in name and name != first)
     assert digest_of_pod(operator, second) == digest_of_pod(operator, first)
 
 
@@ -152,7 +152,7 @@ async def test_the_message_says_who_took_the_name(operator: OperatorInMemory, ow
 async def test_a_driver_that_finds_another_job_ends_its_run_with_job_changed(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     await operator.apply(by_hand())
-    pod = next(name for name in operator.store.names(Kind.POD) if name.startswith("by-hand"))
+    pod = next(name for name in operator.store.names(Kind.POD) if "by-hand" in name)
     status = {"exitCode": 26, "message": "the job in /etc/paimon-run is not the one that the operator wrote"}
     terminated = [{"name": "driver", "state": {"terminated": status}}]
     operator.store.set_status(Kind.POD, SHOP, pod, {"phase": "Failed", "containerStatuses": terminated})
@@ -165,4 +165,4 @@ async def test_a_driver_that_finds_another_job_ends_its_run_with_job_changed(ope
 def config_map_name(operator: OperatorInMemory, name: str) -> str:
     """The ConfigMap of a run, by its status or, before its first attempt, as the operator will name it."""
     job = run_status(operator, name).get("job")
-    return str(job["configMap"]) if job else naming.config_map_name(name)
+    return str(job["configMap"]) if job else naming.config_map_name(name, by_user=name == "by-hand")

@@ -19,7 +19,7 @@ async def start_compaction(operator: OperatorInMemory, **catalog: object) -> tup
     await operator.apply(run())
     await operator.pass_time(minutes=2)
     (name,) = [name for name in operator.store.names(Kind.RUN) if name == run()["metadata"]["name"]]
-    pod = next(each for each in operator.store.names(Kind.POD) if each.startswith(name))
+    pod = next(each for each in operator.store.names(Kind.POD) if name in each)
     return name, pod
 
 
@@ -41,7 +41,7 @@ async def test_a_run_in_mode_cluster_has_a_driver_with_executors_and_reports_the
     spark = stored(operator, Kind.RUN, name)["status"]["spark"]
     assert (spark["mode"], spark["message"]) == ("Cluster", "mode Cluster (Catalog)")
     assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
-    data = stored(operator, Kind.CONFIG_MAP, name)["data"]
+    data = stored(operator, Kind.CONFIG_MAP, pod.rpartition("-")[0])["data"]
     assert set(data) == {"job.json", "executor.json", "executors-may-use"}
 
 
@@ -53,7 +53,7 @@ async def test_a_catalog_with_the_identity_of_its_pods_keeps_its_account_and_mod
     name, pod = await start_compaction(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
     assert stored(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Local"
     assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "lake-spark"
-    assert set(stored(operator, Kind.CONFIG_MAP, name)["data"]) == {"job.json"}
+    assert set(stored(operator, Kind.CONFIG_MAP, pod.rpartition("-")[0])["data"]) == {"job.json"}
 
 
 async def test_a_catalog_with_the_identity_of_its_pods_has_executors_with_a_driver_account(
@@ -63,7 +63,7 @@ async def test_a_catalog_with_the_identity_of_its_pods_has_executors_with_a_driv
     name, pod = await start_compaction(operator, spec__spark=spark, spec__storage={"s3": {"region": "eu-central-1"}})
     assert stored(operator, Kind.RUN, name)["status"]["spark"]["mode"] == "Cluster"
     assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver-lake"
-    executor = json.loads(stored(operator, Kind.CONFIG_MAP, name)["data"]["executor.json"])
+    executor = json.loads(stored(operator, Kind.CONFIG_MAP, pod.rpartition("-")[0])["data"]["executor.json"])
     assert executor["spec"]["serviceAccountName"] == "lake-spark"
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.core.naming import FINALIZER, executor_labels, owner_reference, pod_labels, pod_name
+from paimon_operator.core.launch.driver_pod import config_map_of
+from paimon_operator.core.naming import FINALIZER, USER_PREFIX, executor_labels, owner_reference, pod_labels, pod_name
 from paimon_operator.core.run.pod import PodObserved, read_pod
 
 Json = dict[str, Any]
@@ -34,7 +35,7 @@ def pod(
 
     `deleting` may be the end of its grace period, `guarded` says whether it still has our finalizer.
     """
-    name = pod_name(run.metadata.name, attempt)
+    name = pod_name(config_map_of(run), attempt)
     metadata: Json = {
         "name": name,
         "namespace": run.metadata.namespace,
@@ -62,7 +63,7 @@ def executor(number: int, *, of: str, deleting: bool = False, **status: Any) -> 
         "namespace": "shop",
         "uid": f"uid-of-{name}",
         "creationTimestamp": rfc3339(MADE),
-        "labels": executor_labels("orders", of.rpartition("-")[0]),
+        "labels": executor_labels("orders", of.rpartition("-")[0].removeprefix(USER_PREFIX)),
         "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": of, "uid": f"uid-of-{of}", "controller": True}],
     }
     if deleting:

@@ -29,6 +29,10 @@ EXECUTOR: Final = "executor"
 
 LABEL_LENGTH: Final = 63
 """The longest DNS label and the longest label value, in characters."""
+OBJECT_LENGTH: Final = 253
+"""The longest name of a ConfigMap and of a PaimonRun."""
+USER_PREFIX: Final = "paimon-run-"
+"""What the names of a user's run's objects begin with."""
 TABLE_PART, ACTION_PART, HASH_PART = 30, 20, 8
 RUN_LENGTH: Final = TABLE_PART + ACTION_PART + HASH_PART + 2
 """60: what is left of 63 for a run, so that its Pod has room for `-<attempt>`."""
@@ -59,24 +63,31 @@ def commit_user(run: str, uid: str) -> str:
     return f"{run}-{uid}"
 
 
-def pod_name(run: str, attempt: int) -> str:
-    """`<run>-<attempt>`: a DNS label of at most 63 characters, for run names that a user chose (long, dotted) too."""
-    name = f"{run}-{attempt}"
+def config_map_name(run: str, *, by_user: bool) -> str:
+    """The ConfigMap with the run's job; its Pods' names begin with it. `by_user`: a user chose the run's name.
+
+    The operator's own runs have names with a hash. Those of users have a prefix, so that a run named like the ConfigMap
+    or the StatefulSet of an application takes nothing from it.
+    """
+    name = f"{USER_PREFIX}{run}" if by_user else run
+    if len(name) <= OBJECT_LENGTH:
+        return name
+    return f"{name[: OBJECT_LENGTH - HASH_PART - 1].rstrip('-.')}-{_digest(run)}"
+
+
+def pod_name(config_map: str, attempt: int) -> str:
+    """`<the run's ConfigMap>-<attempt>`: a DNS label of at most 63 characters, for long and dotted names too."""
+    name = f"{config_map}-{attempt}"
     if len(name) <= LABEL_LENGTH and _DNS_LABEL.fullmatch(name):
         return name
-    tail = f"-{_digest(run)}-{attempt}"
-    return _slug(run, LABEL_LENGTH - len(tail)) + tail
+    tail = f"-{_digest(config_map)}-{attempt}"
+    return _slug(config_map, LABEL_LENGTH - len(tail)) + tail
 
 
 def host_name(owner: str) -> str:
     """The host name of all Pods of one table, a DNS label: metastores record it. `owner` is the job's owner."""
     tail = f"-{_digest(owner)}"
     return _slug(owner.rpartition("/")[2], LABEL_LENGTH - len(tail)) + tail
-
-
-def config_map_name(run: str) -> str:
-    """The ConfigMap with the run's job. Its name may be as long as the run's own."""
-    return run
 
 
 def label_value(name: str) -> str:

@@ -105,7 +105,7 @@ def test_storage_with_pod_identity_has_no_executors_under_an_unknown_account(mod
 
 @pytest.mark.parametrize(
     ("name", "mode"),
-    [("o" * 60, "Cluster"), ("o" * 61, "Local"), ("o" * 62, "Local"), ("orders.compact", "Local")],
+    [("o" * 49, "Cluster"), ("o" * 50, "Local"), ("o" * 62, "Local"), ("orders.compact", "Local")],
 )
 def test_a_run_whose_pods_have_another_name_has_no_executors(name: str, mode: str) -> None:
     """The admission policy could not match such executors to their run, in any attempt."""

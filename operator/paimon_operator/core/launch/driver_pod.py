@@ -91,8 +91,10 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
 
 
 def config_map_of(run: PaimonRun) -> str:
-    """Name of the run's ConfigMap, as its status has it."""
-    return naming.config_map_name(run.metadata.name) if run.status.job is None else run.status.job.config_map
+    """Name of the run's ConfigMap, which its status has from the first attempt on. Its Pods are named after it."""
+    if run.status.job is not None:
+        return run.status.job.config_map
+    return naming.config_map_name(run.metadata.name, by_user=run.spec.trigger is None)
 
 
 def driver_pod(
@@ -127,7 +129,7 @@ def driver_pod(
 
 def _pod_metadata(run: PaimonRun, attempt: int) -> dict[str, Any]:
     labels = naming.pod_labels(run.spec.table_ref.name, run.metadata.name, attempt)
-    return _metadata(run, naming.pod_name(run.metadata.name, attempt), labels) | {
+    return _metadata(run, naming.pod_name(config_map_of(run), attempt), labels) | {
         # The Pod stays until its kubelet reports the end: deleting the object does not stop a container.
         "finalizers": [naming.FINALIZER],
         # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.

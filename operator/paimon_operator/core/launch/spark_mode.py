@@ -10,6 +10,7 @@ from paimon_operator.api.table.effective import EffectiveMode
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.config import Defaults
+from paimon_operator.core.launch.driver_pod import config_map_of
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.operation import InputSize
 
@@ -48,15 +49,15 @@ def _obstacle(run: PaimonRun, *, accounts_unknown: bool) -> str | None:
     if accounts_unknown:
         needed = "serviceAccountName and driverServiceAccountName in the catalog's spec.spark"
         return f"the storage goes by the pods' account, so executors need {needed}"
-    if not _names_its_pods(run.metadata.name):
+    if not _names_its_pods(config_map_of(run)):
         return "the run's name is too long or too odd for executors"
     return None
 
 
-def _names_its_pods(run: str) -> bool:
-    """The admission policy knows the run of an executor by the name of its driver's Pod: the last attempt's too."""
+def _names_its_pods(config_map: str) -> bool:
+    """The admission policy finds a run's ConfigMap by the name of its driver's Pod: the last attempt's too."""
     last = MAX_BACKOFF_LIMIT + 1
-    return naming.pod_name(run, last) == f"{run}-{last}"
+    return naming.pod_name(config_map, last) == f"{config_map}-{last}"
 
 
 def _by_size(size: InputSize, said: str, defaults: Defaults) -> RunSpark:

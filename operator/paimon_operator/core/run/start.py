@@ -46,8 +46,9 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
         reason = known_reason(error.reason, Reason.CATALOG_INVALID)
         failure = AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=reason, message=str(error))
         return _not_launched(run, again, failure, now)
-    attempt = again or _next_attempt(run, plan, now)
-    update = {"next_try": None, "engine": plan.job.engine, "spark": plan.execution, "job": _job(observed, plan)}
+    job = _job(observed, plan)
+    attempt = again or _next_attempt(run, plan, job, now)
+    update = {"next_try": None, "engine": plan.job.engine, "spark": plan.execution, "job": job}
     status = with_attempt(in_phase(run.status, Phase.LAUNCHING), attempt).model_copy(update=update)
     return Step(
         status=status,
@@ -121,12 +122,12 @@ def _seconds(delta: timedelta) -> int:
     return int(delta.total_seconds())
 
 
-def _next_attempt(run: PaimonRun, plan: driver_pod.Launch, now: datetime) -> Attempt:
+def _next_attempt(run: PaimonRun, plan: driver_pod.Launch, job: RunJob, now: datetime) -> Attempt:
     number = len(run.status.attempts) + 1
     return Attempt(
         number=number,
         state=AttemptState.LAUNCHING,
-        pod=naming.pod_name(run.metadata.name, number),
+        pod=naming.pod_name(job.config_map, number),
         memory=f"{attempts.next_memory(run.status.attempts, plan.memory_mib)}Mi",
         cores=plan.cores,
         launched=now,
