@@ -21,7 +21,7 @@ from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.run_slots import RunSlots
-from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.errors import KubernetesError, RetryableError
 from paimon_operator.kube.connection import connect, watch_session
 from paimon_operator.kube.events import KubeEvents
@@ -158,7 +158,7 @@ class Operator:
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
-        claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator)))
+        claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
         return Dependencies(
             store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
             events=KubeEvents(server, clock=self._clock, instance=self._identity),

@@ -69,6 +69,7 @@ def test_a_run_that_is_deleted_after_its_end_releases_its_pod_first(status: Json
     first = story.reconcile(status)
     assert (deleted(first), first.finalizer, first.status) == (stops, "keep", None)
     assert released(first if not stops else story.reconcile(pods.ended(143), deleting=True)) == [POD_UID]
+    story.set_active_run(None)
     assert story.reconcile(pods.ended(0)).finalizer == "remove", "the Pod stays as history until it is collected"
 
 

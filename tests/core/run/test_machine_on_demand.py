@@ -35,7 +35,7 @@ def ready(**spec: Any) -> TableWorld:
 # Waiting
 
 
-@pytest.mark.parametrize("edit", [{"suspend": True}, {"timeZone": "Mars/Base"}], ids=["suspended", "stalled"])
+@pytest.mark.parametrize("edit", [{"suspend": True}, {"options": {"nonsense": "1"}}], ids=["suspended", "stalled"])
 def test_a_suspended_or_stalled_table_starts_no_run_of_a_user(edit: dict[str, Any]) -> None:
     seen = ready()
     seen.edit(**edit)

@@ -10,6 +10,7 @@ import pytest
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Phase
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.decision import Refusal
 from paimon_operator.errors import SpecError
 from tests.support import builders, pods
@@ -31,6 +32,7 @@ from tests.support.run_story import (
     launched_story,
     released,
     running_story,
+    write_story,
 )
 
 LAST_SEEN = [pods.running(), pods.collected(pods.running()), pods.waiting(), pods.collected(pods.waiting())]
@@ -147,6 +149,7 @@ def test_an_ended_run_releases_its_pod_before_its_own_finalizer_is_removed(phase
     story = finished_story(running_story(), phase)
     first = story.reconcile(pods.ended(0))
     assert (released(first), first.finalizer) == ([POD_UID], "keep")
+    story.set_active_run(None)
     assert story.reconcile(pods.ended(0)).finalizer == "remove"
 
 
@@ -248,3 +251,41 @@ def test_a_pod_without_our_finalizer_is_not_released() -> None:
     running_story(story)
     end = story.reconcile(pods.ended(1), guarded=False)
     assert (end.actions, story.run.status.phase) == ((), Phase.FAILED)
+
+
+# A run that somebody deletes at its end
+
+
+def test_a_run_with_an_unknown_result_stays_until_its_table_has_recorded_that() -> None:
+    story = running_story(write_story())
+    story.reconcile(pods.ended(40))
+    assert story.run.status.phase is Phase.UNKNOWN
+    assert story.reconcile(NO_POD).finalizer == "keep"
+    story.cancel()
+    assert story.reconcile(NO_POD).finalizer == "keep", "else the table would take it for a cancelled run"
+    story.table = with_unknown_result(story)
+    assert story.reconcile(NO_POD).finalizer == "remove"
+
+
+@pytest.mark.parametrize("phase", [Phase.SUCCEEDED, Phase.FAILED])
+def test_a_finished_run_that_is_deleted_stays_until_its_table_has_its_result(phase: Phase) -> None:
+    story = finished_story(Story(), phase)
+    story.cancel()
+    assert story.reconcile(NO_POD).finalizer == "keep"
+    story.set_active_run(None)
+    assert story.reconcile(NO_POD).finalizer == "remove"
+
+
+def test_a_finished_run_of_a_table_that_is_gone_can_be_deleted() -> None:
+    story = finished_story(Story())
+    story.cancel()
+    story.table = None
+    assert story.reconcile(NO_POD).finalizer == "remove"
+
+
+def with_unknown_result(story: Story) -> PaimonTable:
+    assert story.table is not None
+    active = story.table.status.active_run
+    assert active is not None
+    noted = active.model_copy(update={"result_unknown": True})
+    return story.table.model_copy(update={"status": story.table.status.model_copy(update={"active_run": noted})})

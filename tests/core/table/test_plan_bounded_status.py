@@ -39,3 +39,24 @@ def test_a_scheduled_run_that_somebody_deleted_leaves_the_table_healthy() -> Non
     assert seen.says("Healthy")[0] == "True"
     assert seen.table.status.retention is not None
     assert seen.table.status.retention.failure is not None, "the status still tells it"
+
+
+def test_the_result_of_a_write_that_left_a_full_list_fits_and_is_remembered() -> None:
+    """An obstacle keeps the list of the edit from being adopted while the result arrives."""
+    writes = [builders.write(f"w{number}", schedule=None, path=f"{number}/") for number in range(16)]
+    seen = TableWorld(table=builders.table(writes=writes)).ready()
+    seen.settle()
+    assert seen.table.status.active_run is not None
+    assert seen.table.status.active_run.subject == "w0"
+    seen.edit(writes=[*writes[1:], builders.write("new", schedule=None, path="new/")])
+    seen.settle()
+    seen.catalog = None
+    seen.finish()
+    seen.settle()
+    assert len(seen.table.status.writes) == 16
+    assert TableStatus.model_validate(seen.table.status.to_json()) == seen.table.status
+    seen.catalog = builders.catalog()
+    seen.edit(writes=[*writes[1:], builders.write("again", schedule=None, path="0/")])
+    loaded = seen.run_due()
+    assert ("Write", "again") not in loaded, "what was loaded under another name is not loaded again"
+    assert len(loaded) == 15

@@ -27,7 +27,7 @@ from paimon_operator.api.table.columns import TableSchema
 from paimon_operator.api.table.options import Options
 from paimon_operator.api.table.rules import ROOT_RULES, SPEC_RULES
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.api.table.writes import Write
+from paimon_operator.api.table.writes import MAX_WRITES, Write
 
 
 class BucketType(StrEnum):
@@ -204,7 +204,7 @@ class PaimonTableSpec(ApiModel):
     block."""
     retention: Retention | None = None
     """Retention of old snapshots. Each member replaces the catalog's default of that member."""
-    writes: Annotated[tuple[Write, ...], Field(max_length=16, json_schema_extra=keyed_by("name"))] = ()
+    writes: Annotated[tuple[Write, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """Writes: data that the operator loads into the table."""
     external_writers: ExternalWriters = ExternalWriters.NONE
     """Whether writers other than the operator commit to this table. None: there are none. Active: they commit. Paused:

@@ -26,6 +26,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
+from paimon_operator.api.table.writes import MAX_WRITES
 
 Uid = Annotated[str, Field(max_length=64)]
 CommitUser = Annotated[str, Field(max_length=128)]
@@ -291,7 +292,7 @@ class TableStatus(ApiModel):
     """State of compaction."""
     retention: ScheduleState | None = None
     """State of snapshot expiry."""
-    writes: Annotated[tuple[WriteState, ...], Field(max_length=16, json_schema_extra=keyed_by("name"))] = ()
+    writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (
         Annotated[tuple[FormerWrite, ...], Field(max_length=16, json_schema_extra=keyed_by("ledger"))] | None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from paimon_operator.api.base import ApiModel, Cron, MemberName, rule, validated
 from paimon_operator.api.catalog.storage import RelativePath
 from paimon_operator.api.table.options import Options
+
+MAX_WRITES: Final = 16
+"""So many writes a table may have."""
 
 
 class FileFormat(StrEnum):

@@ -23,9 +23,9 @@ from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.ownership import was_moved
 from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.storage.access import Access
-from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.blocks import with_valid_blocks
+from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.core.validation.deadlines import deadline_of_run
-from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import RunEnvironmentError, SpecError
 
 NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
@@ -39,10 +39,13 @@ def build_job(
     executors: JobExecutors | None = None,
 ) -> Job:
     """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
-    for problem in (*run_problems(run), *deadline_of_run(run, catalog), *catalog_problems(catalog, operator)):
+    for problem in (*run_problems(run), *deadline_of_run(run, catalog), *blocking_problems(catalog, operator)):
         raise problem
     # A job does not depend on the time of day; the look wants one.
-    context = TableContext.build(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
+    built = TableContext.build(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
+    context, fatal = with_valid_blocks(built, operator)
+    if fatal and not registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE):
+        raise fatal[0]
     return job_of(run, context, operator.cluster_id, executors)
 
 
@@ -94,8 +97,6 @@ def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark |
 def _check_permitted(operation: OperationSpec, context: TableContext) -> None:
     """The last guard before data is lost: whatever a run says, only its table's manifest can ask for the removal."""
     if operation.role is not Role.REMOVES_TABLE:
-        for error in broken_rules(context):
-            raise error
         return
     deleted = context.table.metadata.deletion_timestamp is not None
     if not deleted or context.spec.deletion_policy is not DeletionPolicy.DELETE:

@@ -15,6 +15,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.errors import SpecError
 
 
 class Role(Enum):
@@ -79,6 +80,9 @@ class Scheduled(Protocol):
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """What is due now."""
+
+    def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:
+        """The error in the manifest that stops this part of the operation and nothing else; None if it may run."""
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The status with the next ticks, and without what the manifest does not request any more."""

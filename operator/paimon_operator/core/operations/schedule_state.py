@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import TypeVar
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.errors import SpecError
 
 StateT = TypeVar("StateT", bound=ScheduleState)
 
@@ -71,6 +72,13 @@ def with_next(state: StateT, schedule: Schedule, context: TableContext) -> State
 def without_schedule(state: StateT) -> StateT:
     """The state without a schedule: the last run stays, the next tick, the decision and the failure are removed."""
     return changed(state, next=None, schedule=None, decision=None, failure=None)
+
+
+def stopped(state: StateT, error: SpecError) -> StateT:
+    """The state of a schedule that an error in the manifest stops. Its first tick lies after the mending edit."""
+    reason = known_reason(error.reason, Reason.INVALID_SPEC)
+    decision = LastDecision(result=DecisionResult.WAITING, reason=reason, message=str(error))
+    return changed(state, next=None, decision=decision)
 
 
 def record_decision(state: StateT, tick: datetime | None, decision: LastDecision) -> StateT:

@@ -9,7 +9,7 @@ from typing import Final
 
 from paimon_operator.api import units
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Attempt, AttemptState
+from paimon_operator.api.run.status import Attempt, AttemptState, Phase
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.commits.table_claims import TableClaim
@@ -83,6 +83,15 @@ class RunObserved:
         """
         active = None if self.table is None else self.table.status.active_run
         return active is not None and active.uid == self.run.metadata.uid and active.type == self.run.spec.type
+
+    @property
+    def end_is_recorded(self) -> bool:
+        """Whether the table has recorded how this finished run ended, or does not ask for it any more.
+
+        A run that is gone before that counts as cancelled, which is wrong for one whose result is unknown.
+        """
+        active = None if self.table is None or not self.is_active else self.table.status.active_run
+        return active is None or (self.run.status.phase is Phase.UNKNOWN and active.result_unknown is True)
 
     @property
     def is_expected_by_table(self) -> bool:

@@ -43,6 +43,8 @@ def after_end(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
         return _keep_result(observed, run.status, release(pod), timedelta(0))
     if (actions := left_behind(observed, now)) is not None:
         return _stop_executors_of_finished(observed, run.status, actions, now)
+    if has_finalizer(run) and run.status.phase is Phase.UNKNOWN and not observed.end_is_recorded:
+        return Decision(status=run.status, requeue_after=MISSED_EVENT_REQUEUE)
     if has_finalizer(run):
         requeue = None if _expires_at(run) is None else timedelta(0)
         return Decision(status=run.status, finalizer="remove", requeue_after=requeue)
@@ -110,6 +112,8 @@ def _cancel(observed: RunObserved, pod: PodObserved, now: datetime) -> Decision[
 def _executors_before_deletion(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     """The driver is gone. The run's finalizer goes once its executors are gone too."""
     run, actions = observed.run, left_behind(observed, now)
+    if actions is None and _is_finished(run) and not observed.end_is_recorded:
+        return Decision(status=None, requeue_after=MISSED_EVENT_REQUEUE)
     if actions is None:
         return Decision(status=None, finalizer="remove")
     if _is_finished(run):

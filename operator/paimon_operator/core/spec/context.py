@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
@@ -14,6 +15,16 @@ from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.spec.desired_table import desired_table, fingerprint
 from paimon_operator.core.spec.effective import effective_settings
+from paimon_operator.errors import SpecError
+
+COMPACTION: Final = "spec.compaction"
+RETENTION: Final = "spec.retention"
+TIME_ZONE: Final = "spec.timeZone"
+
+
+def write_path(index: int) -> str:
+    """Path of a write of the list."""
+    return f"spec.writes[{index}]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +36,8 @@ class TableContext:
     engine: Engine
     effective: Effective
     now: datetime
+    broken: tuple[SpecError, ...] = ()
+    """Errors that stop one block each: a write, compaction, retention, or all schedules. See `validation/blocks.py`."""
 
     @classmethod
     def build(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> TableContext:
@@ -32,6 +45,15 @@ class TableContext:
         engine = operator.engines[operator.engine_of(catalog)]
         effective = effective_settings(table, catalog, engine, operator.defaults)
         return cls(table=table, catalog=catalog, engine=engine, effective=effective, now=now)
+
+    def broken_in(self, block: str) -> SpecError | None:
+        """The error in the block at this path, for example `spec.writes[0]`; None if it is valid."""
+        inside = (f"{block}.", f"{block}[")
+        return next((each for each in self.broken if each.field == block or each.field.startswith(inside)), None)
+
+    def stops_schedule(self, block: str) -> SpecError | None:
+        """Why no schedule of the block runs: an error in the block or in the time zone. None if they run."""
+        return self.broken_in(block) or self.broken_in(TIME_ZONE)
 
     @property
     def spec(self) -> PaimonTableSpec:

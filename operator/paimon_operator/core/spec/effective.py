@@ -35,9 +35,16 @@ WRITE_ONLY_MODES: Final = (CompactionMode.DEDICATED, CompactionMode.EXTERNAL)
 """Modes in which writers neither compact nor expire snapshots."""
 
 
-def effective_settings(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> Effective:
-    """The whole of `status.effective`."""
-    compaction = _compaction(table, catalog, engine, defaults)
+def effective_settings(
+    table: PaimonTable,
+    catalog: PaimonCatalog,
+    engine: Engine,
+    defaults: Defaults,
+    *,
+    compaction: EffectiveCompaction | None = None,
+) -> Effective:
+    """The whole of `status.effective`. `compaction` replaces that of the manifests."""
+    compaction = compaction or _compaction(table, catalog, engine, defaults)
     return Effective(
         engine=engine.id,
         time_zone=table.spec.time_zone or catalog.spec.time_zone or defaults.time_zone,

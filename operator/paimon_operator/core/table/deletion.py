@@ -35,7 +35,7 @@ from paimon_operator.core.table import active_run, run_queue
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.table_conditions import Blocker, blocker_of, refused_creation, taken_name
-from paimon_operator.core.validation.catalog import catalog_problems, summarise
+from paimon_operator.core.validation.catalog import blocking_problems, summarise
 
 SKIP_DROP: Final = "paimon-operator.dev/skip-drop"
 """Annotation that releases the object without dropping its table, when set to `true`."""
@@ -198,7 +198,7 @@ def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
     name = wanted.table.spec.catalog_ref.name
     if observed.catalog is None:
         return f"there is no PaimonCatalog {name!r}, so the table cannot be reached."
-    problems = tuple(catalog_problems(observed.catalog, wanted.operator))
+    problems = tuple(blocking_problems(observed.catalog, wanted.operator))
     return f"PaimonCatalog {name}: {summarise(problems)}" if problems else None
 
 

@@ -24,8 +24,8 @@ from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
 from paimon_operator.core.table.table_conditions import Blocker
-from paimon_operator.core.validation.catalog import catalog_problems, summarise
-from paimon_operator.core.validation.table import broken_rules
+from paimon_operator.core.validation.blocks import with_valid_blocks
+from paimon_operator.core.validation.catalog import blocking_problems, summarise
 
 
 def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
@@ -62,17 +62,17 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
     if catalog is None:
         message = f"there is no PaimonCatalog {table.spec.catalog_ref.name!r}: {Reason.CATALOG_NOT_FOUND.remedy}"
         return Blocker(Reason.CATALOG_NOT_FOUND, message)
-    problems = tuple(catalog_problems(catalog, wanted.operator))
+    problems = tuple(blocking_problems(catalog, wanted.operator))
     if problems:
         return Blocker(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {summarise(problems)}")
     if observed.overlap is not None:
         other = observed.overlap.name_for(table.metadata.namespace)
         message = f"{other} has a warehouse in or around that of PaimonCatalog {catalog.metadata.name}: "
         return Blocker(Reason.WAREHOUSE_OVERLAPS, message + Reason.WAREHOUSE_OVERLAPS.remedy)
-    context = TableContext.build(table, catalog, wanted.operator, now)
-    broken = broken_rules(context)
-    if broken:
-        return Blocker(known_reason(broken[0].reason, Reason.INVALID_SPEC), summarise(broken))
+    built = TableContext.build(table, catalog, wanted.operator, now)
+    context, fatal = with_valid_blocks(built, wanted.operator)
+    if fatal:
+        return Blocker(known_reason(fatal[0].reason, Reason.INVALID_SPEC), summarise(fatal))
     return context
 
 

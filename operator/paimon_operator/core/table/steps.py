@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.policies import RunPolicy
-from paimon_operator.api.reasons import Reason
+from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import QueuedRun, TableStatus
@@ -29,6 +29,7 @@ from paimon_operator.core.table import active_run, run_queue, selection, table_c
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
+from paimon_operator.errors import SpecError
 
 REQUEUE_WHILE_ACTIVE: Final = timedelta(minutes=1)
 """Covers a missed event: the end of the run arrives as a watch event."""
@@ -55,7 +56,7 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     claimed = obstacle.reason is Reason.TABLE_CLAIMED
     return Outcome(
         status=status,
-        findings=table_conditions.refused(status, obstacle),
+        findings=table_conditions.refused(table, status, obstacle),
         requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
     )
 
@@ -130,10 +131,19 @@ def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
     """Why a run that the status names must not be created any more; None if it may be."""
     if _is_suspended(context):
         return Blocker(Reason.SUSPENDED, Reason.SUSPENDED.means)
+    if (error := _broken_part(context, status)) is not None:
+        return Blocker(known_reason(error.reason, Reason.INVALID_SPEC), str(error))
     if commit_safety.may_commit(context, status) or (_verifies(status) and commit_safety.may_verify(context, status)):
         return None
     kept = commit_safety.protection_of(context.catalog, context.engine)
     return Blocker(Reason.COMMIT_UNSAFE, commit_safety.describe_safety(context.spec, status, kept))
+
+
+def _broken_part(context: TableContext, status: TableStatus) -> SpecError | None:
+    """The error that stops the part of the manifest whose run the status names."""
+    active = status.active_run
+    scheduled = registry.OPERATIONS.of(active.type).scheduled if active is not None else None
+    return None if active is None or scheduled is None else scheduled.stopped_by(context, active.subject)
 
 
 def _is_suspended(context: TableContext) -> bool:

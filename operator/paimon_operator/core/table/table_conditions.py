@@ -23,11 +23,14 @@ from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
+from paimon_operator.core.validation.catalog import summarise
 
 Findings = tuple[Finding, ...]
 
 FOR_AN_EDIT: Final = frozenset({FailureClass.SPEC, FailureClass.RESULT_UNKNOWN})
 """Failures of making the table that only a human ends."""
+OF_THE_CATALOG: Final = frozenset({Reason.CATALOG_NOT_FOUND, Reason.CATALOG_INVALID, Reason.WAREHOUSE_OVERLAPS})
+"""Obstacles that say nothing about the table: it stands as it was verified, and no run can start."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,24 @@ class Blocker:
     message: str
 
 
-def refused(status: TableStatus, obstacle: Blocker) -> Findings:
-    """The manifest cannot be realised as it is."""
+def refused(table: PaimonTable, status: TableStatus, obstacle: Blocker) -> Findings:
+    """The manifest cannot be realised as it is. A table that was verified for it stays Ready without its catalog."""
+    ready = _still_verified(table) if obstacle.reason in OF_THE_CATALOG else None
     return (
-        false(ConditionType.READY, obstacle.reason, obstacle.message),
+        ready or false(ConditionType.READY, obstacle.reason, obstacle.message),
         *stalled(obstacle.reason, obstacle.message),
-        *healthy(status, None),
+        *healthy(status, obstacle if ready else None),
     )
+
+
+def _still_verified(table: PaimonTable) -> Finding | None:
+    """Ready as it stands, if it was found True for this generation of the manifest."""
+    ready = find(table.status.conditions, ConditionType.READY)
+    if ready is None or ready.status is not ConditionStatus.TRUE:
+        return None
+    if ready.observed_generation != table.metadata.generation:
+        return None
+    return true(ConditionType.READY, known_reason(ready.reason, Reason.TABLE_MATCHES_SPEC), ready.message)
 
 
 def unsafe(context: TableContext, status: TableStatus) -> Findings:
@@ -96,16 +110,30 @@ def steady_state(
     context: TableContext, status: TableStatus, run: PaimonRun | None, held: Blocker | None = None
 ) -> Findings:
     """The usual case: the table is verified, or about to be, or the last try failed. `run` is the active one."""
-    held = held or blocker_of(run)
+    held = held or blocker_of(run) or _broken_block(context)
     verified = _verified(context, status)
     if verified is not None:
-        return (verified, *idle(Reason.NO_ACTION_NEEDED), *healthy(status, held))
+        return (verified, *_mending(context), *healthy(status, held))
     if held is not None and not ever_ready(status):
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:
         return _not_made(status, held)
     reason, message = _progress(status)
-    return (unknown(ConditionType.READY, reason, message), *reconciling(reason, message), *healthy(status, held))
+    step = reconciling(reason, message) if not context.broken else _mending(context)
+    return (unknown(ConditionType.READY, reason, message), *step, *healthy(status, held))
+
+
+def _mending(context: TableContext) -> Findings:
+    """Whether a human has to mend a part of the manifest. Everything else goes on."""
+    broken = _broken_block(context)
+    return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
+
+
+def _broken_block(context: TableContext) -> Blocker | None:
+    if not context.broken:
+        return None
+    message = f"{summarise(context.broken)} Everything that this does not affect goes on."
+    return Blocker(known_reason(context.broken[0].reason, Reason.INVALID_SPEC), message)
 
 
 def _progress(status: TableStatus) -> tuple[Reason, str]:

@@ -20,10 +20,11 @@ from paimon_operator.errors import SpecError
 
 STORAGE_MOVED: Final = "paimon-operator.dev/storage-moved"
 """Annotation that lets the storage's server be changed, when set to `true`."""
+_INHERITED: Final = ("spec.timeZone", "spec.tableDefaults.compaction", "spec.tableDefaults.retention")
 
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
-    """Every rule that the catalog's manifest breaks. Its tables are Stalled until none is broken."""
+    """Every rule that the catalog's manifest breaks. `blocking_problems` are those that stop its tables."""
     yield from catalog_shape(catalog)
     yield from _moved_storage(catalog)
     yield from _engine_problems(catalog, operator)
@@ -34,6 +35,14 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
     yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)
+
+
+def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
+    """Broken rules that stop all tables of the catalog.
+
+    Others concern a block that tables inherit: each table reports them, and only that block is stopped.
+    """
+    return (problem for problem in catalog_problems(catalog, operator) if not problem.field.startswith(_INHERITED))
 
 
 def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:

@@ -15,11 +15,11 @@ from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, TableStatus, WriteState
-from paimon_operator.api.table.writes import TriggerType, Write
+from paimon_operator.api.table.writes import MAX_WRITES, TriggerType, Write
 from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
-from paimon_operator.core.operations.data.write_names import ledger_of, slot, slot_of_run, with_states
+from paimon_operator.core.operations.data.write_names import ledger_of, slot, slot_of_run, with_former, with_states
 from paimon_operator.core.operations.data.write_order import (
     DueWrite,
     in_list_order,
@@ -28,7 +28,7 @@ from paimon_operator.core.operations.data.write_order import (
     until_retry,
 )
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
-from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.context import TableContext, write_path
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.errors import SpecError
@@ -49,13 +49,20 @@ class Writes:
         works, _ = until_retry(_all_due(context, status))
         return in_list_order(works, {state.name: last_end(state) for state in status.writes})
 
+    def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:
+        """An error of the write, or in the time zone of its schedule."""
+        numbered = enumerate(context.spec.writes)
+        return next((_stopped_by(context, index, each) for index, each in numbered if each.name == subject), None)
+
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The writes of the manifest, in its order, each with its next tick."""
         status = with_states(status, {write.name: write_hash(write) for write in context.spec.writes})
         states = []
-        for write in context.spec.writes:
-            state, wanted = slot(status, write.name), _schedule(context, write)
-            if wanted is not None:
+        for index, write in enumerate(context.spec.writes):
+            state = slot(status, write.name)
+            if (error := _stopped_by(context, index, write)) is not None:
+                states.append(schedule_state.stopped(state, error))
+            elif (wanted := _schedule(context, write)) is not None:
                 states.append(schedule_state.with_next(state, wanted, context))
             else:
                 states.append(_once_state(state, write, context))
@@ -120,6 +127,8 @@ def job(context: TableContext, run: PaimonRun) -> WriteParameters:
         raise SpecError(
             "spec.writes", f"there is no write {name!r}", "Add it, or delete the run.", reason=Reason.WRITE_NOT_FOUND
         )
+    if (error := context.broken_in(write_path(context.spec.writes.index(write)))) is not None:
+        raise error
     files = write.source.files
     return WriteParameters(
         name=write.name,
@@ -170,10 +179,18 @@ def _once_state(state: WriteState, write: Write, context: TableContext) -> Write
 
 def _all_due(context: TableContext, status: TableStatus) -> Iterator[DueWrite]:
     """Every write of the list: whether it is due, and whether the writes after it wait for its retry."""
-    for write in context.spec.writes:
+    for index, write in enumerate(context.spec.writes):
+        if _stopped_by(context, index, write) is not None:
+            continue
         once = write.trigger.type is TriggerType.ONCE
         work = _due_once(context, status, write) if once else _due_tick(context, status, write)
         yield DueWrite(write.name, work, is_waited_for(slot(status, write.name), context.now))
+
+
+def _stopped_by(context: TableContext, index: int, write: Write) -> SpecError | None:
+    """The error that stops the write: one of its own, or in the time zone of its schedule."""
+    path = write_path(index)
+    return context.broken_in(path) if write.trigger.schedule is None else context.stops_schedule(path)
 
 
 def _with_waits(context: TableContext, status: TableStatus) -> TableStatus:
@@ -214,10 +231,13 @@ def _schedule(context: TableContext, write: Write) -> schedule.Schedule | None:
 
 
 def _with(status: TableStatus, state: WriteState) -> TableStatus:
+    """The status with the state of a write. One that left a full list is remembered among the former writes."""
     if any(each.name == state.name for each in status.writes):
         states = tuple(state if each.name == state.name else each for each in status.writes)
-    else:
+    elif len(status.writes) < MAX_WRITES:
         states = (*status.writes, state)
+    else:
+        return with_former(status, state)
     return status.model_copy(update={"writes": states})
 
 

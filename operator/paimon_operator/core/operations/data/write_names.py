@@ -60,6 +60,13 @@ def with_states(status: TableStatus, wanted: Mapping[str, str]) -> TableStatus:
     return status.model_copy(update={"writes": states, "former_writes": remembered})
 
 
+def with_former(status: TableStatus, state: WriteState) -> TableStatus:
+    """The status that remembers a write which is in the manifest no more."""
+    former = {each.ledger: each for each in status.former_writes or ()}
+    remembered = _remembered(former, [state], {ledger_of(each) for each in status.writes})
+    return status.model_copy(update={"former_writes": remembered})
+
+
 def _content(state: WriteState) -> str | None:
     """The hash of what the write loads. Release 0.1 stored only that of a write of type Once that is done."""
     return state.hash or state.once_hash

@@ -22,7 +22,7 @@ from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
-from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.context import COMPACTION, TableContext
 from paimon_operator.errors import SpecError
 
 FULL_FIRST: Final = (CompactStrategy.FULL, CompactStrategy.MINOR)
@@ -46,15 +46,25 @@ class CompactTable:
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Strategies whose tick has come."""
+        if self.stopped_by(context, None) is not None:
+            return
         for strategy in FULL_FIRST:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
             work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value)
             if work is not None:
                 yield work
 
+    def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
+        """An error in compaction or in the time zone stops both strategies."""
+        return context.stops_schedule(COMPACTION)
+
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick of each strategy that has a schedule."""
+        error = self.stopped_by(context, None)
         for strategy in FULL_FIRST:
+            if error is not None:
+                status = _stopped(status, strategy, error)
+                continue
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
             if wanted is not None:
                 status = _with(status, strategy, schedule_state.with_next(state, wanted, context))
@@ -112,6 +122,8 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 
 def job(context: TableContext, run: PaimonRun) -> CompactParameters:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
+    if run.spec.trigger is not None and (error := context.broken_in(COMPACTION)) is not None:
+        raise error
     asked = _asked(run) or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
     if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
@@ -141,6 +153,12 @@ def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str)
 def _schedule(context: TableContext, strategy: CompactStrategy) -> schedule.Schedule | None:
     block = context.compaction.full if strategy is CompactStrategy.FULL else context.compaction.minor
     return schedule.parse(block.schedule, context.zone) if block and context.dedicated else None
+
+
+def _stopped(status: TableStatus, strategy: CompactStrategy, error: SpecError) -> TableStatus:
+    """A strategy that has had a schedule waits for the manifest to be mended."""
+    state = _slot(status, strategy)
+    return status if state == ScheduleState() else _with(status, strategy, schedule_state.stopped(state, error))
 
 
 def _slot(status: TableStatus, strategy: CompactStrategy) -> ScheduleState:

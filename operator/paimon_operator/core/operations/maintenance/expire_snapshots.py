@@ -16,7 +16,8 @@ from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.operation import Memory, OperationSpec
-from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.context import RETENTION, TableContext
+from paimon_operator.errors import SpecError
 
 
 class Expiry:
@@ -24,12 +25,20 @@ class Expiry:
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Due when its tick has come."""
+        if self.stopped_by(context, None) is not None:
+            return
         work = schedule_state.due_run(OPERATION.type, _slot(status), _schedule(context), context)
         if work is not None:
             yield work
 
+    def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
+        """An error in retention or in the time zone."""
+        return context.stops_schedule(RETENTION)
+
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick."""
+        if (error := self.stopped_by(context, None)) is not None:
+            return status if status.retention is None else _with(status, schedule_state.stopped(_slot(status), error))
         wanted, state = _schedule(context), _slot(status)
         if wanted is not None:
             return _with(status, schedule_state.with_next(state, wanted, context))
@@ -60,7 +69,12 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 
 
 def job(context: TableContext, run: PaimonRun) -> ExpireSnapshotsParameters:  # noqa: ARG001
-    """The effective retention. Absent values are the table's own options, or Paimon's defaults."""
+    """The effective retention. Absent values are the table's own options, or Paimon's defaults.
+
+    Raises SpecError while the retention is broken: what an older one allowed to expire may be meant to stay.
+    """
+    if (error := context.broken_in(RETENTION)) is not None:
+        raise error
     block = context.effective.retention.snapshots if context.effective.retention else None
     if block is None:
         return ExpireSnapshotsParameters()

@@ -26,6 +26,7 @@ from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 from paimon_operator.core.spec.ownership import last_observed, recreation_wanted, with_answer, with_proof
 from paimon_operator.core.spec.type_parser import parse
+from paimon_operator.errors import SpecError
 
 _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 
@@ -50,6 +51,10 @@ class EstablishTable:
             identity=identity(f"{wanted}<{state.hash or ''}", repetition),
             after=state.last_run,
         )
+
+    def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
+        """Nothing: an error of the table itself stops everything."""
+        return None
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The status without the failure of another manifest or engine, or of a manifest that is verified by now."""

@@ -1,0 +1,71 @@
+"""What an error stops: a part of the manifest, or everything.
+
+- An error in a write stops that write.
+- An error in `compaction` or `retention` stops that block. The table keeps the options of the last valid block. While
+  there is none, everything is stopped: the table would be made with other options than those that are meant.
+- An error in `timeZone` stops all schedules.
+- Every other error stops everything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from paimon_operator.api.table.effective import Effective, Origin
+from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.spec.context import COMPACTION, RETENTION, TIME_ZONE, TableContext
+from paimon_operator.core.spec.effective import effective_settings
+from paimon_operator.core.validation.table import broken_rules
+from paimon_operator.errors import SpecError
+
+_WRITE: Final = re.compile(r"spec\.writes\[[0-9]+\](?!\.name$)")
+"""An error in one write. Two writes of one name are an error in the list: whose state is it?"""
+
+
+def with_valid_blocks(context: TableContext, operator: OperatorFacts) -> tuple[TableContext, tuple[SpecError, ...]]:
+    """The context without its broken blocks, and the errors that stop everything."""
+    errors = tuple(_with_origin(context, error) for error in broken_rules(context))
+    known = context.table.status.effective
+    fatal = tuple(error for error in errors if not _is_partial(error, known))
+    if fatal or not errors:
+        return context, fatal
+    broken = replace(context, broken=errors)
+    return replace(broken, effective=_last_valid(broken, known, operator)), ()
+
+
+def _is_partial(error: SpecError, known: Effective | None) -> bool:
+    if _WRITE.match(error.field) or _is_in(error, TIME_ZONE):
+        return True
+    return known is not None and (_is_in(error, COMPACTION) or _is_in(error, RETENTION))
+
+
+def _last_valid(context: TableContext, known: Effective | None, operator: OperatorFacts) -> Effective:
+    """The effective settings with the last valid blocks in place of the broken ones."""
+    kept = known.compaction if known is not None and context.broken_in(COMPACTION) else None
+    effective = effective_settings(context.table, context.catalog, context.engine, operator.defaults, compaction=kept)
+    if known is not None and context.broken_in(RETENTION):
+        effective = effective.model_copy(update={"retention": known.retention})
+    if context.broken_in(TIME_ZONE):
+        zone = known.time_zone if known is not None else operator.defaults.time_zone
+        effective = effective.model_copy(update={"time_zone": zone})
+    return effective
+
+
+def _is_in(error: SpecError, block: str) -> bool:
+    return error.field == block or error.field.startswith(f"{block}.")
+
+
+def _with_origin(context: TableContext, error: SpecError) -> SpecError:
+    """The error of a block that the table does not have itself: the catalog sets it."""
+    retention = context.effective.retention.snapshots if context.effective.retention else None
+    origins = {
+        COMPACTION: context.compaction.source is Origin.CATALOG,
+        RETENTION: retention is not None and retention.source is Origin.CATALOG,
+        TIME_ZONE: context.spec.time_zone is None,
+    }
+    if not any(inherited and _is_in(error, block) for block, inherited in origins.items()):
+        return error
+    where = f"{error.problem} (PaimonCatalog {context.catalog.metadata.name} sets it)"
+    return SpecError(error.field, where, error.remedy, reason=error.reason)
