@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import ApiModel, Duration
+from paimon_operator.api.base import ApiModel, Deadline
 
 MAX_BACKOFF_LIMIT: Final = 20
 """A run has at most one attempt more than this."""
@@ -48,7 +48,7 @@ class CommitPolicy(StrEnum):
 class RunPolicy(ApiModel):
     """Deadline, retries and history of runs."""
 
-    active_deadline: Duration | None = None
+    active_deadline: Deadline | None = None
     """Longest time that the container of a run may run. Then the run is stopped."""
     backoff_limit: BackoffLimit | None = None
     """Number of retries of a failed run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import timedelta
 
 from paimon_operator.errors import SpecError
@@ -22,6 +23,12 @@ def seconds(duration: str, *, field: str = "duration") -> int:
 def delta(duration: str, *, field: str = "duration") -> timedelta:
     """The duration as a timedelta. Raises SpecError with `field`."""
     return timedelta(seconds=seconds(duration, field=field))
+
+
+def too_long(duration: str | None, days: int, *, field: str) -> Iterator[SpecError]:
+    """The error for a duration of more than `days` days. Raises SpecError with `field` if it cannot be read."""
+    if duration is not None and delta(duration, field=field) > timedelta(days=days):
+        yield SpecError(field, f"{duration} is too long", f"Use at most {days}d.")
 
 
 def paimon_duration(duration: str, *, field: str = "duration") -> str:

@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 
 from paimon_operator.api.base import (
     ApiModel,
+    Deadline,
     Duration,
     Hash,
     Message,
@@ -62,7 +63,7 @@ class PaimonRunSpec(ApiModel):
     """Type of the run."""
     trigger: TriggerInfo | None = None
     """What made the operator start the run."""
-    active_deadline: Duration | None = None
+    active_deadline: Deadline | None = None
     """Longest time that the container may run. Then the run is stopped. Absent: the table's runPolicy."""
     backoff_limit: BackoffLimit | None = None
     """Number of retries. Absent: the table's runPolicy."""

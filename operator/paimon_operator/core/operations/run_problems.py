@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from paimon_operator.api import units
+from paimon_operator.api.base import LONGEST_DEADLINE_D, LONGEST_DURATION_D
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.operations import registry
 from paimon_operator.errors import SpecError
 
 
 def run_problems(run: PaimonRun) -> Iterator[SpecError]:
-    """A member belongs to the type of its operation, and that type needs it."""
+    """A member belongs to the type of its operation, and that type needs it. Durations have a longest value."""
+    yield from units.too_long(run.spec.active_deadline, LONGEST_DEADLINE_D, field="spec.activeDeadline")
+    yield from units.too_long(run.spec.ttl_after_finished, LONGEST_DURATION_D, field="spec.ttlAfterFinished")
     given = run.spec.model_extra or {}
     for operation in registry.OPERATIONS.operations:
         field = None if operation.member is None else operation.member.field

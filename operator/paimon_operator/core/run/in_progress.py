@@ -8,10 +8,11 @@ from typing import Final
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass, Phase
+from paimon_operator.core.decision import Refusal
 from paimon_operator.core.run import attempt as attempts
+from paimon_operator.core.run import never_started, pod_release
 from paimon_operator.core.run import outcome as outcomes
-from paimon_operator.core.run import pod_release
-from paimon_operator.core.run.completion import finish_attempt
+from paimon_operator.core.run.completion import failed, finish_attempt
 from paimon_operator.core.run.observed import RunObserved
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.pod import PodObserved, PodPhase
@@ -38,9 +39,13 @@ def close_lost(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
     return _close(observed, attempt, outcomes.lost(attempt.pod), now)
 
 
-def wait_for_name(observed: RunObserved, attempt: Attempt, _now: datetime) -> Step:
+def wait_for_name(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
     """Another object's Pod has the name that this attempt needs."""
     message = f"pod {attempt.pod} belongs to another object; the run continues once that Pod is deleted"
+    refusal = Refusal(reason=Reason.NAME_TAKEN, message=message)
+    if (failure := never_started.unstartable(observed.run, attempt, refusal, now)) is not None:
+        ended = with_attempt(observed.run.status, attempts.record_end(attempt, failure, now))
+        return failed(ended, failure, now)
     return Step(status=observed.run.status, findings=blocked_findings(Reason.NAME_TAKEN, message))
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from paimon_operator.api import units
+from paimon_operator.api.base import LONGEST_DEADLINE_D
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState, Phase
 from paimon_operator.api.spark import SparkMode
@@ -56,7 +57,8 @@ class RunObserved:
     def active_deadline(self) -> timedelta:
         """How long a container of this run may run."""
         own = self.run.spec.active_deadline
-        return self.limits.active_deadline if own is None else units.delta(own, field="spec.activeDeadline")
+        asked = self.limits.active_deadline if own is None else units.delta(own, field="spec.activeDeadline")
+        return min(asked, timedelta(days=LONGEST_DEADLINE_D))  # a CRD of release 0.1 took more than a Pod takes
 
     @property
     def backoff_limit(self) -> int:

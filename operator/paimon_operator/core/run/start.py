@@ -16,6 +16,7 @@ from paimon_operator.core.decision import Action, Create, Decision, Refusal
 from paimon_operator.core.launch import driver_pod
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run import attempt as attempts
+from paimon_operator.core.run import never_started
 from paimon_operator.core.run.completion import failed
 from paimon_operator.core.run.observed import RunObserved
 from paimon_operator.core.run.outcome import AttemptFailure
@@ -34,8 +35,8 @@ def launch(observed: RunObserved, again: Attempt | None, now: datetime) -> Step:
     The job is rendered each time. The ConfigMap of attempt 1 is immutable and stays, so only sizes may change.
     """
     run = observed.run
-    if observed.refusal is not None and observed.refusal.reason is Reason.JOB_CHANGED:
-        return _not_launched(run, again, _job_changed(observed.refusal), now)
+    if (failure := _hopeless(observed, again, now)) is not None:
+        return _not_launched(run, again, failure, now)
     try:
         plan = _consistent_with_first_attempt(run, observed.launch())
     except SpecError as error:
@@ -68,9 +69,17 @@ def _job(observed: RunObserved, plan: driver_pod.Launch) -> RunJob:
     return RunJob(config_map=driver_pod.config_map_of(run), digest=files_digest(data))
 
 
-def _job_changed(refusal: Refusal) -> AttemptFailure:
-    """The ConfigMap's name is the run's, so no further attempt helps. The next run has another name."""
-    return AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=Reason.JOB_CHANGED, message=refusal.message)
+def _hopeless(observed: RunObserved, again: Attempt | None, now: datetime) -> AttemptFailure | None:
+    """The failure of a run whose Pod the API server refuses and that nothing but another run helps; None for others.
+
+    The ConfigMap is the run's own, so no further attempt brings its job back.
+    """
+    refusal = observed.refusal
+    if refusal is None:
+        return None
+    if refusal.reason is Reason.JOB_CHANGED:
+        return AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=refusal.reason, message=refusal.message)
+    return None if again is None else never_started.unstartable(observed.run, again, refusal, now)
 
 
 def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import backoff
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.operations import registry
-from paimon_operator.core.run import pod_release
+from paimon_operator.core.run import never_started, pod_release
 from paimon_operator.core.run.completion import failed
 from paimon_operator.core.run.observed import RunObserved, last_attempt
 from paimon_operator.core.run.outcome import AttemptFailure
@@ -85,13 +85,16 @@ def refused_by_type(run: PaimonRun, now: datetime) -> Step | None:
     return failed(run.status, failure, now)
 
 
-def until_named_by_table(observed: RunObserved, _now: datetime) -> Step | None:
+def until_named_by_table(observed: RunObserved, now: datetime) -> Step | None:
     """One mutating run per table: the one that the table's status.activeRun names."""
     if observed.is_active:
         return None
     run, table = observed.run, observed.run.spec.table_ref.name
     if observed.table is None:
-        findings = blocked_findings(Reason.TABLE_NOT_FOUND, f"there is no PaimonTable {table} in this namespace")
+        message = f"there is no PaimonTable {table} in this namespace"
+        if (failure := never_started.without_table(run, message, now)) is not None and not run.status.attempts:
+            return failed(run.status, failure, now)
+        findings = blocked_findings(Reason.TABLE_NOT_FOUND, message)
     elif run.spec.trigger is not None:
         message = f"status.activeRun of PaimonTable {table} does not name this run"
         findings = under_way(Reason.WAITING_FOR_TABLE, message)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from paimon_engines.engine import is_older
+from paimon_operator.api import units
+from paimon_operator.api.base import LONGEST_DURATION_D
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
@@ -116,6 +118,8 @@ def maintenance_of(context: TableContext) -> Iterator[SpecError]:
             "Remove minor, or use a catalog with a newer engine.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
+    idle = compaction.partition_idle_time
+    yield from units.too_long(idle, LONGEST_DURATION_D, field="spec.compaction.partitionIdleTime")
     if compaction.partition_idle_time and not context.spec.table_schema.partition_keys:
         yield SpecError(
             "spec.compaction.partitionIdleTime", "the table has no partitions", "Remove it, or set partitionKeys."
@@ -125,6 +129,9 @@ def maintenance_of(context: TableContext) -> Iterator[SpecError]:
 
 def _snapshots_of(context: TableContext) -> Iterator[SpecError]:
     snapshots = context.effective.retention.snapshots if context.effective.retention else None
+    if snapshots is not None:
+        kept = snapshots.time_retained
+        yield from units.too_long(kept, LONGEST_DURATION_D, field="spec.retention.snapshots.timeRetained")
     if snapshots is None or snapshots.num_retained_max is None:
         return
     smallest = snapshots.num_retained_min or DEFAULT_NUM_RETAINED_MIN
