@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from paimon_operator.api.base import (
     ApiModel,
@@ -18,7 +18,7 @@ from paimon_operator.api.base import (
     rule,
 )
 from paimon_operator.api.policies import BackoffLimit
-from paimon_operator.api.run.status import RunStatus, RunTrigger, RunType
+from paimon_operator.api.run.status import BY_OPERATOR, RunStatus, RunTrigger, RunType
 
 MemberT = TypeVar("MemberT", bound=ApiModel)
 
@@ -33,8 +33,8 @@ class TableRef(ApiModel):
 class TriggerInfo(ApiModel):
     """What made the operator start the run. Absent on runs that users created."""
 
-    type: RunTrigger
-    """Spec, Schedule, Once, Deletion or User."""
+    type: Annotated[RunTrigger, Field(json_schema_extra={"enum": [each.value for each in BY_OPERATOR]})]
+    """Spec, Schedule, Once or Deletion."""
     due_time: Time | None = None
     """Tick of the schedule that started the run."""
     spec_hash: Hash | None = None

@@ -39,6 +39,10 @@ class RunTrigger(StrEnum):
     USER = "User"
 
 
+BY_OPERATOR: Final = (RunTrigger.SPEC, RunTrigger.SCHEDULE, RunTrigger.ONCE, RunTrigger.DELETION)
+"""What makes the operator itself start a run."""
+
+
 class FailureClass(StrEnum):
     """Class of a failure. It decides what the operator does next."""
 
