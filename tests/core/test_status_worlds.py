@@ -58,10 +58,8 @@ class WildTableHistory(TableHistory):
 
     @rule(first=st.integers(1, 4), count=st.sampled_from([0, 3, 16, 16]), catalog=st.booleans())
     def the_writes_are_others(self, first: int, count: int, catalog: bool) -> None:
-        names = range(first, first + count)
-        writes = [
-            builders.write(f"write-{each}", schedule="*/5 * * * *", path=f"{each}/{first % 2}/") for each in names
-        ]
+        paths = {f"write-{each}": f"{each}/{first % 2}/" for each in range(first, first + count)}
+        writes = [builders.write(name, schedule="*/5 * * * *", path=path) for name, path in paths.items()]
         self.world.edit(writes=writes or None)
         self.world.catalog = builders.catalog() if catalog else None
 

@@ -140,3 +140,20 @@ def test_no_option_is_refused_for_two_reasons() -> None:
     keys = [*OPTION_FIELDS, *RESERVED_OPTIONS]
     assert len(keys) == len(set(keys))
     assert [key for key in keys if key.startswith(RESERVED_PREFIXES) or re.search(RESERVED_WORDS, key)] == []
+
+
+OF_THE_OBJECT_ITSELF = {
+    "exactly one of s3, hdfs, claim must be set",
+    "spec must not change: make a new PaimonRun",
+}
+"""Rules about an object without a member to blame. The API server names the object's own path."""
+
+
+@every_resource
+def test_a_rule_without_a_field_path_is_about_the_value_itself(resource: ResourceDefinition) -> None:
+    """The API server names the path of the value then. No fieldPath can name a key of a map."""
+    for path, node in nodes(schema_of(resource.kind)):
+        for validation in node.get("x-kubernetes-validations", []):
+            if "fieldPath" not in validation and validation["message"] not in OF_THE_OBJECT_ITSELF:
+                blamed = node["type"] != "object" or "additionalProperties" in node
+                assert blamed, f"{path}: {validation['message']}"
