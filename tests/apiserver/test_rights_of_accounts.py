@@ -36,8 +36,8 @@ def test_no_list_names_secrets_or_everything(name: str) -> None:
 # The roles for users
 
 CREATE = [("create", "paimonruns")]
-MAINTAIN = [*CREATE, ("compact", "paimontables"), ("expiresnapshots", "paimontables")]
-OWN = [*MAINTAIN, ("create", "paimontables"), ("delete", "paimontables"), ("delete", "paimonruns")]
+MAINTAIN = [*CREATE, ("delete", "paimonruns"), ("compact", "paimontables"), ("expiresnapshots", "paimontables")]
+OWN = [*MAINTAIN, ("create", "paimontables"), ("delete", "paimontables"), ("cancel", "paimontables")]
 ADMINISTER = [*OWN, ("create", "paimoncatalogs"), ("update", "paimonruns/finalizers")]
 READ = [("list", "paimontables"), ("get", "paimonruns"), ("watch", "paimoncatalogs")]
 NEVER = [("patch", "paimontables/status"), ("patch", "paimonruns/status"), ("patch", "paimoncatalogs/status")]
@@ -93,6 +93,13 @@ def test_values_aggregate_the_roles_to_edit_and_disable_them() -> None:
     assert added() == set()
     assert added(aggregate={"edit": True}) == {"paimon-maintainer", "paimon-table-owner"}
     assert _roles(create=False) == []
+
+
+def test_without_the_policy_a_maintainer_may_delete_no_run() -> None:
+    """The policy limits the right to runs that never started."""
+    documents = rendered("paimon-system", allNamespaces=True, admission={"runs": False})
+    (maintainer,) = [each for each in documents if each["metadata"]["name"] == "paimon-maintainer"]
+    assert [rule["verbs"] for rule in maintainer["rules"] if rule["resources"] == ["paimonruns"]] == [["create"]]
 
 
 def _roles(**roles: object) -> list[Object]:

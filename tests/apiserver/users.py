@@ -45,6 +45,13 @@ class User:
         grant(ns.client, ns.namespace, name, user(name), [each.rule() for each in rights])
         return cls(ns, server.user_kubeconfig(name))
 
+    @classmethod
+    def impersonating(cls, server: ApiServer, ns: NamespaceClient, name: str) -> User:
+        """A user of any name, with that user's rights."""
+        made = cls(ns, server.kubeconfig)
+        made._custom.api_client.set_default_header("Impersonate-User", name)
+        return made
+
     def try_create(self, run: Manifest) -> str:
         """Returns the answer to `kubectl create` of a run."""
         run = run | {"metadata": run["metadata"] | {"namespace": self._namespace}}
@@ -59,6 +66,14 @@ class User:
         return self._answer(
             lambda: self._custom.patch_namespaced_custom_object(
                 GROUP, VERSION, self._namespace, RUNS, run, patch, dry_run="All"
+            )
+        )
+
+    def try_delete(self, run: str) -> str:
+        """Returns the answer to `kubectl delete` of a run."""
+        return self._answer(
+            lambda: self._custom.delete_namespaced_custom_object(
+                GROUP, VERSION, self._namespace, RUNS, run, dry_run="All"
             )
         )
 
