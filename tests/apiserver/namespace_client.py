@@ -90,8 +90,9 @@ class NamespaceClient:
     def patch(self, plural: str, name: str, patch: Manifest) -> None:
         self._custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, plural, name, patch)
 
-    def delete(self, plural: str, name: str) -> None:
-        self._custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, plural, name)
+    def delete(self, plural: str, name: str, *, cascade: str = "Background") -> None:
+        how = {"propagation_policy": cascade}
+        self._custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, plural, name, **how)
 
     def wait_for_event(self, reason: str, note: str = "") -> None:
         """Waits for an Event with this reason and text. The operator posts it after the status that it reports."""

@@ -14,7 +14,11 @@ from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceCl
 from tests.apiserver.pod import Pod
 from tests.apiserver.replicas import namespace_with_operator
 from tests.cluster.apiserver import ApiServer
+from tests.cluster.audit import audited_requests
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table, run
+
+WRONG = 422
+"""HTTP status of an object, a status or a patch that the API server finds wrong."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -233,6 +237,16 @@ def test_a_catalog_in_use_is_kept_until_its_last_table_is_deleted(ns: NamespaceC
     ns.wait_for_condition(CATALOGS, "pond", "Stalled", "True", "CatalogInUse")
     ns.delete(TABLES, "fish")
     wait_until_deleted(ns, CATALOGS, "pond")
+
+
+def test_the_operator_sends_nothing_that_the_api_server_finds_wrong(ns: NamespaceClient, api_server: ApiServer) -> None:
+    """No finalizer is added to an object that is being deleted, and no status is refused: in all tests above."""
+    create_ready(ns, table_without_writes("in-foreground"))
+    ns.delete(TABLES, "in-foreground", cascade="Foreground")
+    wait_until_deleted(ns, TABLES, "in-foreground")
+    sent = [each for each in audited_requests(api_server.audit_log) if each.namespace == ns.namespace]
+    refused = [(each.verb, each.resource, each.name, each.subresource) for each in sent if each.code == WRONG]
+    assert refused == []
 
 
 def compaction_of(table: str, name: str) -> Manifest:
