@@ -21,6 +21,7 @@ from paimon_operator.api.base import (
     rule,
     validated,
 )
+from paimon_operator.api.catalog.limits import CatalogLimits
 from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, Metastore
 from paimon_operator.api.catalog.storage import SCHEMES, Location, Storage, Warehouse
 from paimon_operator.api.compaction import Compaction
@@ -49,14 +50,6 @@ class TableDefaults(ApiModel):
     """Default retention. Each member of a table's retention replaces the same member."""
     run_policy: RunPolicy | None = None
     """Default run policy. A table's runPolicy replaces the whole block."""
-
-
-class CatalogLimits(ApiModel):
-    """Limits of all tables of the catalog together."""
-
-    max_concurrent_runs: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    """How many runs of the catalog's tables may be active at once. Others wait, and the longest waiting starts first.
-    Absent: only the operator's limit counts."""
 
 
 class PaimonCatalogSpec(ApiModel):
@@ -152,7 +145,7 @@ class PaimonCatalogSpec(ApiModel):
     table_defaults: TableDefaults | None = None
     """Defaults for tables that do not set the field."""
     limits: CatalogLimits | None = None
-    """Limits of all tables of the catalog together."""
+    """Limits of the catalog's tables."""
     time_zone: TimeZone | None = None
     """Default time zone of schedules, an IANA name like Europe/Berlin. Absent: UTC."""
     suspend: bool = False

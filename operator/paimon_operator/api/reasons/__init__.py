@@ -102,6 +102,7 @@ class Reason(StrEnum):
     CATALOG_NOT_FOUND = "CatalogNotFound"
     CATALOG_INVALID = "CatalogInvalid"
     WAREHOUSE_OVERLAPS = "WarehouseOverlaps"
+    LIMIT_EXCEEDED = "LimitExceeded"
     DATABASE_NOT_ALLOWED = "DatabaseNotAllowed"
     LOCATION_NOT_FOUND = "LocationNotFound"
     TABLE_MISSING = "TableMissing"

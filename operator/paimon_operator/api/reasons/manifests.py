@@ -40,6 +40,10 @@ EXPLANATIONS: Final = {
         "The PaimonCatalog of the table is Stalled.",
         "Fix what the catalog's conditions name.",
     ),
+    "LimitExceeded": Explanation(
+        "The manifest requests larger Spark Pods, or another mode, than the limits of its catalog allow.",
+        "Request at most what the message names, or have spec.limits.spark of the PaimonCatalog changed.",
+    ),
     "DatabaseNotAllowed": Explanation(
         "The catalog does not allow this database.",
         "Use an allowed database, or have this one added to the catalog's allowedDatabases.",

@@ -23,6 +23,7 @@ from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.launch.memory import EXECUTOR_MEMORY
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from paimon_operator.core.spec import effective
+from paimon_operator.core.spec.spark_limits import most_memory_mib, spark_limits
 from paimon_operator.errors import RunEnvironmentError
 
 ValueT = TypeVar("ValueT")
@@ -63,6 +64,7 @@ class LaunchBuilder:
             cores=_given(size.cores),
             cpu_request_millis=self._millis(_given(size.cores)),
             memory_mib=units.mebibytes(_given(size.memory)),
+            most_memory_mib=most_memory_mib(spark_limits(catalog).driver),
             execution=where,
             long_work=is_long(run, table, where, self.operator.defaults),
             executors=executors,

@@ -54,6 +54,8 @@ class Launch:
     """CPU request in thousandths of a core. There is no CPU limit."""
     memory_mib: int
     """Memory of the container in MiB, request and limit."""
+    most_memory_mib: int | None = None
+    """The catalog's limit for it, also after an attempt that ran out of memory; None without one."""
     scratch: str = "10Gi"
     """Upper bound of /tmp, where Spark spills; a Pod above it is evicted instead of filling the node's disk."""
     variables: tuple[Variable, ...] = ()

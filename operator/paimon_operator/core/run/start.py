@@ -137,7 +137,7 @@ def _next_attempt(run: PaimonRun, plan: driver_pod.Launch, job: RunJob, now: dat
         number=number,
         state=AttemptState.LAUNCHING,
         pod=naming.pod_name(job.config_map, number),
-        memory=f"{attempts.next_memory(run.status.attempts, plan.memory_mib)}Mi",
+        memory=f"{attempts.next_memory(run.status.attempts, plan.memory_mib, plan.most_memory_mib)}Mi",
         cores=plan.cores,
         launched=now,
     )

@@ -27,6 +27,7 @@ from paimon_operator.api.table.effective import (
 )
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.config import Defaults
+from paimon_operator.core.spec.spark_limits import mode_within, spark_limits, within
 from paimon_operator.core.spec.spread import spread
 
 BlockT = TypeVar("BlockT")
@@ -62,9 +63,8 @@ def driver(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults
     of_table = table.spec.spark.driver if table.spec.spark else None
     of_catalog = catalog.spec.spark.driver if catalog and catalog.spec.spark else None
     block, source = _nearest(of_table, of_catalog, Driver())
-    return EffectiveDriver(
-        cores=block.cores or defaults.driver.cores, memory=block.memory or defaults.driver.memory, source=source
-    )
+    filled = defaults.driver.model_dump() | block.model_dump(exclude_none=True)
+    return EffectiveDriver(**within(filled, spark_limits(catalog).driver), source=source)
 
 
 def executor(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveExecutor:
@@ -73,7 +73,7 @@ def executor(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaul
     of_catalog = catalog.spec.spark.executor if catalog and catalog.spec.spark else None
     block, source = _nearest(of_table, of_catalog, Executor())
     filled = defaults.executor.model_dump() | block.model_dump(exclude_none=True)
-    return EffectiveExecutor(**filled, source=source)
+    return EffectiveExecutor(**within(filled, spark_limits(catalog).executor), source=source)
 
 
 def mode(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveMode:
@@ -81,7 +81,7 @@ def mode(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) 
     of_table = table.spec.spark.mode if table.spec.spark else None
     of_catalog = catalog.spec.spark.mode if catalog and catalog.spec.spark else None
     found, source = _nearest(of_table, of_catalog, defaults.mode)
-    return EffectiveMode(mode=found, source=source)
+    return EffectiveMode(mode=mode_within(found, spark_limits(catalog)), source=source)
 
 
 def run_policy(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defaults) -> EffectiveRunPolicy:

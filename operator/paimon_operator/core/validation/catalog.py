@@ -15,6 +15,7 @@ from paimon_operator.core.validation.catalog_shape import catalog_shape
 from paimon_operator.core.validation.deadlines import default_deadline_of
 from paimon_operator.core.validation.metastore import default_database_of
 from paimon_operator.core.validation.spark_conf import spark_problems
+from paimon_operator.core.validation.spark_limits import own_spark_limits_of
 from paimon_operator.core.validation.table import location_problems
 from paimon_operator.errors import SpecError
 
@@ -35,6 +36,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
     yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)
+    yield from own_spark_limits_of(catalog)
 
 
 def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:

@@ -42,6 +42,7 @@ def catalog_shape(catalog: PaimonCatalog) -> Iterator[SpecError]:
     if spec.table_defaults is not None:
         yield from compaction_problems(spec.table_defaults.compaction, f"{_DEFAULTS}.compaction")
     yield from memory_problems(spec.spark)
+    yield from memory_problems(spec.limits.spark if spec.limits else None, "spec.limits.spark")
 
 
 def _scheme_problems(spec: PaimonCatalogSpec) -> Iterator[SpecError]:

@@ -28,6 +28,7 @@ from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
+from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
 from paimon_operator.errors import SpecError
 
@@ -227,4 +228,5 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     writes_of,
     schedules_of,
     deadline_of,
+    spark_limits_of,
 )

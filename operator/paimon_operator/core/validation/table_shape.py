@@ -12,6 +12,7 @@ from typing import Final
 
 from paimon_operator.api import units
 from paimon_operator.api.base import LABEL
+from paimon_operator.api.catalog.limits import SparkLimits
 from paimon_operator.api.compaction import Compaction, CompactionMode
 from paimon_operator.api.spark import MAX_MEMORY, MIN_MEMORY, Spark
 from paimon_operator.api.table.columns import Aggregate, AggregateFunction
@@ -66,7 +67,7 @@ def compaction_problems(compaction: Compaction | None, path: str) -> Iterator[Sp
     yield from (_excluded(f"{path}.{field}", "mode is Dedicated") for field, value in given.items() if value)
 
 
-def memory_problems(spark: Spark | None) -> Iterator[SpecError]:
+def memory_problems(spark: Spark | SparkLimits | None, path: str = "spec.spark") -> Iterator[SpecError]:
     """Memory of a driver or executor that is too small for a JVM, or larger than the API allows."""
     if spark is None:
         return
@@ -76,7 +77,7 @@ def memory_problems(spark: Spark | None) -> Iterator[SpecError]:
             continue
         if not units.mebibytes(MIN_MEMORY) <= units.mebibytes(size.memory) <= units.mebibytes(MAX_MEMORY):
             yield SpecError(
-                f"spec.spark.{member}.memory",
+                f"{path}.{member}.memory",
                 f"{size.memory} is not between {MIN_MEMORY} and {MAX_MEMORY}",
                 f"Set a size from {MIN_MEMORY} to {MAX_MEMORY}: Spark needs 384Mi to 512Mi beside its heap.",
             )
