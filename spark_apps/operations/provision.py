@@ -212,7 +212,8 @@ def _refuse_unadopted(job: Job, provision: ProvisionParameters, table: Any) -> N
 
 
 def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any, *, all_options: bool) -> None:
-    found = differences(table.schema(), wanted, session.engine, all_options=all_options)
+    is_own = owner_of(table) == job.owner
+    found = differences(table.schema(), wanted, session.engine, all_options=all_options, is_own=is_own)
     if found:
         said = "; ".join(each.sentence for each in found)
         remedy = "make the manifest equal to the table, or use another table name"
