@@ -112,6 +112,7 @@ class Outcome(Document):
     write: LoadSummary | None = None
     expired: int | None = None
     dropped: bool | None = None
+    kept: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,15 @@ def require_own(job: Job, table: Any) -> None:
         )
 
 
+def was_created_for(job: Job, table: Any) -> bool:
+    """Whether the operator created the table for the job's PaimonTable: the mark is in the table's first schema.
+
+    A table that was taken over has the mark from a later schema on.
+    """
+    first = next((schema for schema in table.schemaManager().listAll() if schema.id() == 0), None)
+    return first is not None and first.options().get(OWNER_OPTION) == job.owner
+
+
 def refuse_other_locations(job: Job, table: Any, own_location: str) -> None:
     """Raises RunError when dropping the table would delete anything outside its own directory."""
     location = table.location().toString()

@@ -160,8 +160,8 @@ class Lake:
     def expire(self, **more: Any) -> Ended:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
 
-    def drop(self) -> Ended:
-        return self.perform(self.job("Drop", drop={}))
+    def drop(self, **parameters: Any) -> Ended:
+        return self.perform(self.job("Drop", drop=parameters))
 
     def job(self, operation: str, *, run: str | None = None, **member: Any) -> dict[str, Any]:
         """Returns a job document. Each job has a new run unless `run` names an earlier one."""

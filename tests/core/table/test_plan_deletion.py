@@ -8,10 +8,12 @@ from itertools import product
 
 import pytest
 
+from paimon_contract.parameters.drop import DropParameters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.commits.table_claims import claim_of
 from paimon_operator.core.decision import Delete, Refusal
+from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.table.deletion import SKIP_DROP
 from paimon_operator.core.table.observed import TableObserved
 from tests.support import builders
@@ -60,6 +62,33 @@ def test_every_combination_of_policy_readiness_active_run_skip_and_terminating_n
         seen.settle()
         assert released(seen)
         assert "was dropped" in seen.decisions[-2].log[0] or "was dropped" in seen.decisions[-1].log[0]
+
+
+def test_a_table_that_existed_before_is_kept_and_an_event_says_so_before_the_object_goes() -> None:
+    """S9: whoever described a table exactly could adopt it and have it dropped."""
+    seen = world("Delete")
+    seen.delete()
+    seen.settle()
+    seen.finish("Drop", dropped=False, kept=True)
+    decision = seen.reconcile()
+    assert not released(seen), "an Event of an object that is gone is not posted"
+    (note,) = [event.note for event in decision.events if event.reason == Reason.TABLE_KEPT]
+    assert note.startswith("the data of shop.orders stays. The table was kept despite deletionPolicy Delete")
+    assert "set adoptionPolicy to Adopt before" in note
+    decision = seen.reconcile()
+    assert released(seen)
+    assert "the data of shop.orders stays" in decision.log[0]
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("Fail", None), ("AdoptIfIdentical", None), ("Adopt", True)], ids=str)
+def test_only_adopt_drops_a_table_that_existed_before(policy: str, expected: bool | None) -> None:
+    seen = world("Delete")
+    seen.edit(adoptionPolicy=policy)
+    seen.delete()
+    seen.settle()
+    context = builders.context(seen.table)
+    parameters = OPERATIONS.of("Drop").job(context, seen.active)
+    assert parameters == DropParameters(also_adopted=expected)
 
 
 def test_the_log_reports_that_the_data_stays() -> None:

@@ -154,6 +154,7 @@ class Reason(StrEnum):
     WAITING_FOR_POD = "WaitingForPod"
     DROPPING = "Dropping"
     DROP_FAILING = "DropFailing"
+    TABLE_KEPT = "TableKept"
     CATALOG_IN_USE = "CatalogInUse"
 
 

@@ -24,6 +24,11 @@ EXPLANATIONS: Final = {
         "Fix what the message names. To delete the object and keep the table, set deletionPolicy to Retain or "
         "annotate it with paimon-operator.dev/skip-drop=true.",
     ),
+    "TableKept": Explanation(
+        "The table was kept despite deletionPolicy Delete: it existed before its PaimonTable took it over.",
+        "If the data shall go too, drop the table by hand. To have the operator drop such a table, set adoptionPolicy "
+        "to Adopt before you delete the PaimonTable.",
+    ),
     "CatalogInUse": Explanation(
         "PaimonTables still refer to the catalog that is being deleted.",
         "Delete these PaimonTables.",

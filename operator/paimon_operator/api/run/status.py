@@ -255,6 +255,8 @@ class RunStatus(ApiModel):
     expired: Int32 | None = None
     """ExpireSnapshots. Number of snapshots that were expired."""
     dropped: bool | None = None
-    """Drop. False: the table did not exist any more."""
+    """Drop. False: the table did not exist any more, or it was kept."""
+    kept: bool | None = None
+    """Drop. True: the table stays, because it existed before the PaimonTable took it over."""
     cost: Cost | None = None
     """Resources that the containers used."""

@@ -260,7 +260,9 @@ class DropState(ApiModel):
     attempts: Int32 | None = None
     """Number of failed runs."""
     done: bool | None = None
-    """True: the table no longer exists in Paimon."""
+    """True: nothing more is to be done. The table no longer exists in Paimon, or it is kept."""
+    kept: bool | None = None
+    """True: the table stays, because it existed before this PaimonTable took it over."""
     failure: LastFailure | None = None
     """Failure of the last attempt to drop the table."""
 

@@ -110,6 +110,9 @@ class Removal(Protocol):
     def is_done(self, status: TableStatus) -> bool:
         """Whether the table was removed."""
 
+    def kept(self, status: TableStatus) -> bool:
+        """Whether the table stays although nothing more is to be done: it is not the object's own."""
+
     def failure(self, status: TableStatus) -> LastFailure | None:
         """The failure of the last try; None without one."""
 

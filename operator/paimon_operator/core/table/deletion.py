@@ -7,6 +7,8 @@
 | Delete | no  | any | no  | as Retain: a table that this object never owned is never dropped |
 | Delete | yes | yes | no  | as Retain: the annotation is the override |
 | Delete | yes | no  | no  | active run cancelled and gone, then dropped (retried without limit), then released |
+
+A drop keeps a table that existed before the object and was taken over without `adoptionPolicy: Adopt`.
 """
 
 from __future__ import annotations
@@ -102,7 +104,7 @@ def _dropping(
     table, status = wanted.table, followed.status
     active = status.active_run
     if _removal().is_done(status):
-        return _released("its table was dropped", followed.events)
+        return _after_drop(table, followed, now)
     if active is not None and registry.OPERATIONS.has_role(active.type, Role.REMOVES_TABLE):
         return _wait_for_drop(wanted, observed, followed, active, now)
     blocked = _no_catalog(wanted, observed)
@@ -112,6 +114,18 @@ def _dropping(
     if (queued := run_queue.wait_for_place(work, followed.queued, observed, now)) is not None:
         return _queue_drop(table, status, queued, followed.events, now)
     return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work), now)
+
+
+def _after_drop(table: PaimonTable, followed: ActiveRunState, now: datetime) -> Decision[TableStatus]:
+    """Releases the object. A table that is kept is reported by an Event first, while its object still exists."""
+    if not _removal().kept(followed.status):
+        return _released("its table was dropped", followed.events)
+    if not followed.events:
+        return _released(f"{_kept(table)}: it existed before this PaimonTable")
+    kept = f"{_kept(table)}. {Reason.TABLE_KEPT.means} {Reason.TABLE_KEPT.remedy}"
+    events = (*followed.events, EventNote(type_="Warning", reason=Reason.TABLE_KEPT, note=kept))
+    findings = reconciling(Reason.DELETING, f"{_kept(table)}; the object is released")
+    return _decided(table, followed.status, findings, now, events=events, requeue_after=timedelta(0))
 
 
 def _queue_drop(

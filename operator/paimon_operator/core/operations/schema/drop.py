@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from paimon_contract.parameters.drop import DropParameters
 from paimon_contract.result import Result
+from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.status import DropState, LastFailure, TableStatus
@@ -40,6 +42,10 @@ class DropTable:
         """Whether the table was dropped."""
         return bool(_state(status).done)
 
+    def kept(self, status: TableStatus) -> bool:
+        """Whether the table stays, because it existed before its PaimonTable."""
+        return bool(_state(status).kept)
+
     def failure(self, status: TableStatus) -> LastFailure | None:
         """The failure of the last try; None without one."""
         return _state(status).failure
@@ -49,7 +55,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     """The status after a run: done, or with one more failure."""
     state, run = _state(status), ended.active.name
     if ended.succeeded:
-        done = DropState(last_run=run, attempts=state.attempts, done=True)
+        done = DropState(last_run=run, attempts=state.attempts, done=True, kept=ended.result.kept)
         return status.model_copy(update={"drop": done})
     attempts = (state.attempts or 0) + 1
     failure = ended.as_failure(state.failure, retry_time(ended, attempts, key, retries.EVERY_CLASS))
@@ -62,17 +68,19 @@ def _state(status: TableStatus) -> DropState:
 
 
 def job(context: TableContext, run: PaimonRun) -> DropParameters:  # noqa: ARG001
-    """No parameters: the head of the job contains everything."""
-    return DropParameters()
+    """Only a manifest that takes over every table may drop one that existed before: it is not the object's own."""
+    return DropParameters(also_adopted=True if context.spec.adoption_policy is AdoptionPolicy.ADOPT else None)
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
-    """Whether the table existed."""
-    return {"dropped": result.dropped}
+    """Whether the table existed, and whether it stays."""
+    return {"dropped": result.dropped, "kept": result.kept}
 
 
 def summary(result: Result) -> str:
     """What was done."""
+    if result.kept:
+        return Reason.TABLE_KEPT.means
     return "the table was dropped" if result.dropped else "the table was gone already"
 
 
