@@ -1,6 +1,6 @@
 """Drops the table, if it is ours, and the ledgers of its writes. A table that is not there is a success.
 
-A table that existed before its PaimonTable is kept, unless the manifest takes over every table (Adopt): whoever can
+A table that existed before its PaimonTable is kept, unless the manifest takes over every table (Adopt): a user who can
 describe a table in a manifest could otherwise adopt and drop it.
 """
 

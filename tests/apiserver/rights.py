@@ -93,10 +93,13 @@ class Rights:
             if document["kind"] == BINDING:
                 self._admission.delete_validating_admission_policy_binding(name)
 
+    def policies(self) -> list[str]:
+        """Returns the names of the chart's admission policies."""
+        return [document["metadata"]["name"] for document in self._documents if document["kind"] == POLICY]
+
     def policy(self) -> client.V1ValidatingAdmissionPolicy:
         """Returns the current policy of runs."""
-        policies = [document["metadata"]["name"] for document in self._documents if document["kind"] == POLICY]
-        (name,) = [each for each in policies if each.endswith("-runs")]
+        (name,) = [each for each in self.policies() if each.endswith("-runs")]
         return self._admission.read_validating_admission_policy(name)
 
     def _allowed(self, verb: str, resource: str) -> bool:

@@ -53,6 +53,8 @@ class Account:
     ns: NamespaceClient
     core: client.CoreV1Api
     custom: CustomObjects
+    policies: list[str]
+    """Names of all policies of the chart."""
 
     def creates(self, body: Object) -> str:
         """Returns the refusal of a Pod; empty when it is admitted."""
@@ -125,7 +127,7 @@ def account(api_server: ApiServer) -> Iterator[Account]:
     for name in ("paimon-spark", "paimon-driver", "paimon-driver-lake", "paimon-drivers"):
         create_account(ns.client, NAMESPACE, name)
     api = open_client(rights.kubeconfig)
-    made = Account(ns, client.CoreV1Api(api), client.CustomObjectsApi(api))
+    made = Account(ns, client.CoreV1Api(api), client.CustomObjectsApi(api), rights.policies())
     ns.create_catalog()
     ns.create(keyed_table(spec__writes=REMOVED))
     ns.create(run(metadata__name="by-hand"))
@@ -271,12 +273,10 @@ def test_the_policies_are_type_checked_without_a_warning(account: Account) -> No
     api = client.AdmissionregistrationV1Api(account.ns.client)
 
     def checked() -> list[Any]:
-        ours = [each for each in api.list_validating_admission_policy().items if f"{NAMESPACE}-paimon" in _name(each)]
-        found = [each.status.type_checking for each in ours if each.status and each.status.type_checking]
-        return found if len(found) == len(ours) else []
+        found = [api.read_validating_admission_policy(name).status for name in account.policies]
+        types = [status.type_checking for status in found if status and status.type_checking]
+        return types if len(types) == len(found) else []
 
-    assert [each.expression_warnings for each in account.ns.wait(checked, "the types checked")] == [None] * 6
-
-
-def _name(model: Any) -> str:
-    return str(model.metadata.name)
+    assert [each.expression_warnings for each in account.ns.wait(checked, "the types checked")] == [
+        None for _ in account.policies
+    ]

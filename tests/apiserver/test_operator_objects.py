@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +176,9 @@ async def test_finalizers_change_only_on_the_version_that_was_read(kubeconfig: P
         guarded = await api.store.set_finalizers(Kind.TABLE, made, [FINALIZER])
         assert guarded is not None
         assert guarded["metadata"]["finalizers"] == [FINALIZER]
-        with pytest.raises(StaleError):
+        with pytest.raises(StaleError) as refused:
             await api.store.set_finalizers(Kind.TABLE, made, [])
+        assert refused.value.status == HTTPStatus.CONFLICT, "another version is no wrong request"
         await api.store.delete(Kind.TABLE, SPACE, "guarded", uid=made["metadata"]["uid"])
         leaving = await api.store.get(Kind.TABLE, SPACE, "guarded")
         assert leaving is not None

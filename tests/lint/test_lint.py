@@ -45,6 +45,13 @@ def test_data_and_other_files_may_have_longer_lines(tmp_path: Path, file: str) -
     assert findings(tmp_path) == []
 
 
+@pytest.mark.parametrize("file", [*DOCUMENTS[:-2], "spark_apps/run.py", "charts/a/templates/_helpers.tpl"])
+def test_a_word_that_has_a_usual_one_is_an_offence(tmp_path: Path, file: str) -> None:
+    plant(tmp_path, file, "# The untold commend of the table.\n# It is Told in the log.\n")
+    (found,) = findings(tmp_path)
+    assert str(found) == f"{file}:2: 'told' is not the usual word. Write: reported, shown or named."
+
+
 @pytest.mark.parametrize("package", ["operator/paimon_operator", "operator/paimon_contract", "spark_apps"])
 def test_a_class_name_used_twice_in_a_package_is_an_offence(tmp_path: Path, package: str) -> None:
     plant(tmp_path, f"{package}/api/status.py", "class Failure:\n    pass\n")

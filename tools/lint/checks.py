@@ -12,6 +12,7 @@ from tools.lint.doc_paths import check_doc_paths
 from tools.lint.finding import Finding
 from tools.lint.lengths import check_file_lengths, check_function_lengths
 from tools.lint.operations import check_operations
+from tools.lint.words import check_words
 
 Check = Callable[[Path], Iterator[Finding]]
 """Takes the root of a checkout and yields its offences."""
@@ -23,6 +24,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_file_lengths,
     check_function_lengths,
     check_operations,
+    check_words,
 )
 
 

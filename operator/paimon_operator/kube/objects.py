@@ -13,7 +13,8 @@ from paimon_operator.kube.resources import RESOURCES
 
 _Items = list[Json]  # inside the class, `list` is its method
 _PAGE: Final = "500"
-_APPLY: Final = (("fieldManager", FIELD_MANAGER), ("force", "true"))
+_MANAGER: Final = (("fieldManager", FIELD_MANAGER),)
+_APPLY: Final = (*_MANAGER, ("force", "true"))
 
 
 class KubeObjects:
@@ -79,27 +80,26 @@ class KubeObjects:
 
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
         meta: Mapping[str, Any] = obj["metadata"]
+        # As a merge patch, so that another version is a conflict (409); a failed `test` of a JSON patch is 422.
         as_read = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
-        return await self._patch_finalizers(kind, meta["namespace"], meta["name"], as_read, finalizers)
+        body = {"metadata": {**as_read, "finalizers": list(finalizers)}}
+        path = RESOURCES[kind].path(meta["namespace"], meta["name"])
+        try:
+            return await self._server.request("merge", path, kind=kind, query=_MANAGER, body=body)
+        except NotFoundError:
+            return None
 
     async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
         # No test of the resourceVersion: a kubelet writes the status of an ending Pod several times in a second.
         as_read = {"uid": uid, "finalizers": list(finalizers)}
         others = [each for each in finalizers if each != FINALIZER]
-        await self._patch_finalizers(kind, namespace, name, as_read, others)
-
-    async def _patch_finalizers(
-        self, kind: Kind, namespace: str, name: str, as_read: Json, finalizers: Sequence[str]
-    ) -> Json | None:
-        """None when the object is gone."""
         tests = [{"op": "test", "path": f"/metadata/{key}", "value": value} for key, value in as_read.items()]
-        patch = [*tests, {"op": "add", "path": "/metadata/finalizers", "value": list(finalizers)}]
-        path = RESOURCES[kind].path(namespace, name)
+        patch = [*tests, {"op": "add", "path": "/metadata/finalizers", "value": others}]
         try:
-            return await self._server.request(
-                "patch", path, kind=kind, query=(("fieldManager", FIELD_MANAGER),), body=patch
+            await self._server.request(
+                "patch", RESOURCES[kind].path(namespace, name), kind=kind, query=_MANAGER, body=patch
             )
         except NotFoundError:
-            return None
+            return
         except InvalidObjectError as error:  # the status of a failed `test` is 422
             raise StaleError(str(error), status=error.status) from error

@@ -19,7 +19,7 @@ from paimon_operator.errors import RetryableError
 from paimon_operator.kube.api_errors import error_for
 from paimon_operator.kube.limiter import TokenBucket
 
-Verb = Literal["get", "list", "create", "update", "patch", "apply", "delete"]
+Verb = Literal["get", "list", "create", "update", "patch", "merge", "apply", "delete"]
 Json = dict[str, Any]
 Query = Sequence[tuple[str, str]]
 
@@ -29,11 +29,13 @@ _METHODS: Final[dict[Verb, str]] = {
     "create": "POST",
     "update": "PUT",
     "patch": "PATCH",
+    "merge": "PATCH",
     "apply": "PATCH",
     "delete": "DELETE",
 }
 _CONTENT_TYPES: Final[dict[Verb, str]] = {
     "patch": "application/json-patch+json",
+    "merge": "application/merge-patch+json",
     "apply": "application/apply-patch+yaml",
 }
 _READS: Final = frozenset({"get", "list"})

@@ -61,7 +61,7 @@ class TableClaim:
         return self.namespace, self.name
 
     def name_for(self, namespace: str) -> str:
-        """The object in a message for `namespace`: its name is told in its own namespace only."""
+        """The object in a message for `namespace`: its name appears in its own namespace only."""
         return f"PaimonTable {self.name}" if namespace == self.namespace else "a PaimonTable of another namespace"
 
     @property

@@ -43,7 +43,7 @@ class Warehouse:
         return self.reached_at or _NEVER, self.uid
 
     def name_for(self, namespace: str) -> str:
-        """The catalog in a message for `namespace`: its name is told in its own namespace only."""
+        """The catalog in a message for `namespace`: its name appears in its own namespace only."""
         return f"PaimonCatalog {self.name}" if namespace == self.namespace else "a PaimonCatalog of another namespace"
 
 

@@ -46,7 +46,7 @@ class ActiveRunState:
     taken: bool = False
     """The status names it and it cannot be created: another run has its name."""
     queued: QueuedRun | None = None
-    """The table's place in the queue until now. `status` has none: whoever waits on decides it again."""
+    """The table's place in the queue until now. `status` has none: the next decision to wait sets it again."""
     events: tuple[EventNote, ...] = ()
 
 

@@ -98,7 +98,7 @@ class RunSlots:
         key, named, limit = _key(table), _catalog_key(table), _limit_of(catalog)
         known = self._uses.get(key)
         own = (since if known is None or known.waits_since is None else min(since, known.waits_since), key)
-        # A run of the table itself that has just ended leaves its place to whoever has waited longest.
+        # A run of the table itself that has just ended leaves its place to the table that has waited longest.
         left = 1 if known is not None and known.active else 0
         if limit is not None and bisect_left(self._waiting.get(named, []), own) >= self._free_of(named, limit) + left:
             return RunLimit(limit, catalog.metadata.name)

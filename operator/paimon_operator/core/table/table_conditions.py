@@ -113,18 +113,18 @@ def steady_state(
     held = held or blocker_of(run) or _broken_block(context)
     verified = _verified(context, status)
     if verified is not None:
-        return (verified, *_mending(context), *healthy(status, held))
+        return (verified, *_repair_needed(context), *healthy(status, held))
     if held is not None and not ever_ready(status):
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:
         return _not_made(status, held)
     reason, message = _progress(status)
-    step = reconciling(reason, message) if not context.broken else _mending(context)
+    step = reconciling(reason, message) if not context.broken else _repair_needed(context)
     return (unknown(ConditionType.READY, reason, message), *step, *healthy(status, held))
 
 
-def _mending(context: TableContext) -> Findings:
-    """Whether a human has to mend a part of the manifest. Everything else goes on."""
+def _repair_needed(context: TableContext) -> Findings:
+    """Whether a human has to fix a part of the manifest. Everything else goes on."""
     broken = _broken_block(context)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 

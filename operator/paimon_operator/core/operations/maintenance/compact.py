@@ -156,7 +156,7 @@ def _schedule(context: TableContext, strategy: CompactStrategy) -> schedule.Sche
 
 
 def _stopped(status: TableStatus, strategy: CompactStrategy, error: SpecError) -> TableStatus:
-    """A strategy that has had a schedule waits for the manifest to be mended."""
+    """A strategy that has had a schedule waits until the manifest is fixed."""
     state = _slot(status, strategy)
     return status if state == ScheduleState() else _with(status, strategy, schedule_state.stopped(state, error))
 
