@@ -28,7 +28,7 @@ from paimon_operator.kube.resources import RESOURCES
 from tests.apiserver.api import Body, account_names, create_namespace, namespace_names
 from tests.apiserver.connected import connected
 from tests.cluster.apiserver import ApiServer, open_client
-from tests.cluster.audit import audited_requests
+from tests.cluster.audit import FAILED_TEST, audited_requests
 from tests.cluster.processes import wait_until
 
 SPACE = "objects"
@@ -203,7 +203,7 @@ async def test_a_pod_is_released_despite_writes_of_its_status_and_keeps_the_fina
         kept = await api.store.get(Kind.POD, SPACE, "held")
         assert kept is not None
         assert (kept["metadata"]["finalizers"], kept["status"]["phase"]) == (["test.example/hold"], "Failed")
-        with pytest.raises(StaleError):
+        with pytest.raises(StaleError, match=FAILED_TEST):
             await api.store.release(Kind.POD, SPACE, "held", uid=made["metadata"]["uid"], finalizers=held)
         core.patch_namespaced_pod("held", SPACE, {"metadata": {"finalizers": None}})
 

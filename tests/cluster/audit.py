@@ -28,6 +28,10 @@ POLICY = {
 }
 
 
+FAILED_TEST = "the server rejected our request due to an error in our request"
+"""The message for a failed `test` of a JSON patch: the object has changed. The code is 422, as for a wrong object."""
+
+
 @dataclass(frozen=True)
 class AuditedRequest:
     """One finished request; a watch appears twice (`ResponseStarted`, and `ResponseComplete` when it ends)."""
@@ -43,6 +47,8 @@ class AuditedRequest:
     stage: str
     received: str
     """RFC 3339 with microseconds: sorts as text."""
+    message: str = ""
+    """The API server's reason for a refusal."""
 
 
 def audit_flags(directory: Path) -> list[str]:
@@ -82,6 +88,7 @@ def _request(event: dict[str, object]) -> AuditedRequest:
         code=int(str(answer.get("code", 0))),
         stage=str(event["stage"]),
         received=str(event["requestReceivedTimestamp"]),
+        message=str(answer.get("message", "")),
     )
 
 
