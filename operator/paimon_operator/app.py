@@ -140,7 +140,9 @@ class Operator:
 
     def _assemble(self, launches: LaunchBuilder) -> LeaderLoop:
         settings, loop = self._settings, asyncio.get_running_loop()
-        queue: WorkQueue[Key] = WorkQueue(clock=loop.time, call_later=loop.call_later)
+        queue: WorkQueue[Key] = WorkQueue(
+            namespace_of=lambda key: key.namespace, clock=loop.time, call_later=loop.call_later
+        )
         dependencies = self._dependencies(launches.operator, queue)
         reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
@@ -183,8 +185,9 @@ class Operator:
         )
 
     def _paced(self) -> ApiServer:
-        settings = self._settings
-        bucket = TokenBucket(rate=settings.api_rate, burst=settings.api_burst, clock=time.monotonic)
+        settings, loop = self._settings, asyncio.get_running_loop()
+        rate, burst = settings.api_rate, settings.api_burst
+        bucket = TokenBucket(rate=rate, burst=burst, clock=loop.time, call_later=loop.call_later)
         observe, guard = self._metrics.requested, self._lease.check
         return ApiServer(self._client, limiter=bucket, timeout=settings.request_timeout, observe=observe, guard=guard)
 

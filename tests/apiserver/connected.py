@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -43,7 +43,8 @@ async def connected(
         seen.append((verb, kind, code))
 
     try:
-        limiter = TokenBucket(rate=1000, burst=1000, clock=time.monotonic)
+        loop = asyncio.get_running_loop()
+        limiter = TokenBucket(rate=1000, burst=1000, clock=loop.time, call_later=loop.call_later)
         server = ApiServer(client, limiter=limiter, timeout=timeout_s, observe=observe, guard=guard)
         yield Connected(client, server, KubeObjects(server, namespaces=namespaces), seen)
     finally:

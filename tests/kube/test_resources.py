@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paimon_operator.core.ports import Kind
-from paimon_operator.kube.resources import RESOURCES
+from paimon_operator.kube.resources import LEASES, RESOURCES, namespace_of
 
 GROUP = "/apis/paimon-operator.dev/v1alpha1"
 PATHS = [
@@ -22,6 +22,20 @@ PATHS = [
 def test_each_object_has_its_path(kind: Kind, where: tuple[str | None, str | None, str | None], path: str) -> None:
     namespace, name, sub = where
     assert RESOURCES[kind].path(namespace, name, sub=sub) == path
+
+
+NAMESPACES = [
+    *((RESOURCES[kind].path(where[0], where[1], sub=where[2]), where[0] or "") for kind, where, _ in PATHS[:4]),
+    (RESOURCES[Kind.NAMESPACE].path(None, "kube-system"), ""),
+    (RESOURCES[Kind.CONFIG_MAP].path("shop", "/namespaces/web/"), "shop"),
+    (LEASES.path("paimon-system"), "paimon-system"),
+    ("/version", ""),
+]
+
+
+@pytest.mark.parametrize(("path", "namespace"), NAMESPACES, ids=[path for path, _ in NAMESPACES])
+def test_the_turn_of_a_request_is_that_of_the_namespace_in_its_path(path: str, namespace: str) -> None:
+    assert namespace_of(path) == namespace
 
 
 def test_no_resource_is_a_secret() -> None:

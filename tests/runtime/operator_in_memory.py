@@ -48,7 +48,9 @@ class OperatorInMemory:
         self.limit = max_concurrent_runs
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
-        self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
+        self.queue: WorkQueue[Key] = WorkQueue(
+            namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
+        )
         indexes = self.cache, self.claims, self.warehouses, self.slots
         self.router = ChangeRouter(*indexes, self.queue, on_heartbeat=lambda _: None)
         self.finished: list[tuple[str, str]] = []

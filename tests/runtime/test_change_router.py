@@ -30,7 +30,9 @@ class RoutedCluster:
     def __init__(self) -> None:
         self.time = time = VirtualTime()
         self.heartbeats: list[str] = []
-        self.queue: WorkQueue[Key] = WorkQueue(clock=time.seconds, call_later=time.call_later)
+        self.queue: WorkQueue[Key] = WorkQueue(
+            namespace_of=lambda key: key.namespace, clock=time.seconds, call_later=time.call_later
+        )
         self.cache = Cache()
         self.router = ChangeRouter(
             self.cache, TableClaimIndex(), WarehouseIndex(), RunSlots(), self.queue, on_heartbeat=self.heartbeats.append

@@ -11,11 +11,15 @@ from tests.support.virtual_time import VirtualTime
 
 
 class TimedQueue:
-    """A queue and its virtual clock."""
+    """A queue of keys `<namespace>/<name>` and its virtual clock. All keys without a slash are in one namespace."""
 
     def __init__(self) -> None:
         self.time = VirtualTime()
-        self.queue: WorkQueue[str] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
+        self.queue: WorkQueue[str] = WorkQueue(
+            namespace_of=lambda key: key.partition("/")[0] if "/" in key else "",
+            clock=self.time.seconds,
+            call_later=self.time.call_later,
+        )
 
     async def drain(self) -> list[str]:
         """Takes every queued key and marks each one done. Returns the keys in their order."""

@@ -32,7 +32,9 @@ class TimedWorkers:
 
     def __init__(self, reconcile: Reconcile, *, count: int = 3) -> None:
         self.time = VirtualTime()
-        self.queue: WorkQueue[Key] = WorkQueue(clock=self.time.seconds, call_later=self.time.call_later)
+        self.queue: WorkQueue[Key] = WorkQueue(
+            namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
+        )
         self.measured: list[tuple[str, str]] = []
         self.workers = Workers(
             self.queue,

@@ -1,16 +1,25 @@
 """Limits the rate of requests: a token bucket, and the pause that a Retry-After of the API server requires.
 
 The official client has no limit. Without one, the operator could starve the requests of other clients.
+
+This is own code because the limiters for asyncio (aiolimiter, asynciolimiter) have one queue in the order of arrival,
+and those with keys (pyrate-limiter) give each key a rate of its own. Here namespaces take turns at one rate.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from typing import Final
+
+from paimon_operator.core.turns import Turns
+
+_ROUNDING: Final = 1e-9
+"""Seconds. Less is an error of adding floats, and no time to wait."""
 
 
 class TokenBucket:
-    """Allows `rate` requests per second on average and `burst` at once. Waiting callers proceed in order."""
+    """Allows `rate` requests per second on average and `burst` at once. Namespaces that wait take turns."""
 
     def __init__(
         self,
@@ -18,25 +27,50 @@ class TokenBucket:
         rate: float,
         burst: int,
         clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        call_later: Callable[[float, Callable[[], None]], object],
     ) -> None:
-        self._rate, self._burst = rate, float(burst)
-        self._clock, self._sleep = clock, sleep
-        self._tokens, self._counted_at = float(burst), clock()
-        self._held_until = clock()
+        self._interval, self._slack = 1 / rate, (burst - 1) / rate
+        self._clock, self._call_later = clock, call_later
+        self._full_at = self._held_until = clock()
+        """When the bucket is full again. Each request that is sent delays this by one interval."""
+        self._waiting: Turns[asyncio.Event] = Turns()
+        self._timer_is_set = False
 
-    async def take(self) -> None:
-        """Returns when one more request may be sent.
-
-        The token is taken at once, and the balance may become negative: it gives each caller's wait without a queue.
-        """
-        now = self._clock()
-        self._tokens = min(self._burst, self._tokens + (now - self._counted_at) * self._rate) - 1
-        self._counted_at = now
-        wait = max(-self._tokens / self._rate, self._held_until - now)
-        if wait > 0:
-            await self._sleep(wait)
+    async def take(self, namespace: str) -> None:
+        """Returns when one more request of `namespace` may be sent. A cancelled caller takes no token."""
+        admitted = asyncio.Event()
+        self._waiting.add(namespace, admitted)
+        self._admit()
+        try:
+            await admitted.wait()
+        except asyncio.CancelledError:
+            self._give_back(namespace, admitted)
+            raise
 
     def hold(self, seconds: float) -> None:
         """Delays all requests for `seconds`, as a 429 with Retry-After requires."""
         self._held_until = max(self._held_until, self._clock() + seconds)
+
+    @property
+    def _wait(self) -> float:
+        """Seconds until the next request may be sent."""
+        return max(self._full_at - self._slack, self._held_until) - self._clock()
+
+    def _admit(self) -> None:
+        while self._waiting and self._wait < _ROUNDING:
+            self._waiting.pop().set()
+            self._full_at = max(self._full_at, self._clock()) + self._interval
+        if self._waiting and not self._timer_is_set:
+            self._timer_is_set = True
+            self._call_later(self._wait, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer_is_set = False
+        self._admit()
+
+    def _give_back(self, namespace: str, admitted: asyncio.Event) -> None:
+        if admitted.is_set():  # a task can be cancelled between its admission and its next step
+            self._full_at -= self._interval
+            self._admit()
+        else:
+            self._waiting.remove(namespace, admitted)

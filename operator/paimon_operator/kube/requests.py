@@ -18,6 +18,7 @@ from kubernetes.aio.client.exceptions import ApiException
 from paimon_operator.errors import RetryableError
 from paimon_operator.kube.api_errors import error_for
 from paimon_operator.kube.limiter import TokenBucket
+from paimon_operator.kube.resources import namespace_of
 
 Verb = Literal["get", "list", "create", "update", "patch", "merge", "apply", "delete"]
 Json = dict[str, Any]
@@ -50,7 +51,7 @@ def _unguarded() -> float:
 
 
 class ApiServer:
-    """The API server behind one rate limit.
+    """The API server behind one rate limit, for which the namespaces in the paths of the requests take turns.
 
     `observe(verb, kind, code, seconds)` is called once per response, with code 0 for none. `guard` is called before
     every mutation. It raises when this process must not change anything any more, because its Lease expired. It returns
@@ -72,7 +73,7 @@ class ApiServer:
     async def request(self, verb: Verb, path: str, *, kind: str, query: Query = (), body: object = None) -> Json:
         """The JSON of the response. Raises a KubernetesError; RetryableError with status 0: outcome unknown."""
         if self._limiter is not None:
-            await self._limiter.take()
+            await self._limiter.take(namespace_of(path))
         seconds = self._timeout
         if verb not in _READS:  # after the wait for a token, so that nothing delays the request after the guard
             seconds = min(seconds, self._guard())

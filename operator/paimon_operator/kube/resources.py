@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -35,3 +36,13 @@ RESOURCES: Final[dict[Kind, Resource]] = {
     Kind.NAMESPACE: Resource("v1", "namespaces", namespaced=False),
 }
 LEASES: Final = Resource("coordination.k8s.io/v1", "leases")
+_IN_NAMESPACE: Final = re.compile("/namespaces/([^/]+)/")
+
+
+def namespace_of(path: str) -> str:
+    """The namespace of a path of `Resource.path`; empty for a collection of all namespaces and for a namespace itself.
+
+    The rate limit reads it from the path, so that no caller can forget it or take the turn of another namespace.
+    """
+    found = _IN_NAMESPACE.search(path)
+    return found.group(1) if found else ""

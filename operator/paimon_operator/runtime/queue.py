@@ -2,16 +2,19 @@
 
 A key is *waiting*, *busy* (with a worker), or neither. A key that is added while busy waits again as soon as its worker
 is done. Two workers therefore never have the same key, and no change is lost.
+
+Unlike client-go's, the queue is fair by namespace: the waiting namespace with the fewest busy keys is next, in turns.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
-K = TypeVar("K")
+from paimon_operator.core.turns import Turns
+
+K = TypeVar("K", bound=Hashable)
 
 
 class Timer(Protocol):
@@ -36,9 +39,10 @@ class QueueClosedError(Exception):
 class WorkQueue(Generic[K]):
     """Coalescing queue of keys for the tasks of one event loop. `clock` is in seconds."""
 
-    def __init__(self, *, clock: Callable[[], float], call_later: CallLater) -> None:
-        self._clock, self._call_later = clock, call_later
-        self._waiting: OrderedDict[K, float] = OrderedDict()
+    def __init__(self, *, namespace_of: Callable[[K], str], clock: Callable[[], float], call_later: CallLater) -> None:
+        self._namespace_of, self._clock, self._call_later = namespace_of, clock, call_later
+        self._waiting: dict[K, float] = {}
+        self._turns: Turns[K] = Turns()
         self._busy: set[K] = set()
         self._again: dict[K, float] = {}
         self._timers: dict[K, Timer] = {}
@@ -51,8 +55,7 @@ class WorkQueue(Generic[K]):
         if key in self._busy:
             self._again.setdefault(key, self._clock())
         elif key not in self._waiting:
-            self._waiting[key] = self._clock()
-            self._ready.set()
+            self._enqueue(key, self._clock())
 
     def add_after(self, key: K, delay: float) -> None:
         """Enqueues the key after `delay` seconds. The earlier of two times applies; a waiting key stays as it is."""
@@ -67,13 +70,14 @@ class WorkQueue(Generic[K]):
         return None
 
     async def get(self) -> K:
-        """The key that has waited longest. It is busy until `done`. Raises QueueClosedError after `close`."""
+        """The next key. It is busy until `done`. Raises QueueClosedError after `close`."""
         while not self._waiting and not self._closed:
             self._ready.clear()
             await self._ready.wait()
         if self._closed:
             raise QueueClosedError
-        key, _ = self._waiting.popitem(last=False)
+        key = self._turns.pop(in_use=map(self._namespace_of, self._busy))
+        del self._waiting[key]
         self._busy.add(key)
         return key
 
@@ -81,8 +85,7 @@ class WorkQueue(Generic[K]):
         """Ends the work on `key`, which waits again if it was added meanwhile."""
         self._busy.remove(key)
         if key in self._again:
-            self._waiting[key] = self._again.pop(key)
-            self._ready.set()
+            self._enqueue(key, self._again.pop(key))
 
     def close(self) -> None:
         """Stops the queue. Waiting keys are not reconciled; the first list of the next process enqueues them."""
@@ -105,6 +108,11 @@ class WorkQueue(Generic[K]):
     def oldest_age(self) -> float:
         """Seconds the longest waiting key has waited; 0 when none waits."""
         return self._clock() - min(self._waiting.values()) if self._waiting else 0.0
+
+    def _enqueue(self, key: K, since: float) -> None:
+        self._waiting[key] = since
+        self._turns.add(self._namespace_of(key), key)
+        self._ready.set()
 
     def _cancel_timer(self, key: K) -> None:
         if timer := self._timers.pop(key, None):
