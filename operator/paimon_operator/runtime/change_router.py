@@ -17,7 +17,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.catalog.reachability import has_reached_storage, unreachable_storage_of
+from paimon_operator.core.catalog.reachability import reached_warehouse, unreachable_storage_of
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
@@ -40,7 +40,7 @@ class TableSummary:
     """The facts of a table that its catalog's status shows. A change of them enqueues the catalog."""
 
     catalog: str
-    reached: bool
+    reached: str | None
     foreign_writers: ForeignWriters
     unreachable_storage: Reason | None
     """Without the time: a table that fails again for the same reason is no news to its catalog."""
@@ -52,13 +52,13 @@ class TableSummary:
         failing = unreachable_storage_of(body)
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
-            reached=has_reached_storage(body),
+            reached=reached_warehouse(body),
             foreign_writers=foreign_writers_of(body),
             unreachable_storage=failing.reason if failing else None,
         )
 
     @property
-    def without_failures(self) -> tuple[str, bool, ForeignWriters]:
+    def without_failures(self) -> tuple[str, str | None, ForeignWriters]:
         """Facts whose change enqueues the catalog at once."""
         return self.catalog, self.reached, self.foreign_writers
 

@@ -15,6 +15,7 @@ from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.spec.place import place_of_warehouse
 from tests.support import builders
 
 
@@ -44,7 +45,10 @@ def test_a_finalizer_comes_first() -> None:
 
 def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:
     assert says(decide(catalog()), "Ready") == ("Unknown", Reason.STORAGE_UNVERIFIED)
-    assert says(decide(catalog(), reached=True), "Ready") == ("True", Reason.STORAGE_REACHED)
+    assert says(decide(catalog(), warehouses=frozenset({place_of_warehouse(catalog())})), "Ready") == (
+        "True",
+        Reason.STORAGE_REACHED,
+    )
 
 
 def unreached(table: str, minute: int = 0, reason: str = "StorageUnreachable") -> dict[str, Any]:
@@ -219,7 +223,10 @@ def test_a_catalog_is_observed_from_stored_tables() -> None:
         builders.table_manifest("b") | {"status": {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}},
         builders.table_manifest("c") | {"status": {"provision": {"failure": {}}}},
     ]
-    expected = CatalogObserved(tables=3, reached=True, declared=1, first_names=("a", "b", "c"))
+    moved = {"ownership": {"place": "old:9000:s3://lake/warehouse/shop.db/d"}, **tables[1]["status"]}
+    tables.append(builders.table_manifest("d") | {"status": moved})
+    places = frozenset({"", "old:9000:s3://lake/warehouse"})
+    expected = CatalogObserved(tables=4, warehouses=places, declared=1, first_names=("a", "b", "c"))
     assert CatalogObserved.of(tables) == expected
 
 

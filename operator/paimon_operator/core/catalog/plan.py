@@ -9,10 +9,11 @@ from datetime import datetime
 from heapq import nsmallest
 from typing import Final
 
+from paimon_operator.api.base import to_the_second
 from paimon_operator.api.catalog.spec import CatalogStatus, EngineStatus, PaimonCatalog
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason, known_reason
-from paimon_operator.core import naming
+from paimon_operator.core import backoff, naming
 from paimon_operator.core.catalog import reachability
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.commits.commit_safety import protection_of, single_committer
@@ -36,8 +37,8 @@ class CatalogObserved:
 
     tables: int = 0
     """PaimonTables of the namespace that refer to it."""
-    reached: bool = False
-    """Whether a run of one of them has succeeded, so that the storage can be reached."""
+    warehouses: frozenset[str] = frozenset()
+    """The warehouses, on their servers, in which runs have established them. Empty text: release 0.1 stored none."""
     declared: int = 0
     """Number of tables whose externalWriters declares foreign writers."""
     found: int = 0
@@ -54,18 +55,19 @@ class CatalogObserved:
     @classmethod
     def of(cls, tables: Iterable[Manifest]) -> CatalogObserved:
         """From the tables as plain JSON: 0.1 s for 10,000 settled tables, whose models take 1.2 s to parse."""
-        count, reached, names, unreached = 0, False, [], []
+        count, warehouses, names, unreached = 0, set(), [], []
         others: Counter[foreign_commits.ForeignWriters] = Counter()
         for table in tables:
             count += 1
             names.append(table["metadata"]["name"])
             others[foreign_commits.foreign_writers_of(table)] += 1
-            reached = reached or reachability.has_reached_storage(table)
+            if (warehouse := reachability.reached_warehouse(table)) is not None:
+                warehouses.add(warehouse)
             if (failing := reachability.unreachable_storage_of(table)) is not None:
                 unreached.append(failing)
         return cls(
             tables=count,
-            reached=reached,
+            warehouses=frozenset(warehouses),
             declared=others[foreign_commits.ForeignWriters.DECLARED],
             found=others[foreign_commits.ForeignWriters.FOUND],
             unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
@@ -98,11 +100,23 @@ def plan_catalog(
 
 
 def _with_place(catalog: PaimonCatalog, observed: CatalogObserved, now: datetime) -> PaimonCatalog:
-    """The catalog with its place, once a run has reached it; after an announced move with the new one."""
-    if not observed.reached:
+    """The catalog with its place, once a run has reached it there; after an announced move with the new one."""
+    if not _is_reached(catalog, observed):
         return catalog
-    known = {"place": place_of_warehouse(catalog), "reached_at": catalog.status.reached_at or now}
+    place, since = place_of_warehouse(catalog), catalog.status.reached_at
+    if since is None or catalog.status.place not in (None, place) or backoff.is_ahead(since, now):
+        since = to_the_second(now)
+    known = {"place": place, "reached_at": since}
     return catalog.model_copy(update={"status": catalog.status.model_copy(update=known)})
+
+
+def _is_reached(catalog: PaimonCatalog, observed: CatalogObserved) -> bool:
+    """Whether a run has reached the warehouse on its present server: a run at an earlier server says nothing about it.
+
+    A table of release 0.1 was established on the server that the catalog had before any move.
+    """
+    place = place_of_warehouse(catalog)
+    return place in observed.warehouses or ("" in observed.warehouses and catalog.status.place in (None, place))
 
 
 def _overlapping(other: Warehouse, catalog: PaimonCatalog) -> tuple[Finding, ...]:
@@ -135,17 +149,17 @@ def _invalid(problems: tuple[SpecError, ...]) -> tuple[Finding, ...]:
 
 def _valid(catalog: PaimonCatalog, observed: CatalogObserved, kept: Protection) -> tuple[Finding, ...]:
     return (
-        _ready(observed),
+        _ready(catalog, observed),
         *idle(Reason.NO_ACTION_NEEDED),
         _commit_safe(observed, kept),
         *_suspended(catalog),
     )
 
 
-def _ready(observed: CatalogObserved) -> Finding:
+def _ready(catalog: PaimonCatalog, observed: CatalogObserved) -> Finding:
     """Ready: whether a run has ever reached the storage, and one table that cannot reach it now."""
     failing = reachability.first_by_name(observed.unreached)
-    if observed.reached:
+    if _is_reached(catalog, observed):
         now = f" The last run of {failing.description}" if failing else ""
         return true(ConditionType.READY, Reason.STORAGE_REACHED, Reason.STORAGE_REACHED.means + now)
     if failing:

@@ -16,6 +16,8 @@ STORAGE_FAILS: Final = frozenset({
     Reason.SECRET_NOT_FOUND, Reason.CERTIFICATE_NOT_TRUSTED, Reason.METASTORE_UNREACHABLE, Reason.METASTORE_NOT_FOUND,
 })  # fmt: skip
 """Reasons of failed runs that are caused by the storage, not by the table."""
+_BELOW_WAREHOUSE: Final = 2
+"""Parts of a table's place below its warehouse: the directories of its database and of itself."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,17 @@ class UnreachableStorage:
         return f"PaimonTable {self.table} could not: {self.reason}. {self.reason.remedy}"
 
 
-def has_reached_storage(table: Manifest) -> bool:
-    """Whether a run has established `table` (plain JSON), and so has reached its storage."""
+def reached_warehouse(table: Manifest) -> str | None:
+    """The warehouse, as `place_of_warehouse`, in which a run has established `table` (plain JSON); None without a run.
+
+    Empty for a status of release 0.1, which stored no place.
+    """
+    status: Mapping[str, Any] = table.get("status") or {}
+    owned: Mapping[str, Any] = status.get("ownership") or {}
+    if "place" in owned:
+        return str(owned["place"]).rsplit("/", _BELOW_WAREHOUSE)[0]
     field = registry.OPERATIONS.with_role(Role.ESTABLISHES_TABLE).memory or ""
-    return "lastTime" in ((table.get("status") or {}).get(field) or {})
+    return "" if "lastTime" in (status.get(field) or {}) else None
 
 
 def unreachable_storage_of(table: Manifest) -> UnreachableStorage | None:

@@ -95,12 +95,14 @@ class WarehouseIndex:
 
 
 def _warehouse(catalog: PaimonCatalog) -> Warehouse:
+    place = place_of_warehouse(catalog)
     return Warehouse(
-        place=place_of_warehouse(catalog),
+        place=place,
         namespace=catalog.metadata.namespace,
         name=catalog.metadata.name,
         uid=catalog.metadata.uid,
-        reached_at=catalog.status.reached_at,
+        # After a move of the endpoint, the time belongs to the earlier place until a run has reached the new one.
+        reached_at=catalog.status.reached_at if catalog.status.place in (None, place) else None,
     )
 
 
