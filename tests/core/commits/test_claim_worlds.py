@@ -111,7 +111,12 @@ def tables_of(draw: st.DrawFn, name: str, namespace: str, lake: str, catalog: Pa
     proof = draw(st.integers(-4, 4))
     status = TableStatus(
         active_run=draw(st.sampled_from((None, None, None, a_run()))),
-        provision=None if failure is None else ProvisionState(failure=failed(failure)),
+        provision=None
+        if failure is None
+        else ProvisionState(
+            failure=failed(failure),
+            found_at=None if failure in UNREACHED or catalog is None else place_of(table, catalog),
+        ),
         ownership=None
         if proof < 0 or catalog is None
         else Ownership(place=place_of(table, catalog), since=builders.NOW - timedelta(minutes=proof)),

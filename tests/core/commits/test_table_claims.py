@@ -14,6 +14,7 @@ from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, LastFailure, Ownership, ProvisionState, TableStatus
 from paimon_operator.core.commits.table_claims import TableClaimIndex, claim_of
+from paimon_operator.core.operations import retries
 from paimon_operator.core.spec.identity import inside, normalised
 from paimon_operator.core.spec.place import place_of
 from tests.support import builders
@@ -42,18 +43,18 @@ def table(
     body = builders.table(
         name, namespace, metadata={"creationTimestamp": created}, **{"table": "orders", "database": "shop"} | spec
     )
-    status = TableStatus(active_run=run, provision=failed(failure) if failure else None)
+    status = TableStatus(active_run=run, provision=failed(failure, place_of(body, LAKE)) if failure else None)
     if proof is not None:
         owned = Ownership(place=place_of(body, LAKE), since=builders.NOW - timedelta(seconds=proof))
         status = status.model_copy(update={"ownership": owned})
     return body.model_copy(update={"status": status})
 
 
-def failed(reason: str) -> ProvisionState:
+def failed(reason: str, place: str) -> ProvisionState:
     failure = LastFailure(
         run="r", failure_class=FailureClass.SPEC, reason=reason, message="it failed", time=builders.NOW, count=1
     )
-    return ProvisionState(failure=failure)
+    return ProvisionState(failure=failure, found_at=place if reason in retries.HAS_READ_THE_TABLE else None)
 
 
 def index(*tables: PaimonTable) -> TableClaimIndex:
@@ -327,3 +328,27 @@ def test_after_any_history_each_table_with_proof_has_exactly_one_holder(history:
     for place in {each.spec.table for each in known.values()}:
         rivals = [each for each in known.values() if each.spec.table == place]
         assert sum(claims.holder(each, LAKE) is None for each in rivals) == 1
+
+
+def test_a_run_that_read_a_table_on_one_server_claims_nothing_on_another() -> None:
+    """Whoever edits the endpoint of a catalog that no run has verified was never at the table behind the new one."""
+    before, after = on_server("http://own:9000"), on_server("http://minio.web:9000")
+    older, mine = table("older", age=9), table("mine", namespace="web")
+    older = older.model_copy(update={"status": TableStatus(provision=failed("TableDiffers", place_of(older, before)))})
+    claims = TableClaimIndex()
+    claims.put(older, after)
+    assert waits(claims, mine, after) is None
+    claims.put(older, before)
+    assert waits(claims, mine, before) == "older"
+
+
+@pytest.mark.parametrize("present", [None, builders.catalog(warehouse="s3://pond/warehouse")])
+def test_after_a_restart_an_active_run_is_where_it_was_decided(present: PaimonCatalog | None) -> None:
+    """The catalog was moved, or deleted, while the run was active and before the operator started again."""
+    mine, other = table("mine", busy=True), table("other", age=5)
+    assert mine.status.active_run is not None
+    active = mine.status.active_run.model_copy(update={"place": place_of(mine, LAKE)})
+    mine = mine.model_copy(update={"status": mine.status.model_copy(update={"active_run": active})})
+    claims = TableClaimIndex()
+    claims.put(mine, present)
+    assert waits(claims, other) == "mine"

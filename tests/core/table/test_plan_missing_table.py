@@ -156,3 +156,24 @@ def test_an_edit_to_adopt_is_tried_at_once() -> None:
     seen.edit(adoptionPolicy="Adopt")
     seen.settle()
     assert len(seen.created) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "recorded"),
+    [
+        (Reason.TABLE_DIFFERS, True),
+        (Reason.TABLE_EXISTS, True),
+        (Reason.CONFLICT, False),
+        (Reason.ACCESS_DENIED, False),
+    ],
+)
+def test_a_run_that_has_read_a_table_without_owning_it_records_where(reason: Reason, recorded: bool) -> None:
+    seen = TableWorld()
+    seen.settle()
+    assert seen.table.status.active_run is not None
+    place = seen.table.status.active_run.place
+    assert place
+    seen.fail(FailureClass.SPEC, reason)
+    seen.settle()
+    assert seen.table.status.provision is not None
+    assert seen.table.status.provision.found_at == (place if recorded else None)

@@ -52,7 +52,7 @@ class ActiveRun(ApiModel):
     spec_hash: Hash | None = None
     """Hash of the part of the spec that the run applies."""
     place: Place | None = None
-    """Place of the physical table at which the run was decided, if the run establishes the table."""
+    """Place of the physical table at which the run was decided."""
     recreates: Int64 | None = None
     """Generation for which the run creates the missing table anew."""
     result_unknown: bool | None = None
@@ -208,6 +208,8 @@ class ProvisionState(ApiModel):
     """True: the operator created the table. False: it adopted an existing table."""
     failure: LastFailure | None = None
     """Failure of the last run. Absent if the last run succeeded."""
+    found_at: Place | None = None
+    """Place at which the last run has read the table without proving that it is owned. Absent: it could not read it."""
 
 
 class CompactionState(ScheduleState):

@@ -10,7 +10,8 @@ The claim goes to the object
 Any other object blocks nobody: it may never be able to reach the table. `adoptionPolicy: Adopt` does not pass by a
 claim: it takes a table over from an object that is gone or is in another cluster, not from one that manages it here.
 
-While a run is active or its start is being stored, the index keeps the last known place, even if the catalog changed.
+While a run is active or its start is being stored, the place at which it was decided counts, even if the catalog
+changed.
 An object with proof keeps its place without a valid catalog.
 """
 
@@ -22,7 +23,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.spec.identity import allowed_databases
 from paimon_operator.core.spec.ownership import proven_since
@@ -32,8 +32,6 @@ ObjectKey = tuple[str, str]
 """Namespace and name."""
 
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
-_REACHED: Final = frozenset({Reason.TABLE_DIFFERS, Reason.TABLE_EXISTS})
-"""Failures of a run that has read the table, and found no other owner's mark in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,18 +157,22 @@ def claim_of(table: PaimonTable, catalog: PaimonCatalog | None, *, valid: bool =
 
     `valid` is whether the catalog's manifest breaks no rule.
     """
-    proof = table.status.ownership
+    proof, active = table.status.ownership, table.status.active_run
+    if active is not None and active.place is not None:
+        return _claim_at(active.place, table, reached=False)
     if proof is not None and not (catalog is not None and valid):
         return _claim_at(proof.place, table, reached=False)
     if catalog is None:
         return None
+    place = place_of(table, catalog)
     able = valid and table.spec.database in allowed_databases(catalog)
-    return _claim_at(place_of(table, catalog), table, reached=able and _has_read_the_table(table))
+    return _claim_at(place, table, reached=able and _has_read_the_table(table, place))
 
 
-def _has_read_the_table(table: PaimonTable) -> bool:
+def _has_read_the_table(table: PaimonTable, place: str) -> bool:
+    """Whether the last run read the table at this place. What it read at another server says nothing about this one."""
     state = table.status.provision
-    return state is not None and state.failure is not None and state.failure.reason in _REACHED
+    return state is not None and state.failure is not None and state.found_at == place
 
 
 def _claim_at(place: str, table: PaimonTable, *, reached: bool) -> TableClaim:

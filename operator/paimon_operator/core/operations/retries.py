@@ -34,6 +34,9 @@ ONCE: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, Fai
 FIXED_WITHOUT_AN_EDIT: Final = frozenset({Reason.CONFLICT, Reason.TABLE_EXISTS})
 """Errors of the manifest that can end without an edit: the other owner, or the table in the way, can go."""
 
+HAS_READ_THE_TABLE: Final = frozenset({Reason.TABLE_DIFFERS, Reason.TABLE_EXISTS})
+"""Failures of a run that has read the table, and found no other owner's mark in it."""
+
 
 def retry_delay(retries: Retries, failure_class: FailureClass, failures: int, key: str) -> timedelta | None:
     """The delay before the next try after `failures` failures in a row; None if the class is not retried."""

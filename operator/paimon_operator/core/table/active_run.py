@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from paimon_operator.api.base import API_VERSION, rfc3339
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
@@ -28,6 +29,7 @@ from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.operations.verification import DOUBTFUL, require_verification
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.identity import table_name
+from paimon_operator.core.spec.place import place_of
 
 BLOCKED_AFTER: Final = timedelta(minutes=10)
 """A run that only a human gets on keeps its place for so long: a Secret that follows its catalog costs nothing."""
@@ -116,8 +118,9 @@ def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) ->
     return apply_result(table, ended)
 
 
-def new_active_run(table: PaimonTable, work: DueRun) -> ActiveRun:
+def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog) -> ActiveRun:
     """The status.activeRun of `work` before its run exists."""
+    place = place_of(table, catalog)
     if work.run is not None:
         return ActiveRun(
             name=work.run.metadata.name,
@@ -126,6 +129,7 @@ def new_active_run(table: PaimonTable, work: DueRun) -> ActiveRun:
             subject=work.subject,
             partial=work.partial or None,
             trigger=work.trigger,
+            place=place,
         )
     return ActiveRun(
         name=_name(table, work),
@@ -134,6 +138,7 @@ def new_active_run(table: PaimonTable, work: DueRun) -> ActiveRun:
         trigger=work.trigger,
         due_time=work.due_time,
         spec_hash=work.spec_hash,
+        place=place,
     )
 
 

@@ -107,13 +107,13 @@ def _dropping(
         return _after_drop(table, followed, now)
     if active is not None and registry.OPERATIONS.has_role(active.type, Role.REMOVES_TABLE):
         return _wait_for_drop(wanted, observed, followed, active, now)
-    blocked = _no_catalog(wanted, observed)
+    catalog, blocked = observed.catalog, _no_catalog(wanted, observed)
     work = _removal().due(status, now) if blocked is None else None
-    if work is None:
+    if work is None or catalog is None:
         return _failing(table, status, blocked, followed.events, now)
     if (queued := run_queue.wait_for_place(work, followed.queued, observed, now)) is not None:
         return _queue_drop(table, status, queued, followed.events, now)
-    return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work), now)
+    return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work, catalog), now)
 
 
 def _after_drop(table: PaimonTable, followed: ActiveRunState, now: datetime) -> Decision[TableStatus]:

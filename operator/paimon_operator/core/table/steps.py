@@ -24,7 +24,6 @@ from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import recreation_wanted, with_answer, with_known_place
-from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.table import active_run, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
@@ -192,7 +191,7 @@ def _wait_for_run(
 
 def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """Names the run in the status. The run is created once the status is stored."""
-    named = active_run.new_active_run(context.table, work)
+    named = active_run.new_active_run(context.table, work, context.catalog)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
         named = named.model_copy(update=_purpose(context, status))
     scheduled = registry.OPERATIONS.of(work.type_).scheduled
@@ -211,11 +210,11 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
 
 
 def _purpose(context: TableContext, status: TableStatus) -> dict[str, object]:
-    """Where a run establishes the table, and whether it creates a missing one anew."""
+    """Whether a run that establishes the table creates a missing one anew."""
     failure = state_of(status).failure
     missing = failure is not None and failure.reason == Reason.TABLE_MISSING
     recreates = recreation_wanted(context, status) if missing else None
-    return {"place": place_of(context.table, context.catalog), "recreates": recreates}
+    return {"recreates": recreates}
 
 
 def _settle(context: TableContext, status: TableStatus) -> Outcome:

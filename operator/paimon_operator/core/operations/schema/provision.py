@@ -91,7 +91,9 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         retried = retries.EVERY_CLASS if ended.reason in retries.FIXED_WITHOUT_AN_EDIT else retries.ESTABLISHING
         next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
         failure = ended.as_failure(same, next_try)
-        return with_state(status, state.model_copy(update={"last_run": ended.active.name, "failure": failure}))
+        found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
+        update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+        return with_state(status, state.model_copy(update=update))
     done = ProvisionState(
         hash=ended.active.spec_hash,
         last_run=ended.active.name,
