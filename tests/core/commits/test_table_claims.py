@@ -29,14 +29,15 @@ def table(
     age: int = 0,
     busy: bool = False,
     proof: int | None = None,
+    lost: bool = False,
     failure: str | None = None,
     namespace: str = "shop",
     **spec: Any,
 ) -> PaimonTable:
     """A table object for shop.orders.
 
-    A greater `age` is older. `proof` is the age of its proof in the lake, in seconds. `failure` is the reason of its
-    last failed run.
+    A greater `age` is older. `proof` is the age of its proof in the lake, in seconds; a run may have `lost` it since.
+    `failure` is the reason of its last failed run.
     """
     run = ActiveRun(name="r", type="Compact", trigger=RunTrigger.SCHEDULE) if busy else None
     created = builders.CREATED - timedelta(seconds=age)
@@ -45,7 +46,8 @@ def table(
     )
     status = TableStatus(active_run=run, provision=failed(failure, place_of(body, LAKE)) if failure else None)
     if proof is not None:
-        owned = Ownership(place=place_of(body, LAKE), since=builders.NOW - timedelta(seconds=proof))
+        since = builders.NOW - timedelta(seconds=proof)
+        owned = Ownership(place=place_of(body, LAKE), since=since, lost_at=builders.NOW if lost else None)
         status = status.model_copy(update={"ownership": owned})
     return body.model_copy(update={"status": status})
 
@@ -76,6 +78,8 @@ def waits(claims: TableClaimIndex, mine: PaimonTable, catalog: PaimonCatalog = L
         ("proof precedes age", {}, {"proof": 9}, True),
         ("proof precedes age", {"proof": 9}, {"age": 99}, False),
         ("the earlier proof precedes the later one", {"proof": 1, "age": 99}, {"proof": 9}, True),
+        ("a proof that was lost to another owner", {}, {"proof": 9, "lost": True}, False),
+        ("a later proof precedes one that was lost", {"proof": 1}, {"proof": 9, "lost": True}, False),
         ("a run precedes proof: two runs never work on one table", {"proof": 9}, {"busy": True}, True),
         ("age alone proves nothing", {}, {"age": 99}, False),
         ("an object that cannot reach the storage blocks nobody", {}, {"age": 9, "failure": "AccessDenied"}, False),

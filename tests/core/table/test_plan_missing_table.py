@@ -10,7 +10,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.schema.provision import job
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.ownership import RECREATE
+from paimon_operator.core.spec.ownership import RECREATE, proven_since
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -177,3 +177,24 @@ def test_a_run_that_has_read_a_table_without_owning_it_records_where(reason: Rea
     seen.settle()
     assert seen.table.status.provision is not None
     assert seen.table.status.provision.found_at == (place if recorded else None)
+
+
+def test_another_owners_mark_ends_the_proof_and_a_takeover_begins_a_new_one() -> None:
+    """Another cluster took the table over: the stale proof keeps nobody of this cluster from adopting it."""
+    seen = world()
+    first = seen.table.status.ownership
+    assert first is not None
+    seen.edit(options={"read.batch-size": "2048"})
+    seen.settle()
+    seen.wait(minutes=1)
+    seen.fail(FailureClass.SPEC, Reason.CONFLICT, "the table is owned by a PaimonTable of another cluster")
+    seen.settle()
+    assert proven_since(seen.table.status, first.place) is None
+    seen.edit(options={"read.batch-size": "4096"})
+    seen.settle()
+    assert proven_since(seen.table.status, first.place) is None, "an edit brings no proof back"
+    assert parameters(seen).last_observed is not None, "it is known that the table has existed"
+    seen.wait(minutes=1)
+    seen.finish("Provision", created=False)
+    seen.settle()
+    assert proven_since(seen.table.status, first.place) == seen.now

@@ -81,6 +81,8 @@ class Ownership(ApiModel):
     """Warehouse on its server, database and table at which a run has read the owner mark."""
     since: Time
     """Time of the first such run at this place. Of several PaimonTables, the earliest proof counts."""
+    lost_at: Time | None = None
+    """Time at which a run found the mark of another owner in the table. Since then there is no proof."""
     recreated: Int64 | None = None
     """Last generation for which the annotation paimon-operator.dev/recreate was answered."""
 

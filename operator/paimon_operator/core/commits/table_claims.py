@@ -4,7 +4,8 @@ Two objects claim the same table when their places are equal: server, warehouse,
 The claim goes to the object
 
 1. with an active run, because two runs must never work on one table,
-2. with the earliest proof: a run of it has read the owner mark in the table (`core/spec/ownership.py`),
+2. with the earliest proof: a run of it has read the owner mark in the table, and none has found another owner's mark
+   there since (`core/spec/ownership.py`),
 3. that is the oldest, among those whose run has reached the table and whose manifest and catalog are valid.
 
 Any other object blocks nobody: it may never be able to reach the table. `adoptionPolicy: Adopt` does not pass by a

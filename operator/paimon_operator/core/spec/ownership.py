@@ -27,13 +27,14 @@ def proven_since(status: TableStatus, place: str) -> datetime | None:
 
     Release 0.1 stored no place: what it verified counts at the present one.
     """
-    if status.ownership is not None:
-        return status.ownership.since if status.ownership.place == place else None
+    owned = status.ownership
+    if owned is not None:
+        return owned.since if owned.place == place and owned.lost_at is None else None
     return status.provision.last_time if status.provision is not None else None
 
 
 def was_moved(context: TableContext, status: TableStatus) -> bool:
-    """Whether the last proof belongs to another place: the storage's server has changed since."""
+    """Whether there is no proof any more: it belongs to another place, or another owner has taken the table over."""
     return has_existed(status) and proven_since(status, place_of(context.table, context.catalog)) is None
 
 
@@ -47,12 +48,20 @@ def with_known_place(context: TableContext, status: TableStatus) -> TableStatus:
 
 
 def with_proof(status: TableStatus, place: str | None, at: datetime) -> TableStatus:
-    """The status after a run at `place` has read the owner mark. The first proof at a place counts."""
+    """The status after a run at `place` has read the owner mark. The first proof at a place counts, unless it is lost."""
     before = status.ownership
-    if place is None or (before is not None and before.place == place):
+    if place is None or (before is not None and before.place == place and before.lost_at is None):
         return status
     recreated = None if before is None else before.recreated
     return status.model_copy(update={"ownership": Ownership(place=place, since=at, recreated=recreated)})
+
+
+def without_proof(status: TableStatus, at: datetime) -> TableStatus:
+    """The status after a run has read the mark of another owner. That the table has existed stays recorded."""
+    owned = status.ownership
+    if owned is None or owned.lost_at is not None:
+        return status
+    return status.model_copy(update={"ownership": owned.model_copy(update={"lost_at": at})})
 
 
 def recreation_wanted(context: TableContext, status: TableStatus) -> int | None:

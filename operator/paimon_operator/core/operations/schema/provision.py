@@ -24,7 +24,7 @@ from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
-from paimon_operator.core.spec.ownership import last_observed, recreation_wanted, with_answer, with_proof
+from paimon_operator.core.spec.ownership import last_observed, recreation_wanted, with_answer, with_proof, without_proof
 from paimon_operator.core.spec.type_parser import parse
 from paimon_operator.errors import SpecError
 
@@ -93,6 +93,8 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         failure = ended.as_failure(same, next_try)
         found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
         update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+        if ended.reason == Reason.CONFLICT:
+            status = without_proof(status, ended.at)
         return with_state(status, state.model_copy(update=update))
     done = ProvisionState(
         hash=ended.active.spec_hash,
