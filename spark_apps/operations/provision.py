@@ -36,7 +36,7 @@ COMMENTED_OPTION = "paimon-operator.comments"
 """The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
 
 RECREATED_OPTION = "paimon-operator.recreated-by"
-"""Table option with the UID of the run that created the table anew: a second attempt knows its own creation."""
+"""Table option by which a later attempt or run knows the creation of one whose result was lost."""
 
 OF_TABLE = "<table>"
 """Stands for the table's own comment; no column can have this name."""
@@ -60,12 +60,13 @@ def run(job: Job, session: Session) -> Outcome:
     _refuse_differences(job, session, table, wanted, all_options=adopts_identical)
     altered = _alter(job, session, table, provision)
     measured = measure_table(session, session.existing_table()).table
-    return Outcome(created=_was_created_by(job, table), differences=altered, table=measured)
+    return Outcome(created=_was_recreated(provision, table), differences=altered, table=measured)
 
 
-def _was_created_by(job: Job, table: Any) -> bool:
-    """Whether an earlier attempt of this run recreated the table, and could not report it."""
-    return bool(table.schema().options().get(RECREATED_OPTION) == job.run.uid)
+def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:
+    """Whether an earlier attempt or run of the recreation created the table and could not report it."""
+    mark: str | None = table.schema().options().get(RECREATED_OPTION)
+    return mark is not None and mark == provision.recreation
 
 
 def _refuse_missing(job: Job, provision: ProvisionParameters) -> None:
@@ -97,7 +98,7 @@ def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:
 
 
 def _options_at_creation(job: Job, provision: ProvisionParameters) -> dict[str, str]:
-    mark = {RECREATED_OPTION: job.run.uid} if provision.recreates else {}
+    mark = {RECREATED_OPTION: provision.recreation} if provision.recreates and provision.recreation else {}
     return desired_options(job, provision) | mark
 
 

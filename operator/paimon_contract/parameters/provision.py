@@ -33,3 +33,6 @@ class ProvisionParameters(Document):
     again. None: it may be created."""
     recreates: bool | None = None
     """Whether a missing table that has existed is created anew. Its writes then load again."""
+    recreation: str | None = None
+    """Text that the table gets when it is created anew. A table that has it was created by this run or by an earlier
+    one, whose result was lost."""

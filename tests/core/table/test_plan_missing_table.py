@@ -9,6 +9,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.schema.provision import job
+from paimon_operator.core.operations.verification import require_verification
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import RECREATE, proven_since
 from tests.support import builders
@@ -41,6 +42,11 @@ def vanish(seen: TableWorld) -> None:
 def annotate(seen: TableWorld, value: str) -> None:
     metadata = seen.table.metadata.model_copy(update={"annotations": {RECREATE: value}})
     seen.table = seen.table.model_copy(update={"metadata": metadata})
+    seen.settle()
+
+
+def remove_annotation(seen: TableWorld) -> None:
+    seen.table = seen.table.model_copy(update={"metadata": seen.table.metadata.model_copy(update={"annotations": {}})})
     seen.settle()
 
 
@@ -143,7 +149,72 @@ def test_a_failed_recreation_is_repeated_at_its_time_and_not_in_a_loop() -> None
     assert seen.table.status.active_run is None
     seen.wait(minutes=16)
     seen.settle()
-    assert parameters(seen).recreates is None, "it looks first whether the table is missing still"
+    assert parameters(seen).recreates is True, "the annotation is not answered yet"
+
+
+def lose_first_recreation(seen: TableWorld) -> str:
+    """The run that created the table anew could not report it. Returns its mark in the table."""
+    annotate(seen, str(seen.table.metadata.generation))
+    mark: str = parameters(seen).recreation
+    assert mark
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST, "its node is gone")
+    seen.settle()
+    return mark
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_what_a_recreation_has_created_without_a_result_is_loaded_again(removed: bool) -> None:
+    seen = world()
+    vanish(seen)
+    mark = lose_first_recreation(seen)
+    if removed:
+        remove_annotation(seen)
+    seen.wait(minutes=16)
+    seen.settle()
+    assert parameters(seen).recreation == mark, "a table with this mark was created by the lost run"
+    assert parameters(seen).recreates is (None if removed else True)
+    seen.finish("Provision", created=True)
+    seen.settle()
+    assert [type_ for type_, _ in seen.started][-1] == "Write"
+    owned = seen.table.status.ownership
+    assert owned is not None
+    assert owned.recreating is None
+
+
+def test_a_withdrawn_recreation_that_created_nothing_is_forgotten() -> None:
+    seen = world()
+    vanish(seen)
+    lose_first_recreation(seen)
+    annotate(seen, "withdrawn")
+    seen.wait(minutes=16)
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_MISSING, "the table shop.orders is missing")
+    seen.wait(minutes=31)
+    seen.settle()
+    assert parameters(seen).recreation is None
+    seen.finish("Provision", created=False)
+    seen.settle()
+    assert [type_ for type_, _ in seen.started].count("Write") == 1, "its data was put back"
+
+
+def test_an_annotation_that_is_removed_and_set_again_counts_again() -> None:
+    """It was set before a run had noticed that the table is missing, or the table is missing for a second time."""
+    seen = world()
+    annotate(seen, "1")
+    vanish_without_edit(seen)
+    assert seen.says("Stalled") == ("True", Reason.TABLE_MISSING)
+    assert seen.table.status.active_run is None, "its first answer still counts"
+    remove_annotation(seen)
+    annotate(seen, "1")
+    assert parameters(seen).recreates is True
+
+
+def vanish_without_edit(seen: TableWorld) -> None:
+    """A run finds no table, and the verification that follows finds none either, at the same generation."""
+    seen.table = seen.table.model_copy(update={"status": require_verification(seen.table.status)})
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_MISSING, "the table shop.orders is missing")
+    seen.settle()
 
 
 def test_an_edit_to_adopt_is_tried_at_once() -> None:

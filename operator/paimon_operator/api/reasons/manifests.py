@@ -60,7 +60,8 @@ EXPLANATIONS: Final = {
     "TableMissing": Explanation(
         "The table has existed, and its place holds none any more. The operator never creates it anew by itself.",
         "Put the data back: the operator looks again by itself. Or annotate the PaimonTable with "
-        "paimon-operator.dev/recreate=<its metadata.generation>: the table is created empty and its writes load again.",
+        "paimon-operator.dev/recreate=<its metadata.generation>: the table is created empty and its writes load again. "
+        "Remove an annotation of the same value first: it counts once.",
     ),
     "TableClaimed": Explanation(
         "Another PaimonTable manages the same physical table: it has a run there, or has owned it for longer.",

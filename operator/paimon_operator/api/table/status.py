@@ -84,7 +84,9 @@ class Ownership(ApiModel):
     lost_at: Time | None = None
     """Time at which a run found the mark of another owner in the table. Since then there is no proof."""
     recreated: Int64 | None = None
-    """Last generation for which the annotation paimon-operator.dev/recreate was answered."""
+    """Generation for which the annotation paimon-operator.dev/recreate was answered. Removed with the annotation."""
+    recreating: RunName | None = None
+    """First run that was started to create the missing table anew, until the result of one of them is known."""
 
 
 class TableFacts(ApiModel):

@@ -48,7 +48,7 @@ def with_known_place(context: TableContext, status: TableStatus) -> TableStatus:
 
 
 def with_proof(status: TableStatus, place: str | None, at: datetime) -> TableStatus:
-    """The status after a run at `place` has read the owner mark. The first proof at a place counts, unless it is lost."""
+    """The status after a run at `place` has read the owner mark. The first one at a place counts, until it is lost."""
     before = status.ownership
     if place is None or (before is not None and before.place == place and before.lost_at is None):
         return status
@@ -58,10 +58,8 @@ def with_proof(status: TableStatus, place: str | None, at: datetime) -> TableSta
 
 def without_proof(status: TableStatus, at: datetime) -> TableStatus:
     """The status after a run has read the mark of another owner. That the table has existed stays recorded."""
-    owned = status.ownership
-    if owned is None or owned.lost_at is not None:
-        return status
-    return status.model_copy(update={"ownership": owned.model_copy(update={"lost_at": at})})
+    lost = status.ownership is not None and status.ownership.lost_at is not None
+    return status if lost else _with_ownership(status, lost_at=at)
 
 
 def recreation_wanted(context: TableContext, status: TableStatus) -> int | None:
@@ -71,11 +69,30 @@ def recreation_wanted(context: TableContext, status: TableStatus) -> int | None:
     return generation if asked and owned is not None and owned.recreated != generation else None
 
 
+def with_recreation(status: TableStatus, run: str) -> TableStatus:
+    """The status of a table that `run` is about to create anew. The first run of a recreation counts."""
+    owned = status.ownership
+    return status if owned is None or owned.recreating is not None else _with_ownership(status, recreating=run)
+
+
 def with_answer(status: TableStatus, generation: int | None) -> TableStatus:
     """The status that remembers the generation for which the annotation was answered; None changes nothing."""
-    if generation is None or status.ownership is None:
-        return status
-    return status.model_copy(update={"ownership": status.ownership.model_copy(update={"recreated": generation})})
+    return status if generation is None else _with_ownership(status, recreated=generation)
+
+
+def without_recreation(status: TableStatus) -> TableStatus:
+    """The status once it is known whether a run has created the table anew."""
+    return _with_ownership(status, recreating=None)
+
+
+def without_annotation(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status that forgets the answer once the annotation was removed: with the same value it then counts again."""
+    return status if RECREATE in context.table.metadata.annotations else _with_ownership(status, recreated=None)
+
+
+def _with_ownership(status: TableStatus, **values: object) -> TableStatus:
+    owned = status.ownership
+    return status if owned is None else status.model_copy(update={"ownership": owned.model_copy(update=values)})
 
 
 def last_observed(status: TableStatus) -> datetime | None:

@@ -23,7 +23,13 @@ from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.ownership import recreation_wanted, with_answer, with_known_place
+from paimon_operator.core.spec.ownership import (
+    recreation_wanted,
+    with_answer,
+    with_known_place,
+    with_recreation,
+    without_annotation,
+)
 from paimon_operator.core.table import active_run, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
@@ -63,6 +69,7 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
     """Follows the active run of a table whose manifest is valid, or starts what is due."""
     status = with_known_place(context, with_effective(context, context.table.status))
+    status = without_annotation(context, status)
     if is_verified(context, status):  # nothing is missing now: the annotation shall not count later
         status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():
@@ -193,7 +200,9 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """Names the run in the status. The run is created once the status is stored."""
     named = active_run.new_active_run(context.table, work, context.catalog)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
-        named = named.model_copy(update=_purpose(context, status))
+        recreates = _recreates(context, status)
+        named = named.model_copy(update={"recreates": recreates})
+        status = status if recreates is None else with_recreation(status, named.name)
     scheduled = registry.OPERATIONS.of(work.type_).scheduled
     if scheduled is not None:
         status = scheduled.record_decision(status, work, started(work, named.name))
@@ -209,12 +218,15 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     )
 
 
-def _purpose(context: TableContext, status: TableStatus) -> dict[str, object]:
-    """Whether a run that establishes the table creates a missing one anew."""
-    failure = state_of(status).failure
+def _recreates(context: TableContext, status: TableStatus) -> int | None:
+    """The generation for which a run creates the missing table anew: it is known to be missing, or a run was started.
+
+    The result of that run may be lost: then the next one recognises the table that it has created.
+    """
+    failure, owned = state_of(status).failure, status.ownership
     missing = failure is not None and failure.reason == Reason.TABLE_MISSING
-    recreates = recreation_wanted(context, status) if missing else None
-    return {"recreates": recreates}
+    started = owned is not None and owned.recreating is not None
+    return recreation_wanted(context, status) if missing or started else None
 
 
 def _settle(context: TableContext, status: TableStatus) -> Outcome:

@@ -24,7 +24,14 @@ from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
-from paimon_operator.core.spec.ownership import last_observed, recreation_wanted, with_answer, with_proof, without_proof
+from paimon_operator.core.spec.ownership import (
+    last_observed,
+    recreation_wanted,
+    with_answer,
+    with_proof,
+    without_proof,
+    without_recreation,
+)
 from paimon_operator.core.spec.type_parser import parse
 from paimon_operator.errors import SpecError
 
@@ -95,6 +102,8 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
         if ended.reason == Reason.CONFLICT:
             status = without_proof(status, ended.at)
+        if ended.reason == Reason.TABLE_MISSING:
+            status = without_recreation(status)
         return with_state(status, state.model_copy(update=update))
     done = ProvisionState(
         hash=ended.active.spec_hash,
@@ -104,10 +113,16 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         created=ended.result.created if state.created is None else state.created,
     )
     verified = status.model_copy(update={"engine": ended.result.engine or status.engine})
+    recreates = _recreating(status) is not None or ended.active.recreates is not None
     proven = with_answer(with_proof(verified, ended.active.place, ended.at), ended.active.recreates)
-    if ended.active.recreates is not None and ended.result.created:
+    proven = without_recreation(proven)
+    if recreates and ended.result.created:
         proven = proven.model_copy(update={"writes": (), "former_writes": None})
     return with_state(proven, done)
+
+
+def _recreating(status: TableStatus) -> str | None:
+    return None if status.ownership is None else status.ownership.recreating
 
 
 def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: ARG001
@@ -123,6 +138,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         adoption=table.adoption,
         last_observed=None if seen is None else rfc3339(seen),
         recreates=True if active is not None and active.recreates is not None else None,
+        recreation=_recreating(status),
     )
 
 
