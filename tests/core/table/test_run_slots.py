@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
@@ -19,9 +20,8 @@ NOW = builders.NOW
 AHEAD = timedelta(minutes=1)
 
 
-def catalog(name: str = "lake", limit: int | None = None) -> PaimonCatalog:
-    found = builders.catalog(limits={"maxConcurrentRuns": limit})
-    return found.model_copy(update={"metadata": found.metadata.model_copy(update={"name": name})})
+def catalog(name: str = "lake", limit: int | None = None, namespace: str = "shop") -> PaimonCatalog:
+    return builders.catalog(name, namespace, limits={"maxConcurrentRuns": limit})
 
 
 def table(
@@ -32,8 +32,9 @@ def table(
     waits: datetime | None = None,
     blocked: bool | None = None,
     unknown: bool | None = None,
+    namespace: str = "shop",
 ) -> PaimonTable:
-    found = builders.table(catalogRef={"name": catalog})
+    found = builders.table(namespace=namespace, catalogRef={"name": catalog})
     run = ActiveRun(
         name=f"{name}-run", type="Compact", trigger=RunTrigger.SCHEDULE, blocked=blocked, result_unknown=unknown
     )
@@ -142,53 +143,96 @@ def test_a_run_that_ends_can_be_followed_by_one_of_the_same_table_if_nobody_wait
     assert slots.stopped_by(table("a", active=True), lake, NOW) is not None
 
 
+def test_a_namespace_with_a_thousand_due_tables_delays_another_one_by_a_single_run() -> None:
+    slots, lake, pond = RunSlots(1), catalog(), catalog(namespace="web")
+    slots.reserve(table("t0"))
+    for number in range(1, 1000):
+        slots.put(table(f"t{number}", waits=NOW), lake)
+    late = NOW + timedelta(hours=1)
+    slots.put(table("small", waits=late, namespace="web"), pond)
+    slots.confirm("shop", "t0")
+    assert slots.put(table("t0"), lake) == {("web", "small")}
+    assert slots.stopped_by(table("t1", waits=NOW), lake, NOW) is not None
+    assert slots.stopped_by(table("small", waits=late, namespace="web"), pond, late) is None
+
+
+def test_a_namespace_gets_its_share_of_the_places_that_become_free() -> None:
+    slots, lake, pond = RunSlots(4), catalog(), catalog(namespace="web")
+    for number in range(4):
+        slots.put(table(f"a{number}", active=True), lake)
+        slots.put(table(f"t{number}", waits=NOW), lake)
+        slots.put(table(f"s{number}", waits=NOW + AHEAD, namespace="web"), pond)
+    for number in range(2):
+        assert slots.put(table(f"a{number}"), lake) == {("web", f"s{number}")}
+        slots.reserve(table(f"s{number}", namespace="web"))
+    assert slots.put(table("a2"), lake) == {("shop", "t0")}, "both have two places, and its turn came first"
+
+
 class Fleet:
-    """Random tables in random catalogs, which start, wait and end as the limits allow."""
+    """Random tables in random catalogs of several namespaces, which start, wait and end as the limits allow."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
         self.maximum = dice.choice([None, 1, 2, 5])
-        self.catalogs = {name: catalog(name, dice.choice([None, 1, 2, 3])) for name in "pqr"[: dice.randint(1, 3)]}
+        places = [(namespace, name) for namespace in ("shop", "web") for name in "pq"][: dice.randint(1, 4)]
+        self.catalogs = {key: catalog(key[1], dice.choice([None, 1, 2, 3]), key[0]) for key in places}
         self.slots = RunSlots(self.maximum)
         self.now = NOW
         self.of = {f"t{number}": dice.choice(sorted(self.catalogs)) for number in range(dice.randint(1, 12))}
         self.active: set[str] = set()
         self.waiting: dict[str, datetime] = {}
+        self.starts: list[str] = []
+        """The namespaces of all starts, in order."""
+
+    def seen(self, name: str) -> PaimonTable:
+        namespace, of_catalog = self.of[name]
+        waits = self.waiting.get(name)
+        return table(name, of_catalog, active=name in self.active, waits=waits, namespace=namespace)
 
     def look(self, name: str) -> None:
         """The table is reconciled and wants to run."""
         since = min(self.waiting.get(name, self.now), self.now)
-        lake = self.catalogs[self.of[name]]
-        seen = table(name, self.of[name], waits=self.waiting.get(name))
-        starts = self.slots.stopped_by(seen, lake, since) is None
-        assert starts == (name in self.first_come_first_served({**self.waiting, name: since})), "not its turn"
+        starts = self.slots.stopped_by(self.seen(name), self.catalogs[self.of[name]], since) is None
+        assert starts == (name in self.served({**self.waiting, name: since})), "not its turn"
         if starts:
             self.waiting.pop(name, None)
             self.active.add(name)
+            self.starts.append(self.of[name][0])
+            self.slots.reserve(self.seen(name))
+            self.slots.confirm(self.of[name][0], name)
         else:
             self.waiting[name] = since
         self.store(name)
 
     def store(self, name: str) -> None:
-        seen = table(name, self.of[name], active=name in self.active, waits=self.waiting.get(name))
-        self.slots.put(seen, self.catalogs[self.of[name]])
+        self.slots.put(self.seen(name), self.catalogs[self.of[name]])
 
-    def first_come_first_served(self, waiting: dict[str, datetime]) -> set[str]:
+    def served(self, waiting: dict[str, datetime]) -> set[str]:
         """Who may start, found the long way: the free places are given away one by one."""
-        free = {name: self.free_of(name) for name in self.catalogs}
-        everywhere = 99 if self.maximum is None else self.maximum - len(self.active)
+        free = {key: self.free_of(key) for key in self.catalogs}
+        left = 99 if self.maximum is None else self.maximum - len(self.active)
+        using = Counter(self.of[name][0] for name in self.active)
         served: set[str] = set()
-        for _, name in sorted((since, name) for name, since in waiting.items()):
-            if free[self.of[name]] > 0 and everywhere > 0:
-                free[self.of[name]] -= 1
-                everywhere -= 1
-                served.add(name)
+        while left > 0:
+            turns = sorted((since, name) for name, since in waiting.items() if name not in served)
+            able = [(since, name) for since, name in turns if free[self.of[name]] > 0]
+            if not able:
+                break
+            fewest = min(able, key=lambda turn: (using[self.of[turn[1]][0]], self.last_start(turn[1]), turn))[1]
+            served.add(fewest)
+            free[self.of[fewest]] -= 1
+            using[self.of[fewest][0]] += 1
+            left -= 1
         return served
 
-    def free_of(self, name: str) -> int:
-        limits = self.catalogs[name].spec.limits
+    def last_start(self, name: str) -> int:
+        """When the namespace of a table last had a start; 0 for never."""
+        return max((number for number, each in enumerate(self.starts, 1) if each == self.of[name][0]), default=0)
+
+    def free_of(self, key: tuple[str, str]) -> int:
+        limits = self.catalogs[key].spec.limits
         maximum = 99 if limits is None else limits.max_concurrent_runs or 99
-        return maximum - sum(1 for each in self.active if self.of[each] == name)
+        return maximum - sum(1 for each in self.active if self.of[each] == key)
 
     def end(self, name: str) -> None:
         self.active.discard(name)
@@ -197,8 +241,8 @@ class Fleet:
     def check(self) -> None:
         """No limit is exceeded, and no place is free that somebody waits for."""
         assert self.maximum is None or len(self.active) <= self.maximum
-        assert all(self.free_of(name) >= 0 for name in self.catalogs)
-        assert names(self.slots.next_tables()) == self.first_come_first_served(self.waiting)
+        assert all(self.free_of(key) >= 0 for key in self.catalogs)
+        assert names(self.slots.next_tables()) == self.served(self.waiting)
 
 
 @pytest.mark.worlds

@@ -30,7 +30,7 @@ EXPLANATIONS: Final = {
     "RunLimitReached": Explanation(
         "The operation is due and waits, because as many runs are active as limits.maxConcurrentRuns of the catalog or "
         "of the operator allows.",
-        "Wait; the table that has waited longest starts first. Or raise the limit.",
+        "Wait; of one namespace the table that has waited longest starts first. Or raise the limit.",
     ),
     "TableNotReady": Explanation(
         "The operation waits until the table is Ready.",

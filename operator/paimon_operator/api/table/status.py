@@ -69,7 +69,7 @@ class QueuedRun(ApiModel):
     subject: Annotated[str, Field(max_length=40)] | None = None
     """Target of the run: the name of the write, or the strategy of the compaction."""
     since: Time
-    """Since when the table waits. The table that has waited longest starts first."""
+    """Since when the table waits. Of one namespace, the table that has waited longest starts first."""
     message: Annotated[str, Field(max_length=512)]
     """The limit that stops it."""
 

@@ -1,25 +1,28 @@
 """Places for runs: how many runs may be active at once, and which table starts the next one.
 
 A catalog limits the runs of its tables, the operator those of all tables. A table without a free place waits in
-`status.queuedRun`. The table that has waited longest starts first. A table waits only for the limit that stops it: the
-queue of a full catalog keeps no place of the operator from other catalogs.
+`status.queuedRun`. A table waits only for the limit that stops it: the queue of a full catalog keeps no place of the
+operator from other catalogs.
+
+Within a namespace the table that has waited longest starts first. The places of the operator are shared between the
+namespaces: the next one goes to the namespace with the fewest active runs, and of equals to the one whose last start is
+the longest ago. So a namespace with a thousand due tables delays another one by a single run.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import merge
-from itertools import islice
+from heapq import nsmallest
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.commits.table_claims import ObjectKey
 
 Turn = tuple[datetime, ObjectKey]
-"""Since when a table waits, and which table it is. The smallest turn starts first."""
+"""Since when a table waits, and which table it is. Of one namespace the smallest turn starts first."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,12 @@ class RunSlots:
         self._uses: dict[ObjectKey, _Use] = {}
         self._limits: dict[ObjectKey, int | None] = {}
         self._active: dict[ObjectKey, int] = {}
+        self._active_in: Counter[str] = Counter()
         self._waiting: dict[ObjectKey, list[Turn]] = {}
         self._reserved: set[ObjectKey] = set()
+        self._starts = 0
+        self._last_start: dict[str, int] = {}
+        """Namespace -> number of its last start. A new process begins with none."""
 
     def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
         """Records what `table` uses now. Returns the tables that may start if this has changed anything."""
@@ -81,6 +88,8 @@ class RunSlots:
     def reserve(self, table: PaimonTable) -> None:
         """Takes a place for a run that is being stored. No older observation undoes it before `confirm`."""
         key = _key(table)
+        self._starts += 1
+        self._last_start[key[0]] = self._starts
         self._reserved.add(key)
         self._forget(key)
         self._enter(key, _Use(_catalog_key(table), active=True, waits_since=None))
@@ -105,8 +114,16 @@ class RunSlots:
         free = self._free(left)
         if free is None or self._maximum is None:
             return None
-        ahead = sum(1 for turn in self._turns(free) if turn < own)
-        return RunLimit(self._maximum) if ahead >= free else None
+        return RunLimit(self._maximum) if self._ahead_of(own, free, left) >= free else None
+
+    def _ahead_of(self, own: Turn, free: int, left: int) -> int:
+        """How many tables get one of the operator's `free` places before the one with this turn."""
+        turns = self._turns_of_namespaces(free)
+        namespace = own[1][0]
+        before = sum(1 for turn in turns.pop(namespace, ()) if turn < own)
+        mine = self._rank(namespace, before, own, left)
+        others = (self._rank(each, number, turn) for each, of in turns.items() for number, turn in enumerate(of))
+        return before + sum(1 for rank in others if rank < mine)
 
     def is_next(self, namespace: str, name: str) -> bool:
         """Whether the table waits and may start now."""
@@ -116,16 +133,28 @@ class RunSlots:
     def next_tables(self) -> frozenset[ObjectKey]:
         """The waiting tables that may start now."""
         free = self._free()
-        return frozenset(key for _, key in islice(self._turns(free), free))
+        turns = self._turns_of_namespaces(free)
+        ranked = (self._rank(each, number, turn) for each, of in turns.items() for number, turn in enumerate(of))
+        return frozenset(key for *_, (_, key) in nsmallest(self._uses_at_most(free), ranked))
 
     def _free(self, left: int = 0) -> int | None:
         """Free places of the operator, `left` of them just now; None without a limit."""
         return None if self._maximum is None else max(self._maximum - sum(self._active.values()) + left, 0)
 
-    def _turns(self, free: int | None) -> Iterator[Turn]:
-        """Turns that no catalog's limit stops, in order: of each catalog at most as many as it has free places."""
-        for_each = (turns[: self._at_most(catalog, free)] for catalog, turns in self._waiting.items())
-        return merge(*for_each)
+    def _uses_at_most(self, free: int | None) -> int:
+        return len(self._uses) if free is None else free
+
+    def _turns_of_namespaces(self, free: int | None) -> dict[str, list[Turn]]:
+        """Namespace -> turns that no catalog's limit stops, in order: no more of a catalog than it has free places."""
+        found: dict[str, list[Turn]] = {}
+        for catalog, turns in self._waiting.items():
+            found.setdefault(catalog[0], []).extend(turns[: self._at_most(catalog, free)])
+        return {namespace: sorted(turns)[:free] for namespace, turns in found.items()}
+
+    def _rank(self, namespace: str, before: int, turn: Turn, left: int = 0) -> tuple[int, int, Turn]:
+        """The smallest rank gets the next place: `before` tables of its namespace come first, `left` just ended."""
+        active = self._active_in.get(namespace, 0) - left
+        return active + before, self._last_start.get(namespace, 0), turn
 
     def _at_most(self, catalog: ObjectKey, free: int | None) -> int | None:
         """How many tables of a catalog may start next."""
@@ -140,6 +169,7 @@ class RunSlots:
         self._uses[key] = use
         if use.active:
             self._active[use.catalog] = self._active.get(use.catalog, 0) + 1
+            self._active_in[key[0]] += 1
         elif use.waits_since is not None:
             insort(self._waiting.setdefault(use.catalog, []), (use.waits_since, key))
 
@@ -150,6 +180,7 @@ class RunSlots:
             return False
         if use.active:
             self._active[use.catalog] -= 1
+            self._active_in[key[0]] -= 1
             if not self._active[use.catalog]:
                 del self._active[use.catalog]
         elif use.waits_since is not None:
