@@ -11,6 +11,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import naming
+from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind, Manifest
@@ -106,18 +107,22 @@ class TableReconciler:
     def _claim(self, table: PaimonTable, decision: Decision[TableStatus]) -> None:
         """Reserves the table claim and the place of a newly decided run before anything is awaited.
 
+        The same for a run whose creation was refused until now, because it had no claim.
+
         Raises StaleError if another table took the claim since it was read.
         """
         named = decision.status.active_run if decision.status is not None else None
         before = table.status.active_run
-        if named is None or (before is not None and before.name == named.name):
+        is_known = named is not None and before is not None and before.name == named.name
+        if named is None or (is_known and (is_busy(before) or not is_busy(named))):
             return
-        if before is None:
+        if not is_busy(before):
             catalog = self._dependencies.router.catalog_of(table)
             if (holder := self._dependencies.claims.holder(table, catalog)) is not None:
                 raise StaleError(f"the physical table was claimed by {holder.namespace}/{holder.name} meanwhile")
             self._dependencies.claims.reserve(table.model_copy(update={"status": decision.status}), catalog)
-        self._dependencies.slots.reserve(table)
+        if not is_known:
+            self._dependencies.slots.reserve(table)
 
     async def _apply(
         self, key: Key, body: Manifest, stored: TableStatus, decision: Decision[TableStatus]

@@ -264,6 +264,16 @@ def test_the_removal_of_a_holder_affects_the_others() -> None:
     assert claims.remove("shop", "never-seen") == frozenset()
 
 
+def test_a_run_that_cannot_be_created_claims_nothing() -> None:
+    """A quota that allows no PaimonRuns made an object hold a table that its run never reached."""
+    stuck, other = table("stuck", age=9, busy=True), table("other")
+    assert stuck.status.active_run is not None
+    for update, blocked in (({"blocked": True}, False), ({"blocked": True, "uid": "u"}, True), ({}, True)):
+        active = stuck.status.active_run.model_copy(update=update)
+        seen = stuck.model_copy(update={"status": stuck.status.model_copy(update={"active_run": active})})
+        assert (waits(index(seen), other) == "stuck") is blocked, update
+
+
 def test_an_unchanged_object_affects_no_other_object() -> None:
     claims = index(table("old", proof=5), table("young"))
     assert claims.put(table("young"), LAKE) == frozenset()

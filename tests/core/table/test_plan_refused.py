@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.core.decision import Create, Refusal
+from paimon_operator.core.commits.table_claims import claim_of
+from paimon_operator.core.decision import Create, Delete, Refusal
 from paimon_operator.core.table.observed import TableObserved
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -86,3 +89,23 @@ def test_a_refused_drop_reports_the_cause_and_the_override() -> None:
     assert says(conditions, "Stalled") == ("True", Reason.NOT_PERMITTED)
     assert "exceeded quota" in conditions["Ready"].message
     assert "skip-drop" in conditions["Ready"].message
+
+
+def test_a_run_that_could_be_created_at_last_is_deleted_if_another_object_has_its_table_by_then() -> None:
+    seen = TableWorld()
+    seen.reconcile()
+    created = seen.active
+    seen.remove(created)
+    seen.observed = TableObserved(refusal=QUOTA)
+    seen.carry_out(replace(seen.decide(), actions=()))
+    seen.runs.append(created)
+    other = builders.table("other", database="shop", table="orders")
+    seen.observed = TableObserved(claimant=claim_of(other, builders.catalog()))
+    decision = seen.decide()
+    assert [type(action) for action in decision.actions] == [Delete]
+    assert decision.status is None, "its UID is not stored, so it gets no Pod"
+    seen.carry_out(decision)
+    seen.remove(seen.runs[0])
+    seen.settle()
+    assert seen.table.status.active_run is None
+    assert seen.says("Stalled") == ("True", Reason.TABLE_CLAIMED)

@@ -3,7 +3,8 @@
 Two objects claim the same table when their places are equal: server, warehouse, database and table after normalisation.
 The claim goes to the object
 
-1. with an active run, because two runs must never work on one table,
+1. with an active run, because two runs must never work on one table. A run that the API server refuses to create is
+   none: an object in a namespace whose quota allows no runs blocks nobody,
 2. with the earliest proof: a run of it has read the owner mark in the table, and none has found another owner's mark
    there since (`core/spec/ownership.py`),
 3. that is the oldest, among those whose run has reached the table and whose manifest and catalog are valid.
@@ -25,6 +26,7 @@ from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.status import ActiveRun
 from paimon_operator.core.spec.identity import allowed_databases
 from paimon_operator.core.spec.ownership import proven_since
 from paimon_operator.core.spec.place import place_of
@@ -139,7 +141,7 @@ class TableClaimIndex:
         known = self._by_key.get(_key(table))
         valid = catalog is not None and self._is_valid(catalog)
         claim = claim_of(table, catalog, valid=valid)
-        busy = table.status.active_run is not None or _key(table) in self._reserved
+        busy = is_busy(table.status.active_run) or _key(table) in self._reserved
         if busy and known is not None and known.busy and known.uid == table.metadata.uid:
             claim = _claim_at(known.place, table, reached=False)
         return None if claim is None else replace(claim, busy=busy)
@@ -153,13 +155,18 @@ class TableClaimIndex:
         return frozenset(claims) - {claim.key} if news and (claim.blocks or (known and known.blocks)) else frozenset()
 
 
+def is_busy(active: ActiveRun | None) -> bool:
+    """Whether a table's active run may be at work, now or soon: not while its creation is refused."""
+    return active is not None and not (active.blocked and active.uid is None)
+
+
 def claim_of(table: PaimonTable, catalog: PaimonCatalog | None, *, valid: bool = True) -> TableClaim | None:
     """The claim of `table`; None without a place: no catalog, and no proof of an earlier one.
 
     `valid` is whether the catalog's manifest breaks no rule.
     """
     proof, active = table.status.ownership, table.status.active_run
-    if active is not None and active.place is not None:
+    if active is not None and active.place is not None and is_busy(active):
         return _claim_at(active.place, table, reached=False)
     if proof is not None and not (catalog is not None and valid):
         return _claim_at(proof.place, table, reached=False)
@@ -185,7 +192,7 @@ def _claim_at(place: str, table: PaimonTable, *, reached: bool) -> TableClaim:
         uid=table.metadata.uid,
         created=table.metadata.creation_timestamp or _NEVER,
         launched=active is not None and active.uid is not None,
-        busy=active is not None,
+        busy=is_busy(active),
         proven=proven_since(table.status, place),
         reached=reached,
     )

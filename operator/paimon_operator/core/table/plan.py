@@ -11,12 +11,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from paimon_operator.api.reasons import Reason, known_reason
+from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import commit_safety, foreign_commits
+from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.conditions import Finding, report
-from paimon_operator.core.decision import Decision
+from paimon_operator.core.decision import Decision, Delete
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
+from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, clocks, deletion, pruning, steps, table_conditions
@@ -39,6 +42,8 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None, finalizer="add")
     followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
+    if observed.claimant is not None and followed.run is not None and not is_busy(table.status.active_run):
+        return _withdrawn(followed.run)
     status = followed.status
     for operation in registry.OPERATIONS.operations:
         status = operation.on_spec_change(status, table, now)
@@ -51,6 +56,13 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         else steps.with_context(resolved, observed, followed)
     )
     return _decided(wanted, observed, followed, outcome, now)
+
+
+def _withdrawn(run: PaimonRun) -> Decision[TableStatus]:
+    """Deletes a run that could be created at last, and whose table another object has meanwhile: it has no Pod yet."""
+    deleted = run.metadata.deletion_timestamp is not None
+    actions = () if deleted else (Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid),)
+    return Decision(status=None, actions=actions, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
 
 
 def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableContext | Blocker:
