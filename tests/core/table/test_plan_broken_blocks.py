@@ -262,3 +262,22 @@ def test_a_table_that_was_verified_stays_ready_without_its_catalog(
     seen.edit(options={"file.compression": "zstd"})
     seen.settle()
     assert seen.says("Ready") == ("False", reason), "nobody has verified the edit"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "location"),
+    [
+        ("inside the warehouse", {"name": "attic", "uri": "s3://lake/warehouse/attic"}),
+        ("on another storage", {"name": "attic", "uri": "hdfs://name:8020/attic"}),
+        ("of a name that is there already", {"name": "landing", "uri": "s3://attic/"}),
+    ],
+)
+def test_a_broken_location_of_the_catalog_stops_only_the_writes_from_it(
+    sentence: str, location: dict[str, str]
+) -> None:
+    seen = ready(writes=[ALL["writes"][0], LOST])
+    given = [{"name": "landing", "uri": "s3://landing/"}, location]
+    seen.catalog = builders.catalog(locations=given)
+    runs = due_after(seen, hours=1)
+    assert sorted(runs) == sorted([FULL, EXPIRY, GOOD]), sentence
+    assert seen.says("Ready")[0] == "True"

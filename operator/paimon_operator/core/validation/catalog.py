@@ -16,12 +16,12 @@ from paimon_operator.core.validation.deadlines import default_deadline_of
 from paimon_operator.core.validation.metastore import default_database_of
 from paimon_operator.core.validation.spark_conf import spark_problems
 from paimon_operator.core.validation.spark_limits import own_spark_limits_of
-from paimon_operator.core.validation.table import location_problems
+from paimon_operator.core.validation.writes import LOCATIONS, location_problems
 from paimon_operator.errors import SpecError
 
 STORAGE_MOVED: Final = "paimon-operator.dev/storage-moved"
 """Annotation that lets the storage's server be changed, when set to `true`."""
-_INHERITED: Final = ("spec.timeZone", "spec.tableDefaults.compaction", "spec.tableDefaults.retention")
+_PARTIAL: Final = ("spec.timeZone", "spec.tableDefaults.compaction", "spec.tableDefaults.retention", LOCATIONS)
 
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
@@ -42,9 +42,10 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
 def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     """Broken rules that stop all tables of the catalog.
 
-    Others concern a block that tables inherit: each table reports them, and only that block is stopped.
+    Others concern a block that tables inherit, or a location: each table reports them, and only that block, or the
+    writes from that location, are stopped.
     """
-    return (problem for problem in catalog_problems(catalog, operator) if not problem.field.startswith(_INHERITED))
+    return (problem for problem in catalog_problems(catalog, operator) if not problem.field.startswith(_PARTIAL))
 
 
 def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:

@@ -13,11 +13,9 @@ from typing import Final
 from paimon_engines.engine import is_older
 from paimon_operator.api import units
 from paimon_operator.api.base import LONGEST_DURATION_D
-from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.spec import BucketType
-from paimon_operator.api.table.writes import WriteMode
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
@@ -30,6 +28,7 @@ from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
 from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
+from paimon_operator.core.validation.writes import writes_of
 from paimon_operator.errors import SpecError
 
 SYSTEM_DATABASE: Final = "sys"
@@ -146,30 +145,6 @@ def _snapshots_of(context: TableContext) -> Iterator[SpecError]:
         )
 
 
-def writes_of(context: TableContext) -> Iterator[SpecError]:
-    """Writes: the location is known, the mode fits the table, the name is unique."""
-    locations = [location.name for location in context.catalog.spec.locations]
-    keyed, names = bool(context.spec.table_schema.primary_keys), set()
-    for index, write in enumerate(context.spec.writes):
-        path = f"spec.writes[{index}]"
-        if write.name in names:
-            yield SpecError(f"{path}.name", f"two writes are called {write.name!r}", "Give each its own name.")
-        names.add(write.name)
-        if write.source.files.location not in locations:
-            yield SpecError(
-                f"{path}.from.files.location",
-                f"PaimonCatalog {context.catalog.metadata.name} has no location {write.source.files.location!r}",
-                f"Use one of: {', '.join(locations) or 'none yet'}; or have it added to the catalog's locations.",
-                reason=Reason.LOCATION_NOT_FOUND,
-            )
-        if write.mode is WriteMode.UPSERT and not keyed:
-            yield SpecError(f"{path}.mode", "Upsert needs a primary key", "Use Append, or set primaryKeys.")
-        if write.mode is WriteMode.APPEND and keyed:
-            yield SpecError(
-                f"{path}.mode", "rows of a table with a primary key merge, they are not appended", "Use Upsert."
-            )
-
-
 def schedules_of(context: TableContext) -> Iterator[SpecError]:
     """The time zone and all schedules."""
     try:
@@ -197,19 +172,6 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
     for index, write in enumerate(context.spec.writes):
         if write.trigger.schedule is not None:
             yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
-
-
-def location_problems(catalog: PaimonCatalog) -> Iterator[SpecError]:
-    """Locations inside the warehouse or around it: the warehouse's own files would be read as input."""
-    for index, location in enumerate(catalog.spec.locations):
-        if identity.inside(location.uri, catalog.spec.warehouse) or identity.inside(
-            catalog.spec.warehouse, location.uri
-        ):
-            yield SpecError(
-                f"spec.locations[{index}].uri",
-                f"{location.uri} and the warehouse {catalog.spec.warehouse} lie inside one another",
-                "Put input files beside the warehouse, best into a bucket of their own.",
-            )
 
 
 RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
