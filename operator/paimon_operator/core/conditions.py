@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
 
-from paimon_operator.api.base import ApiModel, truncated_to_bytes
+from paimon_operator.api.base import ApiModel, to_the_second, truncated_to_bytes
 from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
+from paimon_operator.core import backoff
 from paimon_operator.core.decision import EventNote
 
 StatusT = TypeVar("StatusT", bound=ApiModel)
@@ -117,10 +118,13 @@ def replaced(
 ) -> tuple[Condition, ...]:
     """The whole new list, in the order of ConditionType; a condition without a finding is removed.
 
-    lastTransitionTime changes only with the status. Raises ValueError on two findings of one type, and when Reconciling
-    and Stalled are both True.
+    lastTransitionTime changes only with the status; one that lies in the future counts as now. Raises ValueError on two
+    findings of one type, and when Reconciling and Stalled are both True.
     """
-    before, found = tuple(old), sorted(findings, key=lambda finding: ORDER[finding.type_])
+    before, found = (
+        tuple(_trusted(each, now) for each in old),
+        sorted(findings, key=lambda finding: ORDER[finding.type_]),
+    )
     types = [finding.type_ for finding in found]
     if len(types) != len(set(types)):
         raise ValueError(f"a condition was found twice: {', '.join(types)}")
@@ -128,6 +132,11 @@ def replaced(
     if {ConditionType.RECONCILING, ConditionType.STALLED} <= true:
         raise ValueError("Reconciling and Stalled must not both be True")
     return tuple(_condition(finding, before, generation, now) for finding in found)
+
+
+def _trusted(condition: Condition, now: datetime) -> Condition:
+    ahead = backoff.is_ahead(condition.last_transition_time, now)
+    return condition.model_copy(update={"last_transition_time": to_the_second(now)}) if ahead else condition
 
 
 def transitions(old: Iterable[Condition], new: Iterable[Condition]) -> tuple[EventNote, ...]:

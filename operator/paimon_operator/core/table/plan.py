@@ -12,6 +12,7 @@ from datetime import datetime
 
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import commit_safety, foreign_commits
 from paimon_operator.core.commits.table_claims import is_busy
@@ -33,7 +34,8 @@ from paimon_operator.core.validation.catalog import blocking_problems, summarise
 
 def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
     """The decision about one table, from its manifest, the operator's facts and what was observed."""
-    table = wanted.table
+    table, untrusted = clocks.with_trusted_times(wanted.table, now)
+    wanted = replace(wanted, table=table)
     if table.metadata.deletion_timestamp is not None:
         return deletion.plan_deletion(wanted, observed, now)
     if observed.namespace_terminating:
@@ -44,18 +46,22 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
     if observed.claimant is not None and followed.run is not None and not is_busy(table.status.active_run):
         return _withdrawn(followed.run)
-    status = followed.status
-    for operation in registry.OPERATIONS.operations:
-        status = operation.on_spec_change(status, table, now)
-    status = foreign_commits.on_spec_change(status, table.spec.external_writers)
-    seen = wanted.table.model_copy(update={"status": status})
+    seen = table.model_copy(update={"status": _after_edit(followed.status, table, now)})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
         steps.without_context(seen, followed, resolved, now)
         if isinstance(resolved, Blocker)
         else steps.with_context(resolved, observed, followed)
     )
-    return _decided(wanted, observed, followed, outcome, now)
+    wrong = (*clocks.untrusted_ticks(table.status, outcome.status, now), *untrusted)
+    return _decided(wanted, observed, followed, replace(outcome, events=(*outcome.events, *wrong)), now)
+
+
+def _after_edit(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
+    """The status after an edit of the manifest, if there was one."""
+    for operation in registry.OPERATIONS.operations:
+        status = operation.on_spec_change(status, table, now)
+    return foreign_commits.on_spec_change(status, table.spec.external_writers)
 
 
 def _withdrawn(run: PaimonRun) -> Decision[TableStatus]:
@@ -98,7 +104,7 @@ def _decided(
         [*outcome.findings, *_everywhere(wanted, observed, outcome.status)],
         generation=table.metadata.generation,
         now=now,
-        events=(*followed.events, *outcome.events, *clocks.untrusted_times(table.status, outcome.status, now)),
+        events=(*followed.events, *outcome.events),
     )
     status = reported.into(outcome.status)
     named = status.active_run.name if status.active_run else None

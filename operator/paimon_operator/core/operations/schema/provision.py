@@ -94,17 +94,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     """The status after a run: verified with its engine against the hash it was started for, or one failure more."""
     state = state_of(status)
     if not ended.succeeded:
-        same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
-        retried = retries.EVERY_CLASS if ended.reason in retries.FIXED_WITHOUT_AN_EDIT else retries.ESTABLISHING
-        next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
-        failure = ended.as_failure(same, next_try)
-        found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
-        update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
-        if ended.reason == Reason.CONFLICT:
-            status = without_proof(status, ended.at)
-        if ended.reason == Reason.TABLE_MISSING:
-            status = without_recreation(status)
-        return with_state(status, state.model_copy(update=update))
+        return _with_failure(status, ended, key)
     done = ProvisionState(
         hash=ended.active.spec_hash,
         last_run=ended.active.name,
@@ -119,6 +109,21 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     if recreates and ended.result.created:
         proven = proven.model_copy(update={"writes": (), "former_writes": None})
     return with_state(proven, done)
+
+
+def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    state = state_of(status)
+    same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
+    retried = retries.EVERY_CLASS if ended.reason in retries.FIXED_WITHOUT_AN_EDIT else retries.ESTABLISHING
+    next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
+    failure = ended.as_failure(same, next_try)
+    found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
+    update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+    if ended.reason == Reason.CONFLICT:
+        status = without_proof(status, ended.at)
+    if ended.reason == Reason.TABLE_MISSING:
+        status = without_recreation(status)
+    return with_state(status, state.model_copy(update=update))
 
 
 def _recreating(status: TableStatus) -> str | None:
