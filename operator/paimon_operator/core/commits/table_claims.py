@@ -137,12 +137,17 @@ class TableClaimIndex:
         return min(ahead, key=lambda other: other.rank, default=None)
 
     def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
-        """The claim of `table`. While a run is active, the place at which it was decided counts."""
+        """The claim of `table`. While a run is active, the place at which it was decided counts.
+
+        A run of release 0.1, and one that is being stored, has its place in the index only.
+        """
         known = self._by_key.get(_key(table))
         valid = catalog is not None and self._is_valid(catalog)
         claim = claim_of(table, catalog, valid=valid)
-        busy = is_busy(table.status.active_run) or _key(table) in self._reserved
-        if busy and known is not None and known.busy and known.uid == table.metadata.uid:
+        active = table.status.active_run
+        busy = is_busy(active) or _key(table) in self._reserved
+        says_where = active is not None and active.place is not None
+        if busy and not says_where and known is not None and known.busy and known.uid == table.metadata.uid:
             claim = _claim_at(known.place, table, reached=False)
         return None if claim is None else replace(claim, busy=busy)
 
