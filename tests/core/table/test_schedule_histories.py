@@ -1,6 +1,7 @@
 """Random histories of one schedule: edits, zones, clock jumps in both directions, outages and failing runs.
 
-No tick runs twice, none is lost for longer than one interval, and none starts because of an edit.
+No tick runs twice, none is lost for longer than one interval, and none starts because of an edit. A tick whose run has
+failed is tried again at its time, and not before.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core import schedule
-from paimon_operator.core.backoff import CLOCKS_DIFFER
+from paimon_operator.core.backoff import CLOCKS_DIFFER, has_come
 from paimon_operator.core.operations import schedule_state
 from tests.support import builders
 from tests.support.random_examples import examples
@@ -119,12 +120,18 @@ class History:
             if may_fail and tick is not None and self.dice.random() < 0.15:
                 self.world.fail(FailureClass.ENVIRONMENT, Reason.ACCESS_DENIED)
                 self.failures[tick] += 1
-            else:
-                self.world.finish()
+                self.world.settle()
+                again = self.world.table.status.active_run
+                assert again is None or again.due_time != tick, f"the tick of {tick} is tried again at once"
+                continue
+            self.world.finish()
             self.world.settle()
         self.check()
 
     def check(self) -> None:
+        state = self.world.table.status.retention
+        late = state is not None and state.failure is not None and has_come(state.failure.next_try, self.now)
+        assert not late, f"a failed tick is not tried again at {self.now}"
         starts = self.starts
         newest = self.latest
         # Of several missed ticks the latest runs. Clocks that differ by minutes may already have seen a later one.
