@@ -12,7 +12,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus
-from paimon_operator.core.table.run_slots import RunSlots
+from paimon_operator.core.table.run_slots import RunLimit, RunSlots
 from tests.support import builders
 from tests.support.random_examples import examples
 
@@ -143,17 +143,29 @@ def test_a_run_that_ends_can_be_followed_by_one_of_the_same_table_if_nobody_wait
     assert slots.stopped_by(table("a", active=True), lake, NOW) is not None
 
 
-def test_a_namespace_with_a_thousand_due_tables_delays_another_one_by_a_single_run() -> None:
+def test_the_runs_of_one_namespace_never_keep_another_one_from_a_run() -> None:
+    slots, lake, pond = RunSlots(2), catalog(), catalog(namespace="web")
+    for number in range(2):
+        slots.put(table(f"a{number}", active=True), lake)
+    for number in range(1000):
+        slots.put(table(f"t{number}", waits=NOW - AHEAD), lake)
+    assert slots.stopped_by(table("small", namespace="web"), pond, NOW) is None
+    slots.put(table("small", waits=NOW, namespace="web"), pond)
+    assert slots.put(table("next", waits=NOW + AHEAD, namespace="web"), pond) == {("web", "small")}, "no second one"
+    assert slots.stopped_by(table("next", namespace="web"), pond, NOW + AHEAD) == RunLimit(2)
+    slots.reserve(table("small", namespace="web"))
+    assert names(slots.next_tables()) == set()
+    slots.put(table("a0"), lake)
+    assert names(slots.next_tables()) == set(), "three runs were active, and two are"
+
+
+def test_the_only_run_of_a_namespace_is_followed_by_its_table_that_has_waited_longest() -> None:
     slots, lake, pond = RunSlots(1), catalog(), catalog(namespace="web")
-    slots.reserve(table("t0"))
-    for number in range(1, 1000):
-        slots.put(table(f"t{number}", waits=NOW), lake)
-    late = NOW + timedelta(hours=1)
-    slots.put(table("small", waits=late, namespace="web"), pond)
-    slots.confirm("shop", "t0")
-    assert slots.put(table("t0"), lake) == {("web", "small")}
-    assert slots.stopped_by(table("t1", waits=NOW), lake, NOW) is not None
-    assert slots.stopped_by(table("small", waits=late, namespace="web"), pond, late) is None
+    slots.put(table("r1", active=True), lake)
+    slots.put(table("a", active=True, namespace="web"), pond)
+    slots.put(table("b", waits=NOW - AHEAD, namespace="web"), pond)
+    assert slots.stopped_by(table("a", active=True, namespace="web"), pond, NOW) is not None
+    assert slots.put(table("a", waits=NOW, namespace="web"), pond) == {("web", "b")}
 
 
 def test_a_namespace_gets_its_share_of_the_places_that_become_free() -> None:
@@ -213,9 +225,11 @@ class Fleet:
         left = 99 if self.maximum is None else self.maximum - len(self.active)
         using = Counter(self.of[name][0] for name in self.active)
         served: set[str] = set()
-        while left > 0:
+        while True:
             turns = sorted((since, name) for name, since in waiting.items() if name not in served)
             able = [(since, name) for since, name in turns if free[self.of[name]] > 0]
+            if left <= 0:  # only for a namespace without an active run
+                able = [(since, name) for since, name in able if not using[self.of[name][0]]]
             if not able:
                 break
             fewest = min(able, key=lambda turn: (using[self.of[turn[1]][0]], self.last_start(turn[1]), turn))[1]
@@ -240,7 +254,8 @@ class Fleet:
 
     def check(self) -> None:
         """No limit is exceeded, and no place is free that somebody waits for."""
-        assert self.maximum is None or len(self.active) <= self.maximum
+        using = Counter(self.of[name][0] for name in self.active)
+        assert self.maximum is None or len(self.active) < self.maximum + len(using)
         assert all(self.free_of(key) >= 0 for key in self.catalogs)
         assert names(self.slots.next_tables()) == self.served(self.waiting)
 

@@ -6,16 +6,19 @@ operator from other catalogs.
 
 Within a namespace the table that has waited longest starts first. The places of the operator are shared between the
 namespaces: the next one goes to the namespace with the fewest active runs, and of equals to the one whose last start is
-the longest ago. So a namespace with a thousand due tables delays another one by a single run.
+the longest ago. A namespace without an active run may always start one, beyond the operator's limit if need be.
+Otherwise the long runs of one namespace could hold all places, and nothing would start in another one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import nsmallest
+from typing import TypeVar
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
@@ -23,6 +26,9 @@ from paimon_operator.core.commits.table_claims import ObjectKey
 
 Turn = tuple[datetime, ObjectKey]
 """Since when a table waits, and which table it is. Of one namespace the smallest turn starts first."""
+Rank = tuple[int, int, Turn]
+"""The smallest rank gets the operator's next place: active and earlier runs of the namespace, its last start, turn."""
+CountedT = TypeVar("CountedT", ObjectKey, str)
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class RunSlots:
         self._maximum = maximum
         self._uses: dict[ObjectKey, _Use] = {}
         self._limits: dict[ObjectKey, int | None] = {}
-        self._active: dict[ObjectKey, int] = {}
+        self._active: Counter[ObjectKey] = Counter()
         self._active_in: Counter[str] = Counter()
         self._waiting: dict[ObjectKey, list[Turn]] = {}
         self._reserved: set[ObjectKey] = set()
@@ -114,16 +120,16 @@ class RunSlots:
         free = self._free(left)
         if free is None or self._maximum is None:
             return None
-        return RunLimit(self._maximum) if self._ahead_of(own, free, left) >= free else None
+        return None if self._has_turn(own, free, left) else RunLimit(self._maximum)
 
-    def _ahead_of(self, own: Turn, free: int, left: int) -> int:
-        """How many tables get one of the operator's `free` places before the one with this turn."""
+    def _has_turn(self, own: Turn, free: int, left: int) -> bool:
+        """Whether one of the operator's `free` places is for the table with this turn, or its namespace has none."""
         turns = self._turns_of_namespaces(free)
         namespace = own[1][0]
         before = sum(1 for turn in turns.pop(namespace, ()) if turn < own)
         mine = self._rank(namespace, before, own, left)
-        others = (self._rank(each, number, turn) for each, of in turns.items() for number, turn in enumerate(of))
-        return before + sum(1 for rank in others if rank < mine)
+        ahead = before + sum(1 for rank in self._ranks(turns) if rank < mine)
+        return ahead < free or _is_first(mine)
 
     def is_next(self, namespace: str, name: str) -> bool:
         """Whether the table waits and may start now."""
@@ -133,9 +139,9 @@ class RunSlots:
     def next_tables(self) -> frozenset[ObjectKey]:
         """The waiting tables that may start now."""
         free = self._free()
-        turns = self._turns_of_namespaces(free)
-        ranked = (self._rank(each, number, turn) for each, of in turns.items() for number, turn in enumerate(of))
-        return frozenset(key for *_, (_, key) in nsmallest(self._uses_at_most(free), ranked))
+        ranks = list(self._ranks(self._turns_of_namespaces(free)))
+        places = max(self._uses_at_most(free), sum(map(_is_first, ranks)))
+        return frozenset(key for *_, (_, key) in nsmallest(places, ranks))
 
     def _free(self, left: int = 0) -> int | None:
         """Free places of the operator, `left` of them just now; None without a limit."""
@@ -145,15 +151,23 @@ class RunSlots:
         return len(self._uses) if free is None else free
 
     def _turns_of_namespaces(self, free: int | None) -> dict[str, list[Turn]]:
-        """Namespace -> turns that no catalog's limit stops, in order: no more of a catalog than it has free places."""
-        found: dict[str, list[Turn]] = {}
-        for catalog, turns in self._waiting.items():
-            found.setdefault(catalog[0], []).extend(turns[: self._at_most(catalog, free)])
-        return {namespace: sorted(turns)[:free] for namespace, turns in found.items()}
+        """Namespace -> turns that no catalog's limit stops, in order: no more of a catalog than it has free places.
 
-    def _rank(self, namespace: str, before: int, turn: Turn, left: int = 0) -> tuple[int, int, Turn]:
-        """The smallest rank gets the next place: `before` tables of its namespace come first, `left` just ended."""
-        active = self._active_in.get(namespace, 0) - left
+        The first turn of a namespace is there even without a free place.
+        """
+        found: dict[str, list[Turn]] = {}
+        at_most = None if free is None else max(free, 1)
+        for catalog, turns in self._waiting.items():
+            found.setdefault(catalog[0], []).extend(turns[: self._at_most(catalog, at_most)])
+        return {namespace: sorted(turns)[:at_most] for namespace, turns in found.items()}
+
+    def _ranks(self, turns: Mapping[str, Sequence[Turn]]) -> Iterator[Rank]:
+        """The rank of each turn of `_turns_of_namespaces`."""
+        return (self._rank(each, number, turn) for each, of in turns.items() for number, turn in enumerate(of))
+
+    def _rank(self, namespace: str, before: int, turn: Turn, left: int = 0) -> Rank:
+        """The rank of a turn: `before` tables of its namespace come first, and `left` of its runs have just ended."""
+        active = self._active_in[namespace] - left
         return active + before, self._last_start.get(namespace, 0), turn
 
     def _at_most(self, catalog: ObjectKey, free: int | None) -> int | None:
@@ -163,12 +177,12 @@ class RunSlots:
         return min((each for each in (own, free) if each is not None), default=None)
 
     def _free_of(self, catalog: ObjectKey, maximum: int) -> int:
-        return maximum - self._active.get(catalog, 0)
+        return maximum - self._active[catalog]
 
     def _enter(self, key: ObjectKey, use: _Use) -> None:
         self._uses[key] = use
         if use.active:
-            self._active[use.catalog] = self._active.get(use.catalog, 0) + 1
+            self._active[use.catalog] += 1
             self._active_in[key[0]] += 1
         elif use.waits_since is not None:
             insort(self._waiting.setdefault(use.catalog, []), (use.waits_since, key))
@@ -179,16 +193,25 @@ class RunSlots:
         if use is None:
             return False
         if use.active:
-            self._active[use.catalog] -= 1
-            self._active_in[key[0]] -= 1
-            if not self._active[use.catalog]:
-                del self._active[use.catalog]
+            _decrease(self._active, use.catalog)
+            _decrease(self._active_in, key[0])
         elif use.waits_since is not None:
             turns = self._waiting[use.catalog]
             del turns[bisect_left(turns, (use.waits_since, key))]
             if not turns:
                 del self._waiting[use.catalog]
         return use.active or use.waits_since is not None
+
+
+def _is_first(rank: Rank) -> bool:
+    """Whether the turn is the first of a namespace without an active run."""
+    return rank[0] == 0
+
+
+def _decrease(counts: Counter[CountedT], key: CountedT) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]
 
 
 def _use(table: PaimonTable, catalog: ObjectKey, *, reserved: bool) -> _Use:
