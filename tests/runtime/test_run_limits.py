@@ -98,6 +98,19 @@ async def test_a_run_that_cannot_be_created_keeps_no_place_from_others() -> None
     assert sorted(await until_all_have_run(operator, 1, created=True)) == ["t1", "t2"]
 
 
+async def test_a_waiting_table_whose_runs_cannot_be_read_keeps_no_turn_from_others() -> None:
+    operator = await OperatorInMemory(max_concurrent_runs=1).start()
+    await operator.apply(lake())
+    for manifest in tables(3):
+        await operator.apply(manifest)
+        await operator.pass_time(seconds=2)
+    assert sorted(queued(operator)) == ["t1", "t2"]
+    await operator.apply(
+        run(metadata__namespace=SHOP, metadata__name="odd", spec__tableRef={"name": "t1"}, spec__type="Nonsense")
+    )
+    assert await until_all_have_run(operator, 1, created=True) == ["t0", "t2"]
+
+
 async def test_a_drop_waits_for_a_place_too() -> None:
     operator = await OperatorInMemory(max_concurrent_runs=1).start()
     await operator.apply(lake(), *tables(1, spec__deletionPolicy="Delete"))

@@ -114,7 +114,7 @@ class ChangeRouter:
         self._enqueue(other for other in self._affected(key, known) if is_next or other != key)
 
     def on_not_stored(self, table: Key) -> None:
-        """Gives a table's place to others, because its decision could not be stored. Its next reconcile asks again."""
+        """Gives a table's turn to others: it, or its decision, could not be read or stored. It asks again later."""
         self._enqueue(Key(Kind.TABLE, *other) for other in self._slots.withdraw(table.namespace, table.name))
 
     def on_created(self, kind: Kind, body: Manifest) -> None:

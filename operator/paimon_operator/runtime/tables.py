@@ -46,11 +46,13 @@ class TableReconciler:
         try:
             table = PaimonTable.model_validate(body)
         except ValidationError as error:
+            self._dependencies.router.on_not_stored(key)
             return await self._unreadable(body, problem_of(error))
         try:
             runs = tuple(registry.OPERATIONS.read_run(run) for run in await self._runs_of(table))
         except ValidationError as error:
             # a run that cannot be read may be the one that is changing the table
+            self._dependencies.router.on_not_stored(key)
             problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"
             await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
             return None

@@ -126,6 +126,21 @@ def test_a_table_that_could_not_be_stored_keeps_no_turn_from_others() -> None:
     assert names(slots.withdraw("shop", "a")) == {"b"}
 
 
+def test_an_active_run_keeps_its_place_when_its_table_could_not_be_stored() -> None:
+    slots, lake = RunSlots(), catalog(limit=1)
+    slots.put(table("a", active=True), lake)
+    slots.put(table("b", waits=NOW), lake)
+    assert slots.withdraw("shop", "a") == frozenset()
+    assert slots.stopped_by(table("b", waits=NOW), lake, NOW) is not None
+
+
+def test_a_start_that_could_not_be_stored_gives_its_place_back() -> None:
+    slots, lake = RunSlots(), catalog(limit=1)
+    slots.reserve(table("a"))
+    slots.put(table("b", waits=NOW), lake)
+    assert names(slots.withdraw("shop", "a")) == {"b"}
+
+
 def test_a_higher_limit_is_used_at_once() -> None:
     slots = RunSlots()
     slots.put(table("a", active=True), catalog(limit=1))

@@ -105,8 +105,14 @@ class RunSlots:
         self._reserved.discard((namespace, name))
 
     def withdraw(self, namespace: str, name: str) -> frozenset[ObjectKey]:
-        """A table could not be stored: until its next `put` it keeps no place from others, which may start now."""
-        return self.remove(namespace, name)
+        """A table could not be stored, or read: until its next `put` it keeps no turn from others, which may start now.
+
+        An active run keeps its place.
+        """
+        key = namespace, name
+        use = self._uses.get(key)
+        holds_place = use is not None and use.active and key not in self._reserved
+        return frozenset() if holds_place else self.remove(namespace, name)
 
     def stopped_by(self, table: PaimonTable, catalog: PaimonCatalog, since: datetime) -> RunLimit | None:
         """The limit that stops a run of `table`, which is due `since`; None if it may start."""
