@@ -46,15 +46,12 @@ class TableReconciler:
         try:
             table = PaimonTable.model_validate(body)
         except ValidationError as error:
-            self._dependencies.router.on_not_stored(key)
-            return await self._unreadable(body, problem_of(error))
+            return await self._unreadable(key, body, problem_of(error))
         try:
             runs = tuple(registry.OPERATIONS.read_run(run) for run in await self._runs_of(table))
         except ValidationError as error:
             # a run that cannot be read may be the one that is changing the table
-            self._dependencies.router.on_not_stored(key)
-            problem = f"a PaimonRun of this table cannot be read: {problem_of(error)}"
-            await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
+            await self._record_unreadable(key, body, f"a PaimonRun of this table cannot be read: {problem_of(error)}")
             return None
         decision = self._decide(key, table, runs)
         self._claim(table, decision)
@@ -64,12 +61,16 @@ class TableReconciler:
             self._dependencies.router.on_not_stored(key)
             raise
 
-    async def _unreadable(self, body: Manifest, problem: str) -> timedelta | None:
+    async def _record_unreadable(self, key: Key, body: Manifest, problem: str) -> None:
+        self._dependencies.router.on_not_stored(key)
+        await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
+
+    async def _unreadable(self, key: Key, body: Manifest, problem: str) -> timedelta | None:
         if may_release(body):
             log = (f"the object is released without being read, its data stays: {problem}",)
             released = Decision[TableStatus](status=None, finalizer="remove", log=log)
             return await self._applier.apply(Kind.TABLE, body, TableStatus(), released)
-        await self._applier.record_unreadable(Kind.TABLE, body, problem, self._dependencies.clock.now())
+        await self._record_unreadable(key, body, problem)
         return None
 
     def _decide(self, key: Key, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:

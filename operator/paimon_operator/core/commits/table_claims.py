@@ -161,7 +161,7 @@ class TableClaimIndex:
 
 
 def is_busy(active: ActiveRun | None) -> bool:
-    """Whether a table's active run may be at work, now or soon: not while its creation is refused."""
+    """Whether a table's active run is active, or may be soon: not while its creation is refused."""
     return active is not None and not (active.blocked and active.uid is None)
 
 
