@@ -37,7 +37,13 @@ def test_what_a_terminal_would_interpret_is_removed_from_texts(sign: str) -> Non
         {"table": {"rows": 10**30}},
         {"write": {"rows": -(2**64)}},
         {"ms": {"session": 2**63, "total": 1}},
+        {"table": {"rows": "9" * 30}},
+        {"table": {"rows": 1e17}},
+        {"expired": 2**31},
+        {"expired": -1},
+        {"seenSnapshot": -2},
     ],
+    ids=str,
 )
 def test_a_number_that_no_status_can_hold_makes_it_no_result(part: dict[str, Any]) -> None:
     with pytest.raises(ContractError):

@@ -83,6 +83,11 @@ def truncated_to_bytes(text: str, limit: int) -> str:
     return text if len(encoded) <= limit else encoded[: limit - 3].decode(errors="ignore") + "…"
 
 
+def printable(text: str) -> str:
+    """`text` without what a terminal would interpret: each such character becomes a space."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
 def to_the_second(moment: datetime) -> datetime:
     """The time in UTC without fractions, so that a time read back from the API server equals the time written."""
     return moment.astimezone(UTC).replace(microsecond=0)

@@ -173,6 +173,12 @@ def test_only_the_end_of_a_long_log_is_reported() -> None:
     assert len(found.message) < 600
 
 
+def test_what_a_terminal_would_interpret_is_removed_from_the_log() -> None:
+    found = failure(pods.ended(1, "first\n\x1b]0;title\x07 \u202elast\u200b"))
+    assert found.message.isprintable()
+    assert found.message.endswith("; its log ends: first | ]0;title   last")
+
+
 def test_a_pod_without_a_report_of_its_node_is_lost() -> None:
     found = abandoned("orders-compact-1-1")
     assert (found.failure_class, found.reason) == (INFRASTRUCTURE, Reason.POD_LOST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -10,8 +11,8 @@ from pydantic_core import from_json
 
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
-from paimon_operator.api.base import ReasonText
-from paimon_operator.api.run.status import CommitIdentity, Measure, OutsideCommit, WriteResult
+from paimon_operator.api.base import ReasonText, printable
+from paimon_operator.api.run.status import CommitIdentity, Measure, OutsideCommit, RunStatus, WriteResult
 from paimon_operator.errors import ContractError
 
 MAX_INT64: Final = 2**63 - 1
@@ -29,7 +30,8 @@ def read_result(text: str) -> Result:
     Raises ContractError when the text is none: a log's tail, a document cut short, or values that no status can hold.
     """
     try:
-        result = _RESULT.validate_python(_harmless(from_json(text)))
+        # strict: a text or a fraction in place of a number would pass the bound of numbers
+        result = _RESULT.validate_json(json.dumps(_harmless(from_json(text))), strict=True)
         _check_values(result)
     except ValidationError as error:
         first = error.errors()[0]
@@ -47,7 +49,7 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, list):
         return [_harmless(each) for each in value]
     if isinstance(value, str):
-        return "".join(sign if sign.isprintable() else " " for sign in value)
+        return printable(value)
     if isinstance(value, int) and not -MAX_INT64 <= value <= MAX_INT64:
         raise ValueError(f"a number of {len(str(abs(value)))} digits")
     return value
@@ -91,6 +93,7 @@ def _check_values(result: Result) -> None:
         _REASON.validate_python(result.error.reason)
     for part in (measure_before, measure_after, write_result, outside_commit, seen_commit):
         part(result)
+    RunStatus.model_validate({"seen_snapshot": result.seen_snapshot, "expired": result.expired})
 
 
 def _given(part: Any) -> dict[str, Any]:

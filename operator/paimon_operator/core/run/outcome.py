@@ -12,6 +12,7 @@ from typing import Final
 
 from paimon_contract.exit_codes import ExitCode
 from paimon_contract.result import Result
+from paimon_operator.api.base import printable
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.result import read_result
 from paimon_operator.api.run.status import FailureClass
@@ -170,7 +171,7 @@ def _sentences(message: str, remedy: str) -> str:
 
 def _tail(terminated: Terminated | None) -> str:
     """The end of the log (FallbackToLogsOnError), as the end of a sentence; empty without a log."""
-    lines = [] if terminated is None else [line.strip() for line in terminated.message.splitlines()]
+    lines = [] if terminated is None else [printable(line).strip() for line in terminated.message.splitlines()]
     text = " | ".join([line for line in lines if line][-3:])
     if not text:
         return ""
