@@ -9,6 +9,7 @@ from typing import Final
 from tests.support.pod_edits import (
     Edit,
     Object,
+    add_annotations,
     container,
     in_container,
     in_metadata,
@@ -28,18 +29,28 @@ _NOT_ITS_SHAPE = "exactly one container of the name driver"
 _NOT_BESIDE = "an image of admission.sidecarImages"
 _CHOOSES_CODE = "must not choose the code"
 _NOT_THERE = "only where it reads its job"
+_OWN_PLACE = "must be an emptyDir"
 _ITS_NODE = "its node"
 _WEAK = "must pass Pod Security restricted"
 _NOT_ITS_ACCOUNT = "must not use the operator's account"
 _NOT_MOUNTED = "a driver may mount only"
 
 
-def _variable(name: str) -> Edit:
-    return lambda body: container(body)["env"].append({"name": name, "value": "x"})
+def _variable(name: str, value: str = "x") -> Edit:
+    return lambda body: container(body)["env"].append({"name": name, "value": value})
 
 
 def _mounted_at(path: str, **more: object) -> Edit:
     return lambda body: container(body)["volumeMounts"].append({"name": "job", "mountPath": path, **more})
+
+
+def _mounted(volume: str, path: str, **source: object) -> Edit:
+    def edit(body: Object) -> None:
+        body["spec"]["volumes"].append({"name": volume, **source})
+        others = [each for each in container(body)["volumeMounts"] if each["mountPath"] != path]
+        container(body)["volumeMounts"] = [*others, {"name": volume, "mountPath": path}]
+
+    return edit
 
 
 def _owner(**changes: object) -> Edit:
@@ -80,7 +91,15 @@ REFUSED_DRIVERS: list[tuple[str, Edit, str]] = [
     ("a second container", lambda body: body["spec"]["containers"].append(_OTHER), _NOT_BESIDE),
     ("a first container", in_spec(initContainers=[_OTHER]), _NOT_BESIDE),
     ("a whole Secret in its environment", in_container(envFrom=[{"secretRef": {"name": "bank"}}]), "may use envFrom"),
-    *((f"{name} in its environment", _variable(name), _CHOOSES_CODE) for name in ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LD_PRELOAD", "PYTHONPATH", "PYSPARK_PYTHON", "SPARK_APPS_MAIN", "PAIMON_OPERATOR_HOME", "PATH", "BASH_ENV", "HADOOP_CLASSPATH")),
+    *((f"{name} in its environment", _variable(name), _CHOOSES_CODE) for name in ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LD_PRELOAD", "PYTHONPATH", "PYSPARK_PYTHON", "SPARK_APPS_MAIN", "PAIMON_OPERATOR_HOME", "PATH", "BASH_ENV", "HADOOP_CLASSPATH", "HOME", "SHELLOPTS", "OPENSSL_CONF", "GCONV_PATH", "TMPDIR", "AWS_CONFIG_FILE", "KUBERNETES_SERVICE_HOST", "SOMETHING_NEW")),
+    ("a file of keys that runs a program", _all(_variable("AWS_SHARED_CREDENTIALS_FILE", "/etc/paimon-storage/mine/credentials"), _mounted("mine", "/etc/paimon-storage/mine", configMap={"name": "mine"})), _CHOOSES_CODE),
+    ("a file of keys in a ConfigMap", _mounted("credentials", "/etc/paimon-storage/credentials", configMap={"name": "mine"}), _OWN_PLACE),
+    ("options of Java in a path", _variable("KRB5_CONFIG", "/etc/krb5.conf -javaagent:/data/agent.jar"), _CHOOSES_CODE),
+    ("another image for its executors", _variable("EXECUTOR_IMAGE", "busybox"), _CHOOSES_CODE),
+    ("files in its scratch space", _mounted("prepared", "/tmp", configMap={"name": "mine"}), _OWN_PLACE),
+    ("another working directory", in_container(workingDir="/data"), _NOT_ITS_SHAPE),
+    ("a file over the image's by its message", in_container(terminationMessagePath="/opt/paimon-operator/app.jsa"), _NOT_ITS_SHAPE),
+    ("no AppArmor profile by an annotation", add_annotations({"container.apparmor.security.beta.kubernetes.io/driver": "unconfined"}), ""),
     ("a file over the image's code", _mounted_at("/opt/paimon-operator"), _NOT_THERE),
     ("a file over the image's programs", _mounted_at("/usr/bin/java", subPath="java"), _NOT_THERE),
     ("a path that climbs", _mounted_at("/var/run/secrets/../../../opt"), _NOT_THERE),

@@ -123,7 +123,7 @@ def driver_of(spec: Object, name: str = "orders-compact-8f3a91c2", attempt: int 
 def account(api_server: ApiServer) -> Iterator[Account]:
     """The account in a namespace without Pod Security, so that every refusal is the policy's, with three Pods."""
     ns = NamespaceClient(api_server.kubeconfig, NAMESPACE)
-    rights = Rights(api_server, ns, admission={"sidecarImages": [SIDECAR]})
+    rights = Rights(api_server, ns, admission={"sidecarImages": [SIDECAR], "driverVariables": ["HTTPS_PROXY"]})
     for name in ("paimon-spark", "paimon-driver", "paimon-driver-lake", "paimon-drivers"):
         create_account(ns.client, NAMESPACE, name)
     api = open_client(rights.kubeconfig)
@@ -250,6 +250,21 @@ def test_the_account_creates_no_config_map_but_of_a_run(account: Account, edit: 
     made: Body = body
     answer = refusal(lambda: account.core.create_namespaced_config_map(NAMESPACE, made, dry_run="All"))
     assert "must be labelled, immutable and controlled by a PaimonRun" in answer
+
+
+def test_the_account_gives_executors_no_image_that_the_chart_does_not_name(account: Account) -> None:
+    """Another policy lets executors run what this list names."""
+    body, _ = driver_of(catalogs()["executors"])
+    body["data"]["executors-may-use"] += " image/busybox"
+    made: Body = body
+    answer = refusal(lambda: account.core.create_namespaced_config_map(NAMESPACE, made, dry_run="All"))
+    assert "may list only images of spark.images of the chart" in answer
+
+
+def test_a_variable_of_an_injector_is_admitted_if_the_chart_names_it(account: Account) -> None:
+    _, body = driver_of(catalogs()["catalog"])
+    body["spec"]["containers"][0]["env"].append({"name": "HTTPS_PROXY", "value": "http://proxy:8080"})
+    assert account.creates(body) == ""
 
 
 def test_the_account_reads_no_secret(account: Account) -> None:
