@@ -84,8 +84,6 @@ if [ -n "${STORAGE_CA_FILE:-}" ]; then
   fixed="$fixed -Djavax.net.ssl.trustStore=$trusted/store -Djavax.net.ssl.trustStorePassword=changeit"
 fi
 
-[ -z "${KRB5_CONFIG:-}" ] || fixed="$fixed -Djava.security.krb5.conf=$KRB5_CONFIG"
-
 case ${1:-} in
   executor)
     # As in org.apache.spark.deploy.k8s.features.BasicExecutorFeatureStep; java options are numbered from 0.
@@ -104,6 +102,7 @@ case ${1:-} in
     [ "$SPARK_EXECUTOR_CORES" = 1 ] || gc=-XX:+UseG1GC
     # shellcheck disable=SC2086  # the lists are meant to fall apart into words
     exec java $gc "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off "$@" -Xmx"$SPARK_EXECUTOR_MEMORY" $fixed $opens \
+      ${KRB5_CONFIG:+"-Djava.security.krb5.conf=$KRB5_CONFIG"} \
       -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
       -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
       -cp "${class_path#:}" org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend \
@@ -138,6 +137,7 @@ export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-${POD_IP:-127.0.0.1}}"
 # drivers would be at work once the operator has stopped waiting.
 # shellcheck disable=SC2086  # the lists are meant to fall apart into words
 exec ${DRIVER_DEADLINE_S:+timeout --foreground --signal=KILL "$DRIVER_DEADLINE_S"} java -Xmx"${DRIVER_HEAP:-1g}" -XX:+UseSerialGC $jit "$cds" -Xlog:cds=off -Xlog:cds+dynamic=off $fixed $opens \
+  ${KRB5_CONFIG:+"-Djava.security.krb5.conf=$KRB5_CONFIG"} \
   -Duser.home="$tmp" -Djava.io.tmpdir="$tmp" \
   -Dlog4j2.configurationFile="file:$SPARK_APPS_DIR/log4j2.properties" \
   -cp "${class_path#:}" org.apache.spark.deploy.SparkSubmit \

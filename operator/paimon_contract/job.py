@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from paimon_contract.documents import VERSION, Document, DocumentError, read, to_json, to_text
+from paimon_contract.spark_conf import ALLOWED_CONF, CONF_VALUE
 
 SAFE_NAME: Final = re.compile(r"[^./\\$`'\"\x00-\x1f][^/\\$`'\"\x00-\x1f]{0,127}")
 """Names become directories, and `$` and a leading dot mean something to Paimon."""
@@ -151,6 +152,7 @@ def read_job(text: str, form_of: Callable[[str], type]) -> Job:
     except DocumentError as error:
         raise JobError(str(error)) from error
     _check_names(head.table)
+    _check_settings(head.spark)
     return Job(**vars(head), parameters=parameters)
 
 
@@ -173,3 +175,10 @@ def _check_names(table: JobTable) -> None:
     for name in (table.database, table.name):
         if not SAFE_NAME.fullmatch(name):
             raise JobError(f"{name[:60]!r} cannot be the name of a database or table")
+
+
+def _check_settings(spark: JobSpark | None) -> None:
+    """A setting of Spark can name code to load, and the job may come from somebody who has the operator's token."""
+    for key, value in (spark.conf if spark is not None else {}).items():
+        if key not in ALLOWED_CONF or not CONF_VALUE.fullmatch(value):
+            raise JobError(f"job.spark.conf: {key[:60]!r} cannot be {value[:60]!r}")

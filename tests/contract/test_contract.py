@@ -121,6 +121,8 @@ def test_every_operation_of_the_operator_has_a_module_on_the_spark_side(operatio
         (changed({"catalog": {"warehouse": "w", "metastore": "m", "options": {"a": 1}}}), "job.catalog.options.a must"),
         (changed({"write": {"name": "import"}}), "job.write lacks a key"),
         (changed({"table": {"database": "shop", "name": "../orders"}}), "cannot be the name of a database or table"),
+        (changed({"spark": {"conf": {"spark.plugins": "x.Y"}}}), "job.spark.conf: 'spark.plugins' cannot be 'x.Y'"),
+        (changed({"spark": {"conf": {"spark.speculation": "${env:KEY}"}}}), "job.spark.conf: 'spark.speculation'"),
         (changed({"operation": "Frobnicate", "frobnicate": {}}), "operation Frobnicate is unknown to this image"),
         (changed({"operation": "../write", "../write": {}}), "is no operation"),
         (changed({"version": 2}), "not of version 1"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from paimon_contract.spark_conf import ALLOWED_CONF
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.pod_overlay import RESERVED_WORDS
-from paimon_operator.api.spark_conf import ALLOWED_CONF, CREDENTIAL
+from paimon_operator.api.spark_conf import CREDENTIAL
 from paimon_operator.errors import SpecError
 
 
