@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kubernetes.client import V1TypeChecking
 
-from paimon_operator.core.naming import FINALIZER, run_name
+from paimon_operator.core.naming import FINALIZER, config_map_name, run_name
 from paimon_operator.core.operations.registry import OPERATIONS
 from tests.apiserver.api import account_user, create_account, grant, is_allowed, kubectl, user
 from tests.apiserver.namespace_client import GROUP, RUNS, TABLES, NamespaceClient
@@ -122,6 +122,13 @@ def test_the_commands_in_the_message_grant_the_verb(api_server: ApiServer, ns: N
 def test_a_name_of_the_operators_form_is_refused(jane: User, type_: str) -> None:
     name = run_name(table="payroll", table_uid="uid", action=type_, subject="import", trigger="spec")
     assert "looks like one that the operator gives" in jane.try_create(run(metadata__name=name))
+
+
+def test_no_name_gives_the_objects_of_a_run_the_names_of_a_run_of_a_table_called_paimon_run(jane: User) -> None:
+    ours = run_name(table="paimon-run", table_uid="uid", action="Compact", subject="full", trigger="03:00")
+    theirs = ours.removeprefix("paimon-run-")
+    assert config_map_name(theirs, by_user=True) == config_map_name(ours, by_user=False)
+    assert "looks like one that the operator gives" in jane.try_create(run(metadata__name=theirs))
 
 
 @pytest.mark.parametrize(
