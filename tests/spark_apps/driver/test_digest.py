@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,18 @@ def test_a_changed_or_added_file_stops_the_driver_before_it_reads_the_job(
 def test_the_job_that_the_operator_wrote_is_read(volume: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOB_DIGEST", files_digest(FILES))
     assert checked_text(volume / "job.json") == "{}"
+
+
+def test_executors_are_created_from_the_checked_text_even_if_the_volume_changes_later(
+    volume: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Spark reads the file for each executor, hours later too, and a kubelet updates a mutable volume."""
+    monkeypatch.setenv("JOB_DIGEST", files_digest(FILES))
+    monkeypatch.setenv("EXECUTOR_TEMPLATE", str(volume / "executor.json"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
+    checked_text(volume / "job.json")
+    (volume / "..data" / "executor.json").write_text('{"spec": {"volumes": []}}')
+    assert Path(os.environ["EXECUTOR_TEMPLATE"]).read_text() == FILES["executor.json"]
 
 
 def test_an_operator_of_release_0_1_gives_no_digest(volume: Path, monkeypatch: pytest.MonkeyPatch) -> None:

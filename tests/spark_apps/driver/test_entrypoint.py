@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 ROLES = {
-    "driver": (["driver", "/etc/paimon-run/job.json"], {"DRIVER_HEAP": "1g -XX:OnError=env", "DRIVER_CORES": "1 --jars x"}),
+    "driver": (["driver", "job.json"], {"DRIVER_HEAP": "1g -XX:OnError=env", "DRIVER_CORES": "1 --jars x"}),
     "executor": (
         ["executor"],
         dict.fromkeys(
