@@ -93,6 +93,10 @@ case ${1:-} in
       set -- "$@" "$option"
       number=$((number + 1))
     done
+    # The driver has checked its own copy, and the ConfigMap may have changed since.
+    [ -z "${KRB5_CONFIG:-}" ] || "$python" -c '
+import sys, pathlib, spark_apps.storage.hadoop_files as files
+files.check_krb5(pathlib.Path(sys.argv[1]))' "$KRB5_CONFIG"
     # What proves to the driver that this is its executor; see spark_apps/executors/shared_secret.py.
     own_secret=$("$python" -m spark_apps.executors.shared_secret)
     [ -z "$own_secret" ] || export _SPARK_AUTH_SECRET="$own_secret"

@@ -22,6 +22,9 @@ _ANY: Final = r".*"
 _ADDRESS: Final = r"[A-Za-z0-9_.:\[\]-]+"
 _WORDS: Final = r"[A-Za-z0-9_.,\s-]*"
 _PRINCIPAL: Final = r"[A-Za-z0-9_./*@-]+"
+_BY_CODE_OR_FILE: Final = (
+    r"failover\.(proxy\.provider|resolver\.impl)|replica\.accessor|domain\.socket|read\.shortcircuit|https\."
+)
 _NAME: Final = r"[^.]+"
 """One part of a key: the id of a nameservice or of a NameNode."""
 
@@ -33,7 +36,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     rf"dfs\.namenode\.rpc-address(\.{_NAME}){{0,2}}": _ADDRESS,
     rf"dfs\.client\.failover\.proxy\.provider\.{_NAME}": r"org\.apache\.hadoop\.hdfs\.server\.namenode\.ha\.[A-Za-z]+",
     # How the client waits, retries, writes and reads. No key that names a class is among them.
-    r"dfs\.client\.(?!failover\.proxy\.provider|replica\.accessor|domain\.socket|read\.shortcircuit).+": _ANY,
+    rf"dfs\.client\.(?!{_BY_CODE_OR_FILE}).+": _ANY,
     r"ipc\.(client\..+|ping\.interval|maximum\.(data|response)\.length)": _ANY,
     r"dfs\.(blocksize|block\.size|replication|bytes-per-checksum|checksum\.type|client-write-packet-size)": _WORDS,
     r"dfs\.(datanode\.socket\.write\.timeout|datanode\.use\.datanode\.hostname|heartbeat\.interval)": _WORDS,
@@ -53,7 +56,8 @@ ALLOWED: Final[Mapping[str, str]] = {
 
 _FIELD: Final = "spec.storage.hdfs.configMapRef"
 _KRB5_FIELD: Final = "spec.storage.hdfs.kerberos.krb5ConfigMapRef"
-_KRB5_READS: Final = re.compile(r"^\s*(include|includedir|module)\s", re.MULTILINE)
+_KRB5_READS: Final = re.compile(r"^[\x00-\x20]*(include|includedir|module)\s", re.MULTILINE)
+"""Java ignores all control characters at the beginning of a line."""
 _TAGS: Final = frozenset({"configuration", "property", "name", "value", "final", "description", "source"})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,8 @@ ROLES = {
 }  # fmt: skip
 
 
-def java_arguments(role: str, directory: Path) -> list[str]:
-    """The arguments with which the entrypoint starts Java."""
+def start(role: str, directory: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """The end of the entrypoint, which prints the arguments that it gives to Java."""
     java = directory / "java"
     java.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
     java.chmod(0o755)
@@ -35,16 +36,27 @@ def java_arguments(role: str, directory: Path) -> list[str]:
         "PYSPARK_DIR": str(directory),
         "SPARK_APPS_DIR": str(ROOT / "spark_apps"),
         "PYTHONPATH": str(ROOT / "operator"),
-        "KRB5_CONFIG": "/etc/krb5.conf -javaagent:/data/agent.jar",
+        "PYSPARK_PYTHON": sys.executable,
         **variables,
+        **more,
     }
     command = ["sh", str(ROOT / "spark_apps" / "entrypoint.sh"), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=30)
-    return done.stdout.splitlines()
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=30)
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_value_with_spaces_stays_one_argument(role: str, tmp_path: Path) -> None:
-    arguments = java_arguments(role, tmp_path)
-    assert "-Djava.security.krb5.conf=/etc/krb5.conf -javaagent:/data/agent.jar" in arguments
+    krb5 = tmp_path / "krb5.conf -javaagent:agent.jar"
+    krb5.write_text("[libdefaults]\n")
+    arguments = start(role, tmp_path, KRB5_CONFIG=str(krb5)).stdout.splitlines()
+    assert f"-Djava.security.krb5.conf={krb5}" in arguments
     assert [each for each in arguments if each.startswith(("-javaagent", "--jars", "-XX:OnError"))] == []
+
+
+def test_an_executor_does_not_start_java_with_a_krb5_conf_that_reads_other_files(tmp_path: Path) -> None:
+    krb5 = tmp_path / "krb5.conf"
+    krb5.write_text("include /etc/passwd\n")
+    done = start("executor", tmp_path, KRB5_CONFIG=str(krb5))
+    assert (done.returncode, done.stdout) == (1, "")
+    krb5.write_text("[libdefaults]\n")
+    assert start("executor", tmp_path, KRB5_CONFIG=str(krb5)).stdout != ""

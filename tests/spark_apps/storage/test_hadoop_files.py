@@ -65,6 +65,7 @@ def test_what_a_client_needs_is_used(properties: dict[str, str]) -> None:
     [
         "io.compression.codecs", "fs.hdfs.impl", "hadoop.security.group.mapping", "hadoop.security.credential.provider.path",
         "hadoop.rpc.socket.factory.class.default", "hadoop.kerberos.kinit.command", "dfs.client.replica.accessor.builder.classes",
+        "dfs.client.failover.resolver.impl", "dfs.client.failover.resolver.impl.lake", "dfs.client.https.keystore.resource",
         "dfs.namenode.name.dir", "net.topology.script.file.name", "hadoop.ssl.require.client.cert", "fs.s3a.access.key",
     ],
 )  # fmt: skip
@@ -105,7 +106,16 @@ def test_properties_may_be_attributes_and_a_final_one_stays(tmp_path: Path) -> N
     assert read_directory(tmp_path)["dfs.replication"] == "3", "the second file overrides the first"
 
 
-@pytest.mark.parametrize("line", ["include /etc/passwd", "  includedir /etc/krb5.conf.d/", "module /tmp/x.so:y"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "include /etc/passwd",
+        "  includedir /etc/krb5.conf.d/",
+        "\x01include /etc/passwd",
+        "\x0b\x1c include /etc/passwd",
+        "module /tmp/x.so:y",
+    ],
+)
 def test_a_krb5_conf_that_reads_other_files_is_refused(tmp_path: Path, line: str) -> None:
     file = tmp_path / "krb5.conf"
     file.write_text("# include nothing\n[libdefaults]\n  default_realm = EXAMPLE.COM\n")

@@ -17,10 +17,15 @@ ALLOWED: Final = (
 )  # fmt: skip
 """Options that a catalog may set besides its configuration files. None holds a secret or names a local path."""
 
-_NAMES_CODE: Final = "dfs.client.failover.proxy.provider."
+_NAMES_CODE: Final = (
+    "dfs.client.failover.proxy.provider", "dfs.client.failover.resolver.impl", "dfs.client.https.keystore.resource",
+    "dfs.client.replica.accessor.",
+)  # fmt: skip
+"""Beginnings of options that name a class or a file of keys."""
+_CODE: Final = " || ".join(f"k.startsWith('{prefix}')" for prefix in _NAMES_CODE)
 _BY_PREFIX: Final = " || ".join(f"k.startsWith('{prefix}')" for prefix in ALLOWED_PREFIXES)
 _BY_NAME: Final = ", ".join(f"'{name}'" for name in ALLOWED)
-_PERMITTED: Final = f"((({_BY_PREFIX}) && !k.startsWith('{_NAMES_CODE}')) || k in [{_BY_NAME}])"
+_PERMITTED: Final = f"((({_BY_PREFIX}) && !({_CODE})) || k in [{_BY_NAME}])"
 
 
 def is_permitted(key: str) -> bool:
