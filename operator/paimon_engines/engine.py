@@ -143,9 +143,14 @@ class Engine:
         return key in self.options or key.startswith(FREE_PREFIXES)
 
     def canonical(self, options: Mapping[str, str]) -> dict[str, str]:
-        """`options` under their present names. The present name counts where a table has an older one too."""
-        named = {self.options[key].key if key in self.options else key: value for key, value in options.items()}
-        return named | {key: value for key, value in options.items() if key in named}
+        """`options` under their present names. Of several names, the present one counts, then the first older one."""
+        places = {key: place for place, key in enumerate(self.options)}
+        keys = sorted(options, key=lambda key: places.get(key, 0), reverse=True)
+        return {self.present_name(key): options[key] for key in keys}
+
+    def present_name(self, key: str) -> str:
+        """The present name of an option that a table may have under an older one."""
+        return self.options[key].key if key in self.options else key
 
     def default_of(self, key: str) -> str | None:
         """The value of an option that a table does not set."""

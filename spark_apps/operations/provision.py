@@ -233,13 +233,16 @@ def _alter(job: Job, session: Session, table: Any, provision: ProvisionParameter
 
 def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:
     change = session.jvm.org.apache.paimon.schema.SchemaChange
-    has, wants = session.engine.canonical(dict(table.schema().options())), desired_options(job, provision)
+    stored = dict(table.schema().options())
+    has, wants = session.engine.canonical(stored), desired_options(job, provision)
     for name, value in sorted(wants.items()):
         if has.get(name, session.engine.default_of(name)) != value:
             yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"
     managed = {*_names(has, MANAGED_OPTION), MANAGED_OPTION, COMMENTED_OPTION} - ASSIGNED_BY_PAIMON
-    for name in sorted(managed & has.keys() - wants.keys()):
-        yield change.removeOption(name), f"option {name}: {has[name]} -> unset"
+    left = managed & has.keys() - wants.keys()
+    for name, key in sorted((session.engine.present_name(key), key) for key in stored):
+        if name in left:
+            yield change.removeOption(key), f"option {name}: {stored[key]} -> unset"
 
 
 def _comment_steps(session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:

@@ -91,6 +91,8 @@ def test_a_misspelt_option_has_the_nearest_known_option(misspelt: str, nearest: 
 @pytest.mark.parametrize(
     ("options", "canonical"),
     [
+        ({"partial-update.ignore-delete": "true", "first-row.ignore-delete": "false"}, {"ignore-delete": "false"}),
+        ({"first-row.ignore-delete": "false", "partial-update.ignore-delete": "true"}, {"ignore-delete": "false"}),
         ({"partial-update.ignore-delete": "true"}, {"ignore-delete": "true"}),
         ({"partial-update.ignore-delete": "true", "ignore-delete": "false"}, {"ignore-delete": "false"}),
         ({"unknown.option": "1", "bucket": "2"}, {"unknown.option": "1", "bucket": "2"}),

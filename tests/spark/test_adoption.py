@@ -57,3 +57,14 @@ def test_an_option_under_its_older_name_counts(lake: Lake, wanted: str | None, a
         ended.ok()
     else:
         assert "option ignore-delete: the table differs from the manifest" in ended.refused("TableDiffers")
+
+
+def test_an_option_under_its_older_name_goes_when_it_leaves_the_manifest(lake: Lake) -> None:
+    """Else nobody compacts the table: the writers do not, and the manifest says that they do."""
+    make(lake, **{"write.compaction-skip": "true"})
+    lake.provision(COLUMNS, adoption="Adopt", keys=["id"], options={"bucket": "1", "write-only": "true"}).ok()
+
+    changed = lake.provision(COLUMNS, adoption="Adopt", **MANIFEST).ok()["differences"]
+
+    assert changed[-1] == "option write-only: true -> unset"
+    assert "write.compaction-skip" not in (lake.table_directory / "schema" / "schema-2").read_text()
