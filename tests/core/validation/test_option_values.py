@@ -47,6 +47,28 @@ def test_every_number_size_and_duration_that_may_be_set_has_a_range_with_a_sourc
     ] == []
 
 
+UNREADABLE = [
+    ("target-file-size", "99999999999 tb"),
+    ("target-file-size", "9223372036854775808 b"),
+    ("lookup.cache-file-retention", "999999999999999999 d"),
+    ("lookup.cache-file-retention", "9223372036854775808 ms"),
+    ("num-levels", " 5"),
+    ("async-file-write", "true "),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), UNREADABLE)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_value_that_the_jar_cannot_read_is_refused(engine: str, key: str, value: str) -> None:
+    """Each was given to OptionsUtils.convertValue of the engine's jar."""
+    assert f"{value!r} is not " in said_of(engine, key, value)
+
+
+@pytest.mark.parametrize("value", ["9223372036854775807", " 9223372036854775807 b "])
+def test_the_largest_size_that_the_jar_reads_is_accepted(value: str) -> None:
+    assert broken("paimon-1.4", **{"target-file-size": value}) == []
+
+
 OUT_OF_RANGE = [
     ("num-levels", "0", "at least 2"),
     ("num-levels", "1", "at least 2"),

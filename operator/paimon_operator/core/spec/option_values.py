@@ -31,6 +31,10 @@ _BYTES: Final = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _MILLISECONDS: Final = {"": 1, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000}
 """By the unit's first letter, except milliseconds."""
 _UNITS: Final = {ValueKind.SIZE: " bytes", ValueKind.DURATION: " ms"}
+_LARGEST: Final = 2**63 - 1
+"""Paimon holds bytes and milliseconds in 64 bits."""
+_UNTRIMMED: Final = frozenset({ValueKind.BOOLEAN, ValueKind.INTEGER, ValueKind.LONG})
+"""Kinds that Paimon does not read with a space around the value."""
 
 
 def _whole(bound: int) -> Callable[[str], bool]:
@@ -61,9 +65,11 @@ def value_problem(option: Option, text: str) -> str | None:
     form = _FORMS.get(option.kind)
     if form is None:
         return None
-    word = text.strip().lower()
+    word = text.lower() if option.kind in _UNTRIMMED else text.strip().lower()
     if not form.reads(word):
         return f"{text!r} is not {form.name}"
+    if option.kind in _UNITS and _magnitude(option.kind, word) > _LARGEST:
+        return f"{text!r} is not at most {_LARGEST}{_UNITS[option.kind]}"
     if option.range is None or option.range.contains(_magnitude(option.kind, word)):
         return None
     return f"{text!r} is not {_described(option.range, _UNITS.get(option.kind, ''))}"
