@@ -67,9 +67,9 @@ def validated(*rules: Json) -> ConfigDict:
     return ConfigDict(json_schema_extra={"x-kubernetes-validations": list(rules)})
 
 
-def keyed_by(key: str) -> Json:
+def keyed_by(*keys: str) -> Json:
     """Schema of a list whose entries have a key: the API server rejects duplicates, server-side apply merges by key."""
-    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
 
 
 def truncated(text: str, limit: int) -> str:

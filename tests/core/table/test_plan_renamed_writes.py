@@ -53,6 +53,9 @@ EDITS: list[tuple[str, list[list[Json]], list[str], dict[str, str]]] = [
     ("renamed, and its name given to another", [[once("load"), once("import", "more/")]], ["import"], {"load": "import", "import": "import_2"}),
     ("another path under its own name", [[once("import", "more/")]], ["import"], {"import": "import"}),
     ("renamed and another path", [[once("load", "more/")]], ["load"], {"load": "load"}),
+    ("another path, and the first one under another name", [[once("import", "more/")], [once("import", "more/"), once("load")]], ["import"], {"import": "import", "load": "load"}),
+    ("another path and back", [[once("import", "more/")], [once("import")]], ["import"], {"import": "import"}),
+    ("removed, its name given to another, and back under another name", [[], [once("import", "more/")], [once("import", "more/"), once("load")]], ["import"], {"import": "import", "load": "load"}),
 ]  # fmt: skip
 
 
@@ -95,6 +98,16 @@ def test_a_write_that_is_renamed_while_it_runs_is_done_when_its_run_succeeds(edi
     seen.edit(writes=[once("load")])
     assert seen.run_due() == []
     assert ledgers(seen) == {"load": "import"}
+
+
+def test_what_a_run_has_loaded_is_done_although_its_write_was_edited_while_it_ran() -> None:
+    seen = TableWorld(table=builders.table(writes=[once("import")])).ready()
+    seen.edit(writes=[once("import", "more/")])
+    seen.settle()
+    seen.finish("Write")
+    assert seen.run_due() == [("Write", "import")]
+    seen.edit(writes=[once("import", "more/"), once("load")])
+    assert seen.run_due() == []
 
 
 def test_a_write_that_is_renamed_before_its_run_fails_is_retried_under_its_new_name() -> None:

@@ -248,7 +248,8 @@ class WriteState(ScheduleState):
 
 
 class FormerWrite(ApiModel):
-    """A write that is no longer in the manifest. It continues where it was if it comes back, under any name."""
+    """A write that is no longer in the manifest, or not with this from and mode. It continues where it was if it comes
+    back, under any name."""
 
     ledger: LedgerName
     """Directory of its list of loaded files."""
@@ -303,9 +304,9 @@ class TableStatus(ApiModel):
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (
-        Annotated[tuple[FormerWrite, ...], Field(max_length=16, json_schema_extra=keyed_by("ledger"))] | None
+        Annotated[tuple[FormerWrite, ...], Field(max_length=16, json_schema_extra=keyed_by("ledger", "hash"))] | None
     ) = None
-    """Writes that are no longer in the manifest."""
+    """Writes that are no longer in the manifest, or not with these from and mode."""
     drop: DropState | None = None
     """State of dropping the table."""
     effective: Effective | None = None

@@ -19,7 +19,14 @@ from paimon_operator.api.table.writes import MAX_WRITES, TriggerType, Write
 from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
-from paimon_operator.core.operations.data.write_names import ledger_of, slot, slot_of_run, with_former, with_states
+from paimon_operator.core.operations.data.write_names import (
+    ledger_of,
+    slot,
+    slot_of_run,
+    with_done,
+    with_former,
+    with_states,
+)
 from paimon_operator.core.operations.data.write_order import (
     DueWrite,
     in_list_order,
@@ -93,7 +100,10 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     state = schedule_state.record_success(state, ended, reason=reason, then=then)
     if loaded is not None and loaded.committed_snapshot is not None:
         state = schedule_state.changed(state, committed_snapshot=loaded.committed_snapshot, rows=loaded.rows)
-    return _with(status, schedule_state.changed(state, once_hash=ended.active.spec_hash) if once else state)
+    if not once:
+        return _with(status, state)
+    done = with_done(status, state, ended.active.spec_hash)
+    return _with(done, schedule_state.changed(state, once_hash=ended.active.spec_hash))
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:

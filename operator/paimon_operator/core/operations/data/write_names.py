@@ -1,7 +1,8 @@
 """Which state and which ledger belong to a write: it is known by its content (`from` and `mode`), then by its name.
 
 A write that only gets another name keeps its state and its ledger, so nothing is loaded again. Two writes of the same
-content under two names each have their own.
+content under two names each have their own. A write of type Once that is done is remembered by its content also when
+its name and its ledger load something else by now: it runs once per content.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from paimon_operator.api.table.status import ActiveRun, FormerWrite, TableStatus
 
 MAX_FORMER: Final = 16
 """Writes that are remembered after they left the manifest. The oldest is forgotten first."""
+
+_Known = tuple[str, str]
+"""Ledger and content of a former write."""
 
 
 def ledger_of(state: WriteState) -> str:
@@ -43,17 +47,20 @@ def with_states(status: TableStatus, wanted: Mapping[str, str]) -> TableStatus:
     Writes that left the manifest are remembered, so that one that comes back under another name is recognised.
     """
     left = {state.name: state for state in status.writes}
-    former = {each.ledger: each for each in status.former_writes or ()}
+    former = _by_content(status.former_writes or ())
     found: dict[str, WriteState] = {}
     for name, hash_ in wanted.items():
         if name in left and _content(left[name]) in (None, hash_):
             found[name] = left.pop(name)
     for name, hash_ in wanted.items():
-        if name not in found and (state := _of_content(hash_, left, former)) is not None:
+        if name not in found and (state := _of_content(hash_, left, former, found)) is not None:
             found[name] = state.model_copy(update={"name": name, "ledger": ledger_of(state)})
-    for name in wanted:
+    for name, hash_ in wanted.items():
         if name not in found and name in left:
-            found[name] = left.pop(name)
+            found[name] = _edited(left.pop(name), hash_, former)
+    for name, hash_ in wanted.items():
+        if name not in found and (done := _done(hash_, former)):
+            found[name] = WriteState(name=name, ledger=_free_ledger(name, found), hash=hash_, once_hash=done)
     at_work = None if status.active_run is None else status.active_run.subject
     states = _with_ledgers(wanted, found, at_work)
     remembered = _remembered(former, left.values(), {ledger_of(state) for state in states})
@@ -62,9 +69,18 @@ def with_states(status: TableStatus, wanted: Mapping[str, str]) -> TableStatus:
 
 def with_former(status: TableStatus, state: WriteState) -> TableStatus:
     """The status that remembers a write which is in the manifest no more."""
-    former = {each.ledger: each for each in status.former_writes or ()}
+    former = _by_content(status.former_writes or ())
     remembered = _remembered(former, [state], {ledger_of(each) for each in status.writes})
     return status.model_copy(update={"former_writes": remembered})
+
+
+def with_done(status: TableStatus, state: WriteState, hash_: str | None) -> TableStatus:
+    """The status after a run of type Once has loaded the content `hash_`, which its write may not have any more."""
+    if hash_ is None or state.hash in (None, hash_):
+        return status
+    done = FormerWrite(ledger=ledger_of(state), hash=hash_, once_done=True)
+    former = _by_content([*(status.former_writes or ()), done])
+    return status.model_copy(update={"former_writes": tuple(former.values())[-MAX_FORMER:]})
 
 
 def _content(state: WriteState) -> str | None:
@@ -72,17 +88,38 @@ def _content(state: WriteState) -> str | None:
     return state.hash or state.once_hash
 
 
-def _of_content(hash_: str, left: dict[str, WriteState], former: dict[str, FormerWrite]) -> WriteState | None:
+def _by_content(former: Iterable[FormerWrite]) -> dict[_Known, FormerWrite]:
+    return {(each.ledger, each.hash): each for each in former}
+
+
+def _of_content(
+    hash_: str, left: dict[str, WriteState], former: dict[_Known, FormerWrite], found: Mapping[str, WriteState]
+) -> WriteState | None:
     """Takes the state of a write that was renamed; None when no write of this content is without a name."""
     renamed = next((state for state in left.values() if _content(state) == hash_), None)
     if renamed is not None:
         return left.pop(renamed.name)
-    known = next((each for each in former.values() if each.hash == hash_), None)
+    used = {ledger_of(state) for state in (*left.values(), *found.values())}
+    known = next((each for each in former.values() if each.hash == hash_ and each.ledger not in used), None)
     if known is None:
         return None
-    del former[known.ledger]
+    del former[known.ledger, known.hash]
     once_hash = hash_ if known.once_done else None
     return WriteState(name="renamed", ledger=known.ledger, hash=hash_, once_hash=once_hash)
+
+
+def _edited(state: WriteState, hash_: str, former: dict[_Known, FormerWrite]) -> WriteState:
+    """The state of a write that loads something else from now on. What it has loaded once is remembered."""
+    ledger, before = ledger_of(state), _content(state)
+    if before is not None and state.once_hash == before:
+        former[ledger, before] = FormerWrite(ledger=ledger, hash=before, once_done=True)
+    back = former.pop((ledger, hash_), None)
+    return state if back is None or not back.once_done else state.model_copy(update={"once_hash": hash_})
+
+
+def _done(hash_: str, former: Mapping[_Known, FormerWrite]) -> str | None:
+    """The hash of a content that a write of type Once has loaded, whose ledger another write uses by now."""
+    return next((each.hash for each in former.values() if each.hash == hash_ and each.once_done), None)
 
 
 def _with_ledgers(
@@ -107,6 +144,11 @@ def _with_ledgers(
     return tuple(states)
 
 
+def _free_ledger(name: str, found: Mapping[str, WriteState]) -> str:
+    used = {ledger_of(state) for state in found.values()}
+    return next(each for each in _ledger_names(name) if each not in used)
+
+
 def _ledger_names(name: str) -> Iterator[str]:
     """`import`, `import_2`, ...: no write can have a name with `_`."""
     yield name
@@ -114,14 +156,14 @@ def _ledger_names(name: str) -> Iterator[str]:
 
 
 def _remembered(
-    former: Mapping[str, FormerWrite], left: Iterable[WriteState], used: set[str]
+    former: Mapping[_Known, FormerWrite], left: Iterable[WriteState], used: set[str]
 ) -> tuple[FormerWrite, ...] | None:
     known = dict(former)
     for state in left:
         content = _content(state)
         if content is not None:
-            known.pop(ledger_of(state), None)
+            known.pop((ledger_of(state), content), None)
             done = True if state.once_hash == content else None
-            known[ledger_of(state)] = FormerWrite(ledger=ledger_of(state), hash=content, once_done=done)
-    kept = tuple(each for each in known.values() if each.ledger not in used)
+            known[ledger_of(state), content] = FormerWrite(ledger=ledger_of(state), hash=content, once_done=done)
+    kept = tuple(each for each in known.values() if each.once_done or each.ledger not in used)
     return kept[-MAX_FORMER:] or None
