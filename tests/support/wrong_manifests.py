@@ -231,6 +231,7 @@ _OTHER_KINDS = [
     WrongManifest("two kinds of credentials", catalog(spec__storage__s3__credentialsFileSecretRef={"name": "x"}), "spec.storage.s3.credentialsFileSecretRef", "must not both be set"),
     WrongManifest("an authority without TLS", catalog(spec__storage__s3__caConfigMapRef={"name": "ca"}), "spec.storage.s3.caConfigMapRef", "http://"),
     WrongManifest("a key among the options", catalog(spec__storage__s3__options={"fs.s3a.secret.key": "abc"}), "spec.storage.s3.options", "fs.s3a.secret.key must not be set: credentials belong in the Secret"),
+    WrongManifest("a line end after an option of S3", catalog(spec__storage__s3__options={"s3.retry.limit\n": "3"}), "spec.storage.s3.options", "only the S3 options that docs/storage.md lists"),
     WrongManifest("an option that names code", catalog(spec__storage__s3__options={"s3.threads.max": "9", "fs.s3a.impl": "x"}), "spec.storage.s3.options", "option fs.s3a.impl is not one that may be set"),
     WrongManifest("an encryption key in the catalog", catalog(spec__storage__s3__options={"s3.encryption.algorithm": "SSE-C"}), "spec.storage.s3.options", "use SSE-S3 or SSE-KMS"),
     WrongManifest("a storage of no kind", catalog(spec__storage={}), "spec.storage", "exactly one of"),

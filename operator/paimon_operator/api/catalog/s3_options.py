@@ -58,7 +58,7 @@ _RULES: Final = [
 
 def is_permitted(key: str) -> bool:
     """Whether a catalog may set this option. The CRD's rule as a Python predicate."""
-    return re.search(_PERMITTED_KEYS, key) is not None
+    return re.fullmatch(_PERMITTED_KEYS, key) is not None
 
 
 def is_credential(key: str) -> bool:

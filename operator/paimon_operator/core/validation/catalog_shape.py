@@ -86,7 +86,7 @@ def _uri_problems(metastore: Metastore) -> Iterator[SpecError]:
             yield SpecError(
                 path, "the uri contains credentials", "Put them into the Secret that credentialsSecretRef names."
             )
-        elif not re.search(PERMITTED_PARAMETERS, uri):
+        elif not re.fullmatch(PERMITTED_PARAMETERS, uri):
             yield SpecError(path, "the uri has a parameter that may not be set", "Remove it; see docs/storage.md.")
     if metastore.hive is not None and int(metastore.hive.uri.rpartition(":")[2]) > MAX_PORT:
         yield SpecError("spec.metastore.hive.uri", f"a port is at most {MAX_PORT}", "Correct the port.")
@@ -96,7 +96,7 @@ def _database_problems(spec: PaimonCatalogSpec) -> Iterator[SpecError]:
     if spec.metastore is None or spec.metastore.type is not MetastoreType.HIVE:
         return
     for index, name in enumerate(spec.allowed_databases):
-        if not re.search(NAMES_OF_HIVE, name):
+        if not re.fullmatch(NAMES_OF_HIVE, name):
             yield SpecError(
                 f"spec.allowedDatabases[{index}]",
                 f"the metastore Hive does not keep the name {name!r}",

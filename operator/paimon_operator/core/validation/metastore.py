@@ -16,7 +16,7 @@ def default_database_of(catalog: PaimonCatalog) -> Iterator[SpecError]:
     """Without allowedDatabases, the only database is named like the namespace, which the metastore can refuse."""
     metastore, namespace = metastore_of(catalog), catalog.metadata.namespace
     rules = metastore.name_rules
-    if rules is not None and not catalog.spec.allowed_databases and not re.match(rules.pattern, namespace):
+    if rules is not None and not catalog.spec.allowed_databases and not re.fullmatch(rules.pattern, namespace):
         yield SpecError(
             "spec.allowedDatabases",
             f"{namespace!r}, the namespace's name, is no name for the metastore {metastore.type}",
@@ -31,7 +31,7 @@ def names_of(context: TableContext) -> Iterator[SpecError]:
     if rules is None:
         return
     for field, name in (("spec.database", context.spec.database), ("spec.table", table_name(context.table))):
-        if not re.match(rules.pattern, name):
+        if not re.fullmatch(rules.pattern, name):
             yield SpecError(
                 field, f"{name!r} is no name for the metastore {metastore.type}", f"Use {rules.characters}."
             )
