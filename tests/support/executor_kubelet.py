@@ -14,6 +14,7 @@ from typing import Any
 
 from kubernetes.client.exceptions import NotFoundException
 
+from paimon_contract.job import files_digest
 from paimon_operator.core.naming import ROLE_LABEL
 from tests.cluster.images.context import ENTRYPOINT
 from tests.support.executor_namespace import ExecutorNamespace
@@ -53,6 +54,7 @@ class Kubelet:
         (access / "ca.crt").write_bytes(self.ns.server.authority.certificate.read_bytes())
         own = {
             **self._environment(pod, "127.0.0.1"),
+            "JOB_DIGEST": files_digest(data),
             "API_ACCESS": str(access),
             "EXECUTOR_TEMPLATE": str(run / "executor.json"),
             "KUBERNETES_SERVICE_HOST": "127.0.0.1",
