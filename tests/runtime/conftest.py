@@ -7,6 +7,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.runtime.operator_in_memory import OperatorInMemory
+from tests.support.strict_cache import make_strict
+
+
+@pytest.fixture(autouse=True)
+def _strict_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every read of a field that the cache does not keep fails the test."""
+    make_strict(monkeypatch)
 
 
 @pytest.fixture

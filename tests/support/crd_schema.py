@@ -16,9 +16,9 @@ _BOUNDS: Final = {"int32": 2**31, "int64": 2**63}
 
 def problems(kind: str, status: Mapping[str, Any]) -> list[str]:
     """Why the API server would refuse this status; empty if it stores it."""
-    schema = _status_schema(kind)
+    stored = schema(kind, "status")
     refused = [f"{error.json_path}: {error.message}"[:300] for error in _validator(kind).iter_errors(status)]
-    return [*refused, *_others("$", status, schema)]
+    return [*refused, *_others("$", status, stored)]
 
 
 def _others(path: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -43,12 +43,13 @@ def _others(path: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 @functools.cache
-def _status_schema(kind: str) -> Mapping[str, Any]:
+def schema(kind: str, part: str) -> Mapping[str, Any]:
+    """The schema of `spec` or `status`."""
     crd = yaml.safe_load((_CRDS / f"paimon-operator.dev_{kind.lower()}s.yaml").read_text(encoding="utf-8"))
     (version,) = crd["spec"]["versions"]
-    return dict(version["schema"]["openAPIV3Schema"]["properties"]["status"])
+    return dict(version["schema"]["openAPIV3Schema"]["properties"][part])
 
 
 @functools.cache
 def _validator(kind: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(_status_schema(kind))
+    return jsonschema.Draft202012Validator(schema(kind, "status"))

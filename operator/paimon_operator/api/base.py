@@ -19,6 +19,9 @@ API_VERSION = f"{GROUP}/{VERSION}"
 MAX_COLUMNS = 500
 """More than 500 columns install, but updates then exceed the API server's run-time limit for CEL."""
 
+MAX_SPEC_BYTES: Final = 256 * 1024
+"""Most bytes of a spec, as compact JSON in UTF-8. An API server may hold 1.5 MiB per object, the operator may not."""
+
 Json = dict[str, Any]
 """A JSON document at the border; everything inside is typed."""
 

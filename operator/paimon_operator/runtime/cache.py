@@ -1,35 +1,40 @@
-"""The objects as last delivered by the watches, trimmed. Used to find keys and other objects.
+"""What decisions read of other objects, as last delivered by the watches. Used to find keys and other objects.
 
 A decision about an object reads that object live.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.keys import Key, key_of
+from paimon_operator.runtime.projection import packed, projected
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
 """The kinds whose objects are cached. Events of Pods only enqueue their runs."""
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def trimmed(body: Manifest) -> dict[str, Any]:
-    """`body` without managedFields and kubectl's copy of the manifest, which are often larger than the rest."""
-    meta: dict[str, Any] = {key: value for key, value in body["metadata"].items() if key != "managedFields"}
-    if _LAST_APPLIED in (meta.get("annotations") or {}):
-        meta["annotations"] = {key: text for key, text in meta["annotations"].items() if key != _LAST_APPLIED}
-    return {**body, "metadata": meta}
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One cached object."""
+
+    version: int
+    uid: str
+    parent: Key | None
+    document: bytes
+    """The kept fields, packed. It refers to no part of the delivered object."""
 
 
 class Cache:
-    """The last delivered objects of the cached kinds."""
+    """The kept fields of the last delivered objects of the cached kinds."""
 
     def __init__(self) -> None:
-        self._objects: dict[Key, dict[str, Any]] = {}
+        self._objects: dict[Key, _Entry] = {}
         self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
         self._children: dict[Key, set[Key]] = defaultdict(set)
 
@@ -40,28 +45,28 @@ class Cache:
         """
         key = key_of(kind, body)
         known = self._objects.get(key)
-        if known is None or _version(body) >= _version(known):
+        if known is None or _version(body) >= known.version:
             self._store(key, body)
 
     def drop(self, kind: Kind, body: Manifest) -> None:
         """Removes a deleted object; `body` is its last version. A younger object of the same name stays."""
         key = key_of(kind, body)
         known = self._objects.get(key)
-        if known is not None and (_uid(known) == _uid(body) or _version(known) <= _version(body)):
+        if known is not None and (known.uid == _uid(body) or known.version <= _version(body)):
             self._forget(key)
 
     def versions(self, kind: Kind) -> dict[Key, int]:
         """The cached versions, for `replace` with a LIST that begins after this call."""
-        return {key: _version(self._objects[key]) for key in self._of_kind[kind]}
+        return {key: self._objects[key].version for key in self._of_kind[kind]}
 
-    def replace(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> dict[Key, Manifest]:
+    def replace(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> set[Key]:
         """Replaces the cache by a full LIST, even by older versions (a restored etcd). Returns the removed objects.
 
         What a watch delivered after `before` stays: the LIST may be older.
         """
         listed = {key_of(kind, body): body for body in bodies}
         unchanged = {key for key, version in self.versions(kind).items() if before.get(key) == version}
-        ghosts: dict[Key, Manifest] = {key: self._objects[key] for key in unchanged - listed.keys()}
+        ghosts = unchanged - listed.keys()
         for key in ghosts:
             self._forget(key)
         for key, body in listed.items():
@@ -72,8 +77,12 @@ class Cache:
         return ghosts
 
     def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
-        """The object as last delivered."""
-        return self._objects.get(Key(kind, namespace, name))
+        """The kept fields of the object as last delivered."""
+        known = self._objects.get(Key(kind, namespace, name))
+        if known is None:
+            return None
+        document: dict[str, Any] = json.loads(known.document)
+        return document
 
     def keys(self, kind: Kind) -> Sequence[Key]:
         """All cached keys of a kind, sorted."""
@@ -89,20 +98,21 @@ class Cache:
 
     def _store(self, key: Key, body: Manifest) -> None:
         self._forget(key)
-        self._objects[key] = trimmed(body)
+        kept, parent = projected(key.kind, body), _parent(key, body)
+        self._objects[key] = _Entry(_version(body), _uid(body), parent, packed(kept))
         self._of_kind[key.kind].add(key)
-        if parent := _parent(key, body):
+        if parent is not None:
             self._children[parent].add(key)
 
     def _forget(self, key: Key) -> None:
-        body = self._objects.pop(key, None)
-        if body is None:
+        known = self._objects.pop(key, None)
+        if known is None:
             return
         self._of_kind[key.kind].discard(key)
-        if parent := _parent(key, body):
-            self._children[parent].discard(key)
-            if not self._children[parent]:
-                del self._children[parent]
+        if known.parent is not None:
+            self._children[known.parent].discard(key)
+            if not self._children[known.parent]:
+                del self._children[known.parent]
 
 
 def _parent(key: Key, body: Manifest) -> Key | None:

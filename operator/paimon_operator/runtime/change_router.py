@@ -16,13 +16,13 @@ from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Phase
-from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.catalog.reachability import reached_warehouse, unreachable_storage_of
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
@@ -47,7 +47,7 @@ class TableSummary:
 
     @classmethod
     def of(cls, body: Manifest) -> Self:
-        """From a table as the API server stores it."""
+        """From a table as the API server stores it, or as the cache keeps it."""
         spec: Mapping[str, Any] = body.get("spec") or {}
         failing = unreachable_storage_of(body)
         return cls(
@@ -131,13 +131,16 @@ class ChangeRouter:
 
         Unfinished runs are always enqueued, because no list shows what happened to a Pod.
         """
-        known = {key: self._cache.get(*key) for key in self._cache.keys(kind)}
+        stood, listed = self._cache.versions(kind), {key_of(kind, body): _version(body) for body in bodies}
+        differing = (key for key, version in stood.items() if listed.get(key) != str(version))
+        known = {key: self._cache.get(*key) for key in differing}
         for ghost in self._cache.replace(kind, bodies, before):
             self._enqueue(self._affected(ghost, known[ghost]))
+        now = self._cache.versions(kind)
         unchanged = []
         for body in bodies:
             key = key_of(kind, body)
-            if self._has_changed(key, known.get(key)):
+            if key not in stood or now[key] != stood[key]:
                 self._enqueue(self._affected(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
@@ -149,12 +152,11 @@ class ChangeRouter:
         """Enqueues `key` within `delay` seconds, although no change is known."""
         self._queue.add_after(key, delay)
 
-    def _has_changed(self, key: Key, known: Manifest | None) -> bool:
-        body = self._cache.get(*key)
-        return known is None or body is None or _version(known) != _version(body)
+    def catalog_of(self, table: AnyTable) -> PaimonCatalog | None:
+        """The catalog that `table` names, as last seen; None when there is none, or it cannot be read.
 
-    def catalog_of(self, table: PaimonTable) -> PaimonCatalog | None:
-        """The catalog that `table` names, as last seen; None when there is none, or it cannot be read."""
+        It has the spec, and of metadata and status what `projection` keeps.
+        """
         body = self._cache.get(Kind.CATALOG, table.metadata.namespace, table.spec.catalog_ref.name)
         return read(PaimonCatalog, body) if body is not None else None
 
@@ -232,7 +234,7 @@ class ChangeRouter:
         affected: frozenset[ObjectKey] = frozenset()
         if body is None:
             affected = self._claims.remove(key.namespace, key.name) | self._slots.remove(key.namespace, key.name)
-        elif (table := read(PaimonTable, body)) is not None:
+        elif (table := read(TableHead, body)) is not None:
             catalog = self.catalog_of(table)
             affected = self._claims.put(table, catalog) | self._slots.put(table, catalog)
         # An object that cannot be read keeps its claim and its place: its run may be active.

@@ -25,11 +25,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun
 from paimon_operator.core.spec.identity import allowed_databases
 from paimon_operator.core.spec.ownership import proven_since
 from paimon_operator.core.spec.place import place_of
+from paimon_operator.core.spec.table_head import AnyTable, HeadRun
 
 ObjectKey = tuple[str, str]
 """Namespace and name."""
@@ -96,7 +96,7 @@ class TableClaimIndex:
         self._by_place: dict[str, dict[ObjectKey, TableClaim]] = {}
         self._reserved: set[ObjectKey] = set()
 
-    def reserve(self, table: PaimonTable, catalog: PaimonCatalog | None) -> None:
+    def reserve(self, table: AnyTable, catalog: PaimonCatalog | None) -> None:
         """Records that the active run of `table` is being stored. No older observation undoes it before `confirm`."""
         self.put(table, catalog)
         self._reserved.add(_key(table))
@@ -105,7 +105,7 @@ class TableClaimIndex:
         """Ends a reservation: the next `put` shows whether the run was stored."""
         self._reserved.discard((namespace, name))
 
-    def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
+    def put(self, table: AnyTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
         """Records what `table` claims now. Returns the other objects whose place has another order of claims."""
         claim, known = self._claim(table, catalog), self._by_key.get(_key(table))
         if claim is None:
@@ -127,7 +127,7 @@ class TableClaimIndex:
             del self._by_place[claim.place]
         return frozenset(claims) if claim.blocks else frozenset()
 
-    def holder(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
+    def holder(self, table: AnyTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The other object that `table` has to wait for; None when there is none."""
         claim = self._claim(table, catalog)
         if claim is None:
@@ -136,7 +136,7 @@ class TableClaimIndex:
         ahead = [other for other in others if claim.waits_for(other)]
         return min(ahead, key=lambda other: other.rank, default=None)
 
-    def _claim(self, table: PaimonTable, catalog: PaimonCatalog | None) -> TableClaim | None:
+    def _claim(self, table: AnyTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The claim of `table`. While a run is active, the place at which it was decided counts.
 
         A run of release 0.1, and one that is being stored, has its place in the index only.
@@ -160,12 +160,12 @@ class TableClaimIndex:
         return frozenset(claims) - {claim.key} if news and (claim.blocks or (known and known.blocks)) else frozenset()
 
 
-def is_busy(active: ActiveRun | None) -> bool:
+def is_busy(active: ActiveRun | HeadRun | None) -> bool:
     """Whether a table's active run is active, or may be soon: not while its creation is refused."""
     return active is not None and not (active.blocked and active.uid is None)
 
 
-def claim_of(table: PaimonTable, catalog: PaimonCatalog | None, *, valid: bool = True) -> TableClaim | None:
+def claim_of(table: AnyTable, catalog: PaimonCatalog | None, *, valid: bool = True) -> TableClaim | None:
     """The claim of `table`; None without a place: no catalog, and no proof of an earlier one.
 
     `valid` is whether the catalog's manifest breaks no rule.
@@ -182,13 +182,13 @@ def claim_of(table: PaimonTable, catalog: PaimonCatalog | None, *, valid: bool =
     return _claim_at(place, table, reached=able and _has_read_the_table(table, place))
 
 
-def _has_read_the_table(table: PaimonTable, place: str) -> bool:
+def _has_read_the_table(table: AnyTable, place: str) -> bool:
     """Whether the last run read the table at this place. What it read at another server says nothing about this one."""
     state = table.status.provision
     return state is not None and state.failure is not None and state.found_at == place
 
 
-def _claim_at(place: str, table: PaimonTable, *, reached: bool) -> TableClaim:
+def _claim_at(place: str, table: AnyTable, *, reached: bool) -> TableClaim:
     active = table.status.active_run
     return TableClaim(
         place=place,
@@ -203,5 +203,5 @@ def _claim_at(place: str, table: PaimonTable, *, reached: bool) -> TableClaim:
     )
 
 
-def _key(table: PaimonTable) -> ObjectKey:
+def _key(table: AnyTable) -> ObjectKey:
     return table.metadata.namespace, table.metadata.name

@@ -12,6 +12,7 @@ from paimon_operator.api.table.status import Ownership, TableStatus
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.place import place_of
+from paimon_operator.core.spec.table_head import AnyTableStatus
 
 RECREATE: Final = "paimon-operator.dev/recreate"
 """Annotation with metadata.generation: a table that is missing is created anew, once."""
@@ -22,7 +23,7 @@ def has_existed(status: TableStatus) -> bool:
     return status.ownership is not None or ever_ready(status)
 
 
-def proven_since(status: TableStatus, place: str) -> datetime | None:
+def proven_since(status: AnyTableStatus, place: str) -> datetime | None:
     """When a run proved that the object owns the table at `place`; None without such a run.
 
     Release 0.1 stored no place: what it verified counts at the present one.

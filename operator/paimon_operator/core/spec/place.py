@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.spec.identity import normalised, table_name
+from paimon_operator.core.spec.table_head import AnyTable
 from paimon_operator.core.storage import storage_of
 
 
@@ -13,6 +13,6 @@ def place_of_warehouse(catalog: PaimonCatalog) -> str:
     return storage_of(catalog).physical_root(normalised(catalog.spec.warehouse), catalog.metadata.namespace)
 
 
-def place_of(table: PaimonTable, catalog: PaimonCatalog) -> str:
+def place_of(table: AnyTable, catalog: PaimonCatalog) -> str:
     """The directory that Paimon gives the table by default, in the warehouse on its server."""
     return f"{place_of_warehouse(catalog)}/{table.spec.database}.db/{table_name(table)}"

@@ -21,8 +21,8 @@ from heapq import nsmallest
 from typing import TypeVar
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.commits.table_claims import ObjectKey
+from paimon_operator.core.spec.table_head import AnyTable
 
 Turn = tuple[datetime, ObjectKey]
 """Since when a table waits, and which table it is. Of one namespace the smallest turn starts first."""
@@ -74,7 +74,7 @@ class RunSlots:
         self._last_start: dict[str, int] = {}
         """Namespace -> number of its last start. A new process begins with none."""
 
-    def put(self, table: PaimonTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
+    def put(self, table: AnyTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
         """Records what `table` uses now. Returns the tables that may start if this has changed anything."""
         key, named = _key(table), _catalog_key(table)
         known, limit = self._uses.get(key), _limit_of(catalog)
@@ -91,7 +91,7 @@ class RunSlots:
         self._reserved.discard((namespace, name))
         return self.next_tables() if self._forget((namespace, name)) else frozenset()
 
-    def reserve(self, table: PaimonTable) -> None:
+    def reserve(self, table: AnyTable) -> None:
         """Takes a place for a run that is being stored. No older observation undoes it before `confirm`."""
         key = _key(table)
         self._starts += 1
@@ -114,7 +114,7 @@ class RunSlots:
         holds_place = use is not None and use.active and key not in self._reserved
         return frozenset() if holds_place else self.remove(namespace, name)
 
-    def stopped_by(self, table: PaimonTable, catalog: PaimonCatalog, since: datetime) -> RunLimit | None:
+    def stopped_by(self, table: AnyTable, catalog: PaimonCatalog, since: datetime) -> RunLimit | None:
         """The limit that stops a run of `table`, which is due `since`; None if it may start."""
         key, named, limit = _key(table), _catalog_key(table), _limit_of(catalog)
         known = self._uses.get(key)
@@ -220,7 +220,7 @@ def _decrease(counts: Counter[CountedT], key: CountedT) -> None:
         del counts[key]
 
 
-def _use(table: PaimonTable, catalog: ObjectKey, *, reserved: bool) -> _Use:
+def _use(table: AnyTable, catalog: ObjectKey, *, reserved: bool) -> _Use:
     run, queued = table.status.active_run, table.status.queued_run
     if reserved:
         return _Use(catalog, active=True, waits_since=None)
@@ -233,9 +233,9 @@ def _limit_of(catalog: PaimonCatalog | None) -> int | None:
     return None if limits is None else limits.max_concurrent_runs
 
 
-def _key(table: PaimonTable) -> ObjectKey:
+def _key(table: AnyTable) -> ObjectKey:
     return table.metadata.namespace, table.metadata.name
 
 
-def _catalog_key(table: PaimonTable) -> ObjectKey:
+def _catalog_key(table: AnyTable) -> ObjectKey:
     return table.metadata.namespace, table.spec.catalog_ref.name

@@ -1,0 +1,212 @@
+"""The cache keeps every field that a decision about another object reads, and none besides.
+
+Beside these tests, every test of this folder runs with a cache that refuses reads of other fields (`strict_cache`).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from paimon_operator.api.base import MAX_SPEC_BYTES
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.core.catalog.plan import CatalogObserved
+from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.operations import registry
+from paimon_operator.core.ports import Kind
+from paimon_operator.core.spec.table_head import TableHead
+from paimon_operator.core.validation.catalog import blocking_problems
+from paimon_operator.runtime import change_router
+from paimon_operator.runtime.cache import KEPT, Cache
+from paimon_operator.runtime.keys import key_of
+from paimon_operator.runtime.projection import Fields, Kept, kept_fields, packed, projected
+from tests.support import builders, widest_tables
+from tests.support.largest_objects import largest
+from tests.support.manifests import Manifest, catalog, run
+
+T1, T2 = "2026-11-21T08:00:00Z", "2026-11-21T09:00:00Z"
+FACTS = builders.operator_facts()
+METADATA = {"labels": {"a": "b"}, "managedFields": [{"manager": "kubectl"}], "annotations": {"team": "shop"}}
+
+
+def table(dice: random.Random) -> Manifest:
+    """Any table: each field that a reader knows has several values, or is absent."""
+    run_ = {"name": dice.choice("ab"), "uid": dice.choice([None, "u"]), "blocked": dice.choice([None, True])}
+    run_ |= {"type": "Compact", "resultUnknown": dice.choice([None, True])}
+    status: Manifest = {
+        "activeRun": dice.choice([None, run_]),
+        "queuedRun": dice.choice([None, {"since": dice.choice([T1, T2]), "message": "m", "type": "Compact"}]),
+        "ownership": dice.choice([None, {"place": dice.choice(["here", "there"]), "since": dice.choice([T1, T2])}]),
+        "outsideWriters": dice.choice([None, foreign(dice)]),
+        "table": {"identifier": "shop.orders"},
+    }
+    for name in registry.OPERATIONS.memories:
+        status[name] = dice.choice([None, [memory(dice), {}] if name == "writes" else memory(dice)])
+    spec = {
+        "catalogRef": {"name": dice.choice(["lake", "pond"])},
+        "database": dice.choice(["shop", "mart"]),
+        "table": dice.choice([None, "t", "u"]),
+        "externalWriters": dice.choice(["None", "Active", "Paused"]),
+        "bucket": dice.choice([None, {"type": "Dynamic"}, {"type": "Fixed", "fixed": {"count": 4}}]),
+        "schema": {"columns": [{"name": "a", "type": "INT"}], "primaryKeys": dice.choice([None, ["a", "b"]])},
+        "suspend": dice.choice([True, False]),
+    }
+    meta = {"name": dice.choice(["orders", "clicks"]), "creationTimestamp": dice.choice([T1, T2])}
+    return stored(dice, meta, spec, status)
+
+
+def memory(dice: random.Random) -> Manifest:
+    reason = dice.choice(["BucketNotFound", "AccessDenied", "TableDiffers"])
+    failure = {"reason": reason, "time": dice.choice([T1, T2]), "message": "m"}
+    return {"failure": dice.choice([None, failure]), "lastTime": dice.choice([None, T1, T2]), "lastRun": "r"}
+
+
+def foreign(dice: random.Random) -> Manifest:
+    commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": T1}
+    return {"stated": dice.choice(["None", "Paused"]), "seenSnapshot": 7, "commit": dice.choice([None, commit])}
+
+
+def cataloged(dice: random.Random) -> Manifest:
+    place = dice.choice([None, "s3.example:7070/lake/warehouse", "elsewhere"])
+    moved = dice.choice([None, {"paimon-operator.dev/storage-moved": "true", "team": "shop"}])
+    status: Manifest = {"place": place, "reachedAt": dice.choice([None, T1, T2]), "conditions": [], "tables": 7}
+    meta = {"name": "lake", "annotations": moved, "deletionTimestamp": dice.choice([None, T1])}
+    return stored(dice, meta, catalog(spec__suspend=dice.choice([True, False]))["spec"], status)
+
+
+def runs(dice: random.Random) -> Manifest:
+    spec = {**run()["spec"], "tableRef": {"name": dice.choice("ab")}, "ttlAfterFinished": dice.choice([None, "1h"])}
+    attempts = dice.choice([None, [{"pod": "p-1", "number": 1}, {"number": 2, "pod": dice.choice([None, "p-2"])}]])
+    status: Manifest = {"phase": dice.choice([None, "Running", "Succeeded", "Failed"]), "attempts": attempts}
+    meta = {"name": "r", "finalizers": dice.choice([None, [], [FINALIZER, "other"]])}
+    return stored(dice, meta, spec, status)
+
+
+def stored(dice: random.Random, meta: Manifest, spec: Manifest, status: Manifest) -> Manifest:
+    """An object as the API server delivers it: without null values."""
+    identity = {"namespace": dice.choice(["shop", "mart"]), "uid": dice.choice("xy")}
+    version = {"resourceVersion": dice.choice("12"), "generation": dice.choice([1, 2])}
+    body = {"metadata": METADATA | identity | version | meta, "spec": spec, "status": status}
+    found: Manifest = without_nulls(body)
+    return found
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
+    return [without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
+def answers(kind: Kind, body: Manifest) -> list[object]:
+    """What the readers of the cache find out about an object."""
+    identity = [body["metadata"].get(name) for name in ("name", "namespace", "uid", "resourceVersion")]
+    match kind:
+        case Kind.TABLE:
+            active = change_router._affected_runs(key_of(kind, body), None, body), change_router._active_run(body)
+            others = change_router.TableSummary.of(body), CatalogObserved.of([body])
+            return [*identity, TableHead.model_validate(body), *others, active[0], active[1].get("uid")]
+        case Kind.CATALOG:
+            found = PaimonCatalog.model_validate(body)
+            status = found.status.place, found.status.reached_at, found.metadata.deletion_timestamp
+            return [*identity, found.spec, *status, [str(each) for each in blocking_problems(found, FACTS)]]
+    at_rest = change_router._is_at_rest(body), change_router.is_over(body)
+    return [*identity, change_router.table_of(body), change_router._pods_of(body), *at_rest]
+
+
+ANY = {Kind.TABLE: table, Kind.CATALOG: cataloged, Kind.RUN: runs}
+OBJECTS = {kind: [ANY[kind](random.Random(seed)) for seed in range(300)] for kind in KEPT}  # noqa: S311
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_readers_find_the_same_in_the_kept_fields_as_in_the_whole_object(kind: Kind) -> None:
+    for body in OBJECTS[kind]:
+        assert answers(kind, projected(kind, body)) == answers(kind, body)
+
+
+def leaves(fields: Fields, *above: str) -> Iterator[tuple[str, ...]]:
+    for name, inner in fields.items():
+        yield from [(*above, name)] if isinstance(inner, Kept) else leaves(inner, *above, name)
+
+
+def without(value: Any, path: tuple[str, ...]) -> Any:
+    """`value` without the field at `path`."""
+    if isinstance(value, list):
+        return [without(each, path) for each in value]
+    name, *below = path
+    if name not in value:
+        return value
+    others = {other: inner for other, inner in value.items() if other != name}
+    return {**others, name: without(value[name], tuple(below))} if below else others
+
+
+LEAVES = [(kind, path) for kind in KEPT for path in leaves(kept_fields(kind)) if path != ("spec",)]
+
+
+@pytest.mark.parametrize(("kind", "path"), LEAVES, ids=[f"{kind}-{'.'.join(path)}" for kind, path in LEAVES])
+def test_every_kept_field_is_read(kind: Kind, path: tuple[str, ...]) -> None:
+    kept = [projected(kind, body) for body in OBJECTS[kind]]
+    assert any(differ(kind, body, without(body, path)) for body in kept)
+
+
+def differ(kind: Kind, body: Manifest, other: Manifest) -> bool:
+    try:
+        return answers(kind, body) != answers(kind, other)
+    except (ValidationError, KeyError):  # without the field it cannot be read at all
+        return True
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_the_kept_fields_of_kept_fields_are_the_same(kind: Kind) -> None:
+    for body in OBJECTS[kind]:
+        assert projected(kind, projected(kind, body)) == projected(kind, body)
+
+
+MEMORY = 8 * 1024
+"""Bytes that the cache may use for one object."""
+KEYS = {f"example.com/{number:0>200}": "v" * 63 for number in range(4000)}
+"""More than a MiB of labels or annotations, which no schema bounds."""
+
+
+@pytest.mark.parametrize("kind", [Kind.TABLE, Kind.RUN])
+def test_the_memory_of_the_largest_object_is_bounded(kind: Kind) -> None:
+    parts = {part: largest(kind, part) for part in ("spec", "status")}
+    meta = {
+        "namespace": "n" * 63,
+        "labels": KEYS,
+        "annotations": KEYS,
+        "finalizers": list(KEYS),
+        "managedFields": [KEYS],
+    }
+    cache, text = Cache(), json.dumps(parts | {"metadata": meta})
+    tracemalloc.start()
+    for number in range(20):
+        body = json.loads(text)  # as a watch delivers it: nothing of it is shared
+        body["metadata"] |= {"name": f"{number:x>48}", "uid": f"{number:x>36}", "resourceVersion": f"{number}"}
+        cache.put(kind, body)
+        del body
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(cache.keys(kind)) == 20
+    assert len(text) > 1024 * 1024
+    assert used / 20 < MEMORY
+
+
+def test_of_a_table_of_500_columns_less_than_two_kib_are_kept() -> None:
+    body = widest_tables.aggregating() | {"status": {"activeRun": {"name": "r"}}}
+    assert len(packed(projected(Kind.TABLE, body))) < 2048
+
+
+def test_a_catalog_whose_spec_is_too_large_is_cached_without_it_and_so_cannot_be_read() -> None:
+    affinity = {"nodeAffinity": ["x" * 60] * (MAX_SPEC_BYTES // 60)}
+    body = catalog(spec__spark={"podOverlay": {"affinity": affinity}})
+    kept = projected(Kind.CATALOG, body)
+    assert len(packed(kept)) < 1024
+    assert change_router.read(PaimonCatalog, kept) is None
+    smaller = catalog(spec__spark={"podOverlay": {"affinity": {"nodeAffinity": ["x" * 60]}}})
+    assert projected(Kind.CATALOG, smaller)["spec"] == smaller["spec"]
