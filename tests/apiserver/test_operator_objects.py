@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -81,6 +82,23 @@ async def test_a_list_selects_by_labels_reads_all_pages_and_sets_each_kind(
     assert [item["metadata"]["name"] for item in found] == [f"page-{number}" for number in range(5)]
     assert {(item["apiVersion"], item["kind"]) for item in found} == {("v1", "ConfigMap")}
     assert api.requests == [("list", "ConfigMap", 200)] * 3
+
+
+async def test_of_a_listed_object_only_the_kept_part_outlives_its_page(
+    kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimon_operator.kube.objects._PAGE", "2")
+    count, size = 20, 200 * 1024
+    async with connected(kubeconfig) as api:
+        for number in range(count):
+            body = config_map(f"large-{number:02}", large="yes") | {"data": {"a": "x" * size}}
+            await api.store.create(Kind.CONFIG_MAP, SPACE, body)
+        tracemalloc.start()
+        found = await api.store.list(Kind.CONFIG_MAP, SPACE, {"large": "yes"}, keep=lambda each: each["metadata"])
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert [each["name"] for each in found] == [f"large-{number:02}" for number in range(count)]
+    assert peak < count * size / 2, "more than two pages were in memory at once"
 
 
 async def test_a_list_of_watched_namespaces_excludes_the_others(kubeconfig: Path) -> None:

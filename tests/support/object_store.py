@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.ports import Clock, Kind, Manifest
+from paimon_operator.core.ports import Clock, Kind, Manifest, whole
 from paimon_operator.errors import AlreadyExistsError, KubernetesError, NotFoundError, StaleError
 
 Verb = Literal["get", "list", "create", "delete", "apply_status", "set_finalizers", "release"]
@@ -114,12 +114,17 @@ class ObjectStore:
         return self._after("get", kind, self.peek(kind, namespace, name))
 
     async def list(
-        self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None
+        self,
+        kind: Kind,
+        namespace: str | None,
+        labels: Mapping[str, str] | None = None,
+        *,
+        keep: Callable[[Manifest], Manifest] = whole,
     ) -> Sequence[Manifest]:
         self._before("list", kind, "")
         wanted = (labels or {}).items()
         found = [
-            _copied(body)
+            keep(_copied(body))
             for (each, space, _), body in sorted(self._objects.items())
             if each is kind and namespace in (None, space) and wanted <= body["metadata"].get("labels", {}).items()
         ]

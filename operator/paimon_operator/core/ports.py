@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain JSON, untyped."""
+
+
+def whole(body: Manifest) -> Manifest:
+    """All of an object."""
+    return body
 
 
 class Kind(StrEnum):
@@ -34,9 +39,17 @@ class ObjectStore(Protocol):
         """The object, or None when the server says 404."""
 
     async def list(
-        self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None
+        self,
+        kind: Kind,
+        namespace: str | None,
+        labels: Mapping[str, str] | None = None,
+        *,
+        keep: Callable[[Manifest], Manifest] = whole,
     ) -> Sequence[Manifest]:
-        """All objects (of one namespace, or of every watched one when None) that carry `labels`."""
+        """All objects (of one namespace, or of every watched one when None) that carry `labels`.
+
+        `keep` returns the part of an object that is needed: nothing else of it stays in memory after its page.
+        """
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         """The stored object. Raises AlreadyExistsError when the name is taken."""

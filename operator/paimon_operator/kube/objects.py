@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from paimon_operator.core.naming import FIELD_MANAGER, FINALIZER
-from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.ports import Kind, Manifest, whole
 from paimon_operator.errors import InvalidObjectError, NotFoundError, StaleError
-from paimon_operator.kube.requests import ApiServer, Json
+from paimon_operator.kube.requests import ApiServer, Json, Query
 from paimon_operator.kube.resources import RESOURCES
 
-_Items = list[Json]  # inside the class, `list` is its method
-_PAGE: Final = "500"
+_Items = list[Manifest]  # inside the class, `list` is its method
+_PAGE: Final = "50"
+"""Objects per page of a LIST. etcd stores up to 1.5 MiB for each, and a page takes three times its size in memory."""
 _MANAGER: Final = (("fieldManager", FIELD_MANAGER),)
 _APPLY: Final = (*_MANAGER, ("force", "true"))
 
@@ -30,27 +31,39 @@ class KubeObjects:
             return None
 
     async def list(
-        self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None
+        self,
+        kind: Kind,
+        namespace: str | None,
+        labels: Mapping[str, str] | None = None,
+        *,
+        keep: Callable[[Manifest], Manifest] = whole,
     ) -> Sequence[Manifest]:
         everywhere: Sequence[str | None] = self._namespaces or (None,)
         where = everywhere if namespace is None else (namespace,)
-        return [item for one in where for item in await self._list_in(kind, one, labels or {})]
+        return [item for one in where for item in await self._list_in(kind, one, labels or {}, keep)]
 
-    async def _list_in(self, kind: Kind, namespace: str | None, labels: Mapping[str, str]) -> _Items:
-        resource = RESOURCES[kind]
+    async def _list_in(
+        self, kind: Kind, namespace: str | None, labels: Mapping[str, str], keep: Callable[[Manifest], Manifest]
+    ) -> _Items:
         selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
         items: _Items = []
         after = ""
         while True:
             query = [("limit", _PAGE), ("labelSelector", selector), ("continue", after)]
-            page = await self._server.request(
-                "list", resource.path(namespace), kind=kind, query=[(key, value) for key, value in query if value]
-            )
-            # The items of a list have neither apiVersion nor kind.
-            items += [{"apiVersion": resource.api_version, "kind": str(kind), **item} for item in page["items"]]
-            after = page["metadata"].get("continue", "")
+            more, after = await self._page(kind, namespace, [(key, value) for key, value in query if value], keep)
+            items += more
             if not after:
                 return items
+
+    async def _page(
+        self, kind: Kind, namespace: str | None, query: Query, keep: Callable[[Manifest], Manifest]
+    ) -> tuple[_Items, str]:
+        """What is kept of one page, and where the next one begins; empty at the end."""
+        resource = RESOURCES[kind]
+        page = await self._server.request("list", resource.path(namespace), kind=kind, query=query)
+        # The items of a list have neither apiVersion nor kind.
+        both = {"apiVersion": resource.api_version, "kind": str(kind)}
+        return [keep({**both, **each}) for each in page["items"]], page["metadata"].get("continue", "")
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         return await self._server.request(

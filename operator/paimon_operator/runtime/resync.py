@@ -12,12 +12,14 @@ import logging
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
-from paimon_operator.core.ports import Kind, ObjectStore
+from paimon_operator.core.ports import Kind, Manifest, ObjectStore
 from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.projection import projected
 
 # catalogs first: a table's claim depends on its catalog
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)
@@ -51,10 +53,14 @@ class Resync:
 
         Raises KubernetesError when a list fails. No object is removed then.
         """
-        lists = [(kind, self._router.versions(kind), await self._store.list(kind, None)) for kind in _ORDER]
+        lists = [(kind, self._router.versions(kind), await self._list(kind)) for kind in _ORDER]
         unchanged = [key for kind, before, bodies in lists for key in self._router.on_listed(kind, bodies, before)]
         for key, delay in self._turns(sorted(unchanged)):
             self._router.enqueue_after(key, delay)
+
+    async def _list(self, kind: Kind) -> Sequence[Manifest]:
+        """All objects of a kind, each with the fields that the cache keeps."""
+        return await self._store.list(kind, None, keep=partial(projected, kind))
 
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
         """The unchanged objects to reconcile in this period, each with its delay in seconds, in rotation."""

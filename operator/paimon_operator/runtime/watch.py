@@ -75,7 +75,7 @@ def build_settings(*, heartbeat: str, request_timeout: float) -> kopf.OperatorSe
     settings.scanning.disabled = True  # else it lists and watches all CRDs and namespaces, and needs the right to
     settings.watching.label_selectors[_PODS] = f"{MANAGED_BY_LABEL}={FIELD_MANAGER}"
     settings.watching.field_selectors[_LEASES] = f"metadata.name={heartbeat}"
-    settings.watching.chunk_size = 500
+    settings.watching.chunk_size = 50  # objects per page: of each, etcd stores up to 1.5 MiB
     settings.watching.server_timeout = 300
     settings.queueing.idle_timeout = 0.5
     settings.networking.error_backoffs = _BACKOFFS
