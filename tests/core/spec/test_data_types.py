@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -161,3 +162,13 @@ def test_any_text_is_read_or_refused_as_no_type(text: str) -> None:
     except TypeTextError:
         return
     assert canonical(found) == found
+
+
+def test_the_parsed_long_types_of_many_tables_do_not_stay_in_memory() -> None:
+    fields = ", ".join(f"a{number} INT" for number in range(150))
+    tracemalloc.start()
+    for number in range(300):
+        parse(f"ROW<{fields}, z{number} INT>")
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 1024 * 1024, "a cache of 8192 such types has 300 MiB"

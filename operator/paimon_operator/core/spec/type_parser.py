@@ -21,6 +21,8 @@ MAX_DEPTH: Final = 16
 _TOKEN = re.compile(
     r"\s*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>`(?:[^`]|``)+`)|(?P<number>[0-9]+)|(?P<mark>[<>(),]))"
 )
+_SHORT: Final = 64
+"""Characters of a text that is cached."""
 _MARKS: Final = frozenset("<>(),")
 
 _SIMPLE: Final = frozenset(
@@ -56,12 +58,21 @@ def canonical(text: str) -> str:
     return str(parse(text))
 
 
-@lru_cache(maxsize=8192)
 def parse(text: str) -> DataType:
     """Reads a whole type text. Raises TypeTextError for anything that is not exactly one type.
 
-    Cached: tables share few types, and every reconcile of a table parses all of its types.
+    Short texts are cached: tables share few types, and every reconcile of a table parses all of its types. A text of
+    2048 characters takes 50 KiB when parsed, so a tenant could fill the memory with a cache of those.
     """
+    return _cached(text) if len(text) <= _SHORT else _parsed(text)
+
+
+@lru_cache(maxsize=8192)
+def _cached(text: str) -> DataType:
+    return _parsed(text)
+
+
+def _parsed(text: str) -> DataType:
     reader = _Reader(_tokens(text))
     result = reader.type_(depth=0)
     reader.end()
