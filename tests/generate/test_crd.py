@@ -145,6 +145,7 @@ def test_no_option_is_refused_for_two_reasons() -> None:
 OF_THE_OBJECT_ITSELF = {
     "exactly one of s3, hdfs, claim must be set",
     "spec must not change: make a new PaimonRun",
+    "must be at most 256 KiB as JSON: shorten comments, types and options, or split the table",
 }
 """Rules about an object without a member to blame. The API server names the object's own path."""
 

@@ -26,12 +26,18 @@ def _largest(schema: Schema) -> Any:
         return max(schema["enum"], key=len)
     match schema.get("type"):
         case "string":
-            return _TIME if schema.get("format") == "date-time" else "x" * schema["maxLength"]
+            return _TIME if schema.get("format") == "date-time" else _letter(schema) * schema["maxLength"]
         case "array":
             return [_largest(schema["items"])] * schema["maxItems"]
         case "object":
             return _largest_object(schema)
     return _SCALARS.get(schema.get("type", ""), _QUANTITY)
+
+
+def _letter(schema: Schema) -> str:
+    """The largest character that the text may have: four bytes in UTF-8, unless its pattern lists ASCII."""
+    pattern = schema.get("pattern")
+    return "x" if pattern is not None and "[^" not in pattern else "\U0001f600"
 
 
 def _largest_object(schema: Schema) -> dict[str, Any]:

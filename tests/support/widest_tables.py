@@ -1,4 +1,4 @@
-"""The widest valid tables: every list has its maximum length. Some texts are shorter, because etcd accepts 1.5 MiB."""
+"""The widest valid tables: every list has its maximum length. The texts are shorter, because a spec has 256 KiB."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Any
 from tests.support.manifests import Manifest, keyed_table
 
 COLUMNS = 500
-_OPTIONS = {f"option.{n:0>121}": "v" * 1024 for n in range(100)}
+_OPTIONS = {f"option.{n:0>53}": "v" * 20 for n in range(100)}
 _CRON = ",".join(str(minute) for minute in range(34)) + " * * * *"
 
 
 def _name(number: int) -> str:
-    return f"c{number:0>127}"
+    return f"c{number:0>59}"
 
 
 def _column(number: int, **more: object) -> dict[str, Any]:
-    return {"name": _name(number), "type": f"DECIMAL(12,{number % 12})" + " " * 50, "comment": "x" * 256} | more
+    return {"name": _name(number), "type": f"DECIMAL(12,{number % 12})", "comment": "x" * 8} | more
 
 
 def _writes() -> list[dict[str, Any]]:
-    source = {"location": "l" * 40, "path": "p" * 512, "format": "parquet", "select": "New"}
+    source = {"location": "l" * 40, "path": "p" * 64, "format": "parquet", "select": "New"}
     return [
         {
             "name": f"w{number:0>39}",
             "from": {"files": source},
             "mode": "Upsert",
             "trigger": {"type": "Schedule", "schedule": _CRON},
-            "options": {f"option.{n:0>20}": "v" * 20 for n in range(100)},
+            "options": {f"option.{n:0>20}": "v" for n in range(100)},
         }
         for number in range(16)
     ]

@@ -20,7 +20,9 @@ MAX_COLUMNS = 500
 """More than 500 columns install, but updates then exceed the API server's run-time limit for CEL."""
 
 MAX_SPEC_BYTES: Final = 256 * 1024
-"""Most bytes of a spec, as compact JSON in UTF-8. An API server may hold 1.5 MiB per object, the operator may not."""
+"""Most bytes of a spec, as compact JSON in UTF-8. Without it an object may have 1.5 MiB, the limit of etcd."""
+SPEC_REST_BYTES: Final = 16 * 1024
+"""The part of `MAX_SPEC_BYTES` for all but the large lists and maps of a spec. CEL rules count those only."""
 
 Json = dict[str, Any]
 """A JSON document at the border; everything inside is typed."""
@@ -63,6 +65,16 @@ def rule(
     validation = {"rule": expression, "message": message, "reason": reason}
     extra = {"fieldPath": path, "messageExpression": message_expression}
     return validation | {key: value for key, value in extra.items() if value}
+
+
+def not_larger(total: str, remedy: str, *, path: str = "") -> Json:
+    """A CEL rule for the size of a spec; `total` is the number of bytes of its large lists and maps.
+
+    It counts the UTF-8 of all texts, and for the names of fields at least their size. Characters that JSON escapes
+    count once, so that reconcile checks the size again.
+    """
+    limit = f"must be at most {MAX_SPEC_BYTES // 1024} KiB as JSON: {remedy}"
+    return rule(f"{total} <= {MAX_SPEC_BYTES - SPEC_REST_BYTES}", limit, path=path, reason="FieldValueForbidden")
 
 
 def validated(*rules: Json) -> ConfigDict:

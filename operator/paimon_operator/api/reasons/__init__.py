@@ -94,6 +94,7 @@ class Reason(StrEnum):
 
     # Manifests that need an edit
     INVALID_SPEC = "InvalidSpec"
+    SPEC_TOO_LARGE = "SpecTooLarge"
     UNKNOWN_OPTION = "UnknownOption"
     UNSUPPORTED_BY_ENGINE = "UnsupportedByEngine"
     UNKNOWN_ENGINE = "UnknownEngine"

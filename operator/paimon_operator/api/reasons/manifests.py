@@ -11,6 +11,11 @@ EXPLANATIONS: Final = {
         "A field of the manifest is wrong. The message names the field.",
         "Edit the field that the message names.",
     ),
+    "SpecTooLarge": Explanation(
+        "The spec has more than 256 KiB as JSON. The message names its size and its largest part.",
+        "Shorten what the message names, or use two tables or runs. Quotes and control characters count as JSON "
+        "writes them.",
+    ),
     "UnknownOption": Explanation(
         "The engine has no option of this name.",
         "Use the name that the message proposes, or remove the option.",
@@ -33,7 +38,7 @@ EXPLANATIONS: Final = {
         "Use another kind of storage, or ask the operator's administrator to allow this one.",
     ),
     "CatalogNotFound": Explanation(
-        "The namespace has no PaimonCatalog of this name.",
+        "The namespace has no PaimonCatalog of this name, or it has one that cannot be read and is Stalled.",
         "Create the PaimonCatalog, or create the PaimonTable again with the right spec.catalogRef.",
     ),
     "CatalogInvalid": Explanation(

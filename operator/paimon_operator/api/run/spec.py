@@ -35,7 +35,7 @@ class TriggerInfo(ApiModel):
 
     type: Annotated[RunTrigger, Field(json_schema_extra={"enum": [each.value for each in BY_OPERATOR]})]
     """Spec, Schedule, Once or Deletion."""
-    due_time: Time | None = None
+    due_time: Annotated[Time, Field(json_schema_extra={"maxLength": 32})] | None = None
     """Tick of the schedule that started the run."""
     spec_hash: Hash | None = None
     """Hash of the part of the table's spec that the run applies."""

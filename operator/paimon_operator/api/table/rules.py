@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.base import rule
+from paimon_operator.api.base import not_larger, rule
 
 _FORBIDDEN = "FieldValueForbidden"
 _REQUIRED = "FieldValueRequired"
@@ -176,7 +176,38 @@ _WORK: Final = [
     ),
 ]
 
-SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *_WORK]
+
+def _keys(list_: str) -> str:
+    """Bytes of a list of names, which are ASCII."""
+    return f"{list_}.map(k, k.size() + 3).sum()"
+
+
+def _options(map_: str) -> str:
+    """Bytes of a map of options; 0 if it is absent."""
+    return f"(has({map_}) ? {map_}.map(k, bytes(k).size() + bytes({map_}[k]).size() + 6).sum() : 0)"
+
+
+_AGGREGATE_BYTES: Final = (
+    "(has(c.aggregate) ? 220 + (has(c.aggregate.nestedKey) ? " + _keys("c.aggregate.nestedKey") + " : 0) : 0)"
+)
+_COLUMN_BYTES: Final = (
+    "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0) + " + _AGGREGATE_BYTES
+)
+_GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
+_WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
+
+_SIZE: Final = [
+    not_larger(
+        f"self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
+        f" + (has(self.mergeEngine) && {_GROUPS}"
+        f" ? self.mergeEngine.partialUpdate.sequenceGroups.map(g, {_GROUP_BYTES}).sum() : 0)"
+        f" + {_options('self.options')}"
+        f" + (has(self.writes) ? self.writes.map(w, {_WRITE_BYTES}).sum() : 0)",
+        "shorten comments, types and options, or split the table",
+    )
+]
+
+SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *_WORK, *_SIZE]
 
 
 def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:

@@ -8,11 +8,13 @@ from paimon_operator.api import units
 from paimon_operator.api.base import LONGEST_DEADLINE_D, LONGEST_DURATION_D
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.operations import registry
+from paimon_operator.core.spec.size import size_of
 from paimon_operator.errors import SpecError
 
 
 def run_problems(run: PaimonRun) -> Iterator[SpecError]:
-    """A member belongs to the type of its operation, and that type needs it. Durations have a longest value."""
+    """A spec has a largest size, a duration a longest value. A member belongs to its type, which needs it."""
+    yield from size_of(run.spec)
     yield from units.too_long(run.spec.active_deadline, LONGEST_DEADLINE_D, field="spec.activeDeadline")
     yield from units.too_long(run.spec.ttl_after_finished, LONGEST_DURATION_D, field="spec.ttlAfterFinished")
     given = run.spec.model_extra or {}

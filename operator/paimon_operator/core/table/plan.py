@@ -78,7 +78,8 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
         other = claimant.name_for(table.metadata.namespace)
         return Blocker(Reason.TABLE_CLAIMED, f"{other} manages the same table: {Reason.TABLE_CLAIMED.remedy}")
     if catalog is None:
-        message = f"there is no PaimonCatalog {table.spec.catalog_ref.name!r}: {Reason.CATALOG_NOT_FOUND.remedy}"
+        name = table.spec.catalog_ref.name
+        message = f"there is no PaimonCatalog {name!r} that can be read: {Reason.CATALOG_NOT_FOUND.remedy}"
         return Blocker(Reason.CATALOG_NOT_FOUND, message)
     problems = tuple(blocking_problems(catalog, wanted.operator))
     if problems:

@@ -10,6 +10,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.spec.place import place_of_warehouse
+from paimon_operator.core.spec.size import size_of
 from paimon_operator.core.storage import metastore_of, storage_of
 from paimon_operator.core.validation.catalog_shape import catalog_shape
 from paimon_operator.core.validation.deadlines import default_deadline_of
@@ -26,6 +27,7 @@ _PARTIAL: Final = ("spec.timeZone", "spec.tableDefaults.compaction", "spec.table
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
     """Every rule that the catalog's manifest breaks. `blocking_problems` are those that stop its tables."""
+    yield from size_of(catalog.spec)
     yield from catalog_shape(catalog)
     yield from _moved_storage(catalog)
     yield from _engine_problems(catalog, operator)

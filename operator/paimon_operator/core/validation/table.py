@@ -20,6 +20,7 @@ from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.size import size_of
 from paimon_operator.core.validation.columns import columns_of, keys_of
 from paimon_operator.core.validation.deadlines import deadline_of
 from paimon_operator.core.validation.formats import formats_of
@@ -40,6 +41,11 @@ DEFAULT_NUM_RETAINED_MIN: Final = 10
 def broken_rules(context: TableContext) -> tuple[SpecError, ...]:
     """Every rule that the manifest breaks, causes before consequences. Empty if the manifest is valid."""
     return tuple(error for rule in RULES for error in rule(context))
+
+
+def spec_size_of(context: TableContext) -> Iterator[SpecError]:
+    """The size of the spec."""
+    return size_of(context.spec)
 
 
 def engine_of(context: TableContext) -> Iterator[SpecError]:
@@ -175,6 +181,7 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
 
 
 RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
+    spec_size_of,
     engine_of,
     table_shape,
     place_of,

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Result, ResultMeasure
-from paimon_operator.api.base import ApiModel, Json
+from paimon_operator.api.base import ApiModel, Json, not_larger, rule, validated
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun, member_of
@@ -27,12 +27,25 @@ from paimon_operator.errors import SpecError
 
 FULL_FIRST: Final = (CompactStrategy.FULL, CompactStrategy.MINOR)
 
-Partition = Annotated[dict[str, Annotated[str, Field(max_length=256)]], Field(min_length=1, max_length=16)]
+_KEYS: Final = rule("self.all(k, k.size() <= 128)", "a partition key must have at most 128 characters")
+Partition = Annotated[
+    dict[str, Annotated[str, Field(max_length=256)]],
+    Field(min_length=1, max_length=16, json_schema_extra={"x-kubernetes-validations": [_KEYS]}),
+]
 """Partition key -> value, as text."""
 
 
 class CompactRun(ApiModel):
     """Settings of a compaction."""
+
+    model_config = validated(
+        not_larger(
+            "(has(self.partitions) ? self.partitions.map(p,"
+            " 3 + p.map(k, bytes(k).size() + bytes(p[k]).size() + 6).sum()).sum() : 0)",
+            "name fewer partitions, and create another run for the others",
+            path=".partitions",
+        )
+    )
 
     strategy: CompactStrategy
     """Minor: merges a few sorted runs. Full: rewrites each bucket into one sorted run."""
