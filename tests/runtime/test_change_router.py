@@ -11,6 +11,7 @@ from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.run_slots import RunSlots
+from paimon_operator.core.validation.catalog import STORAGE_MOVED
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
@@ -306,6 +307,8 @@ async def test_a_list_enqueues_unchanged_unfinished_runs_because_it_has_no_pods(
 CATALOGS: list[tuple[str, Manifest, bool]] = [
     ("its status", stored(lake(), 4, status={"tables": 2}), False),
     ("a label", stored(lake(), 4, metadata={"labels": {"team": "shop"}}), False),
+    ("an annotation", stored(lake(), 4, metadata={"annotations": {"team": "shop"}}), False),
+    ("the announcement of a move", stored(lake(), 4, metadata={"annotations": {STORAGE_MOVED: "true"}}), True),
     ("its manifest", stored(lake(spec__engine="paimon-0.9"), 4), True),
     ("an invalid manifest", stored(lake(), 4, spec={"warehouse": 7}), True),
     ("its deletion", stored(lake(), 4, metadata={"deletionTimestamp": "2026-11-21T08:00:00Z"}), True),

@@ -268,7 +268,8 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
     status: Mapping[str, Any] = catalog.get("status") or {}
-    return meta.get("uid"), meta.get("deletionTimestamp"), meta.get("annotations"), status.get("place"), catalog["spec"]
+    annotations = meta.get("annotations") or {}  # those that the cache keeps
+    return meta.get("uid"), meta.get("deletionTimestamp"), annotations, status.get("place"), catalog["spec"]
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
