@@ -167,8 +167,8 @@ def test_the_kept_fields_of_kept_fields_are_the_same(kind: Kind) -> None:
         assert projected(kind, projected(kind, body)) == projected(kind, body)
 
 
-MEMORY = 8 * 1024
-"""Bytes that the cache may use for one object."""
+MEMORY = 16 * 1024
+"""Bytes that the cache may use for one object, if every text of the status has its full length in 4-byte characters."""
 KEYS = {f"example.com/{number:0>200}": "v" * 63 for number in range(4000)}
 """More than a MiB of labels or annotations, which no schema bounds."""
 
