@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
+from paimon_contract.exit_codes import EXIT_CODES
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
@@ -87,26 +88,30 @@ POD_STATUSES = st.one_of(
 
 
 @st.composite
-def reports(draw: st.DrawFn, story: Story) -> str:
-    """A result or an error document with any text and any number."""
-    if draw(st.booleans()):
-        failure = draw(st.sampled_from(["Spec", "Environment", "Infrastructure", "Conflict", "nonsense"]))
-        return pods.error(story.run, failure, draw(ANY_TEXT)[:90] or "x", draw(ANY_TEXT), field=draw(ANY_TEXT))
+def reports(draw: st.DrawFn, story: Story) -> tuple[int, str]:
+    """An exit code, and a result or an error document with any text and any number. Mostly the two fit."""
+    failure = draw(st.sampled_from([None, None, *EXIT_CODES, "nonsense"]))
+    code = 0 if failure is None else EXIT_CODES.get(failure, 20)
+    code = code if draw(st.integers(0, 9)) else draw(st.sampled_from([0, 20, 25, 30, 40]))
+    if failure is not None:
+        return code, pods.error(story.run, failure, draw(ANY_TEXT)[:90] or "x", draw(ANY_TEXT), field=draw(ANY_TEXT))
     measure = {name: draw(NUMBERS) for name in ("rows", "bytes", "files", "snapshotId", "schemaId", "sortedRunsMax")}
     differences = draw(st.lists(ANY_TEXT, max_size=40))
     write = {"rows": draw(NUMBERS), "files": draw(NUMBERS)}
-    return pods.result(story.run, after=measure, differences=differences, write=write, expired=draw(NUMBERS))
+    return code, pods.result(story.run, after=measure, differences=differences, write=write, expired=draw(NUMBERS))
+
+
+def provision_story() -> Story:
+    return Story(type="Provision", compact=None)
 
 
 @pytest.mark.worlds
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(90), deadline=None)
 @given(data=st.data())
 def test_every_status_of_a_run_is_storable(data: st.DataObject) -> None:
-    story = running_story(data.draw(st.sampled_from([Story, write_story]))())
-    for _ in range(data.draw(st.integers(1, 6))):
-        status = data.draw(POD_STATUSES)
-        if data.draw(st.booleans()):
-            status = pods.ended(data.draw(st.sampled_from([0, 20, 25, 30, 40])), data.draw(reports(story)))
+    story = running_story(data.draw(st.sampled_from([Story, write_story, provision_story]))())
+    statuses = data.draw(st.lists(POD_STATUSES, max_size=3))
+    for status in (*statuses, pods.ended(*data.draw(reports(story)))):
         decision = story.reconcile(status)
         if decision.status is not None:
             assert_storable("PaimonRun", decision.status)
