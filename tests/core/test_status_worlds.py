@@ -23,6 +23,7 @@ from tests.support.run_story import NO_POD, Story, running_story, write_story
 ANY_TEXT = st.one_of(
     st.text(max_size=60),
     st.text(alphabet="a\x00\x1b\u202e\U0001f600\ud7ff é", min_size=1, max_size=9).map(lambda text: text * 2000),
+    st.text(alphabet="a\x00é", min_size=1, max_size=3).map(lambda text: text * 300),
 )
 REASONS = st.sampled_from(list(Reason))
 FAILURES = st.sampled_from(list(FailureClass))
