@@ -15,6 +15,7 @@ The machine may be killed at any moment:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -29,6 +30,7 @@ from paimon_operator.core.run.pod import PodObserved
 from paimon_operator.core.run.start import launch
 from paimon_operator.core.run.transition import MISSED_EVENT_REQUEUE, Step, to_decision
 from paimon_operator.core.run.waits import Wait, first_wait
+from paimon_operator.core.trusted_times import with_trusted_times
 
 _AT_ONCE: Final = timedelta(0)
 _UID_REQUEUE: Final = timedelta(milliseconds=200)
@@ -62,7 +64,10 @@ class PodState(StrEnum):
 
 def step(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     """What follows for the run. A finished run keeps its status; equal observations give an equal status."""
-    return ON_RUN[run_state(observed)](observed, now)
+    status, untrusted = with_trusted_times(observed.run.status, now)
+    observed = replace(observed, run=observed.run.model_copy(update={"status": status}))
+    decision = ON_RUN[run_state(observed)](observed, now)
+    return replace(decision, events=(*decision.events, *untrusted)) if untrusted else decision
 
 
 def run_state(observed: RunObserved) -> RunState:

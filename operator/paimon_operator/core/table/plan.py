@@ -28,13 +28,15 @@ from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
 from paimon_operator.core.table.table_conditions import Blocker
+from paimon_operator.core.trusted_times import with_trusted_times
 from paimon_operator.core.validation.blocks import with_valid_blocks
 from paimon_operator.core.validation.catalog import blocking_problems, summarise
 
 
 def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
     """The decision about one table, from its manifest, the operator's facts and what was observed."""
-    table, untrusted = clocks.with_trusted_times(wanted.table, now)
+    status, untrusted = with_trusted_times(wanted.table.status, now)
+    table = wanted.table.model_copy(update={"status": status})
     wanted = replace(wanted, table=table)
     if table.metadata.deletion_timestamp is not None:
         return deletion.plan_deletion(wanted, observed, now)
