@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from paimon_contract.job import Job
+from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
@@ -193,13 +194,16 @@ def _growing(provision: ProvisionParameters) -> Iterator[tuple[str, ProvisionPar
 
 def _refuse_foreign_owner(job: Job, provision: ProvisionParameters, table: Any) -> None:
     owner = owner_of(table)
-    if owner is not None and owner != job.owner and provision.adoption != "Adopt":
-        raise spec_failure(
-            "Conflict",
-            f"the table {job.table} is owned by {name_of_owner(job, owner)}",
-            "delete one of the two PaimonTables, or set adoptionPolicy to Adopt if that owner is gone",
-            field="spec.adoptionPolicy",
-        )
+    if owner is None or owner == job.owner:
+        return
+    said = f"the table {job.table} is owned by {name_of_owner(job, owner)}"
+    remedy = "delete one of the two PaimonTables"
+    if provision.adoption != "Adopt":
+        remedy += ", or set adoptionPolicy to Adopt if that owner is gone"
+        raise spec_failure("Conflict", said, remedy, field="spec.adoptionPolicy")
+    if digest_of(owner) in (provision.owners_here or ()):
+        said += ", which this cluster still has: Adopt takes nothing from it"
+        raise spec_failure("Conflict", said, remedy, field="spec.adoptionPolicy")
 
 
 def _refuse_unadopted(job: Job, provision: ProvisionParameters, table: Any) -> None:

@@ -120,18 +120,18 @@ class OperatorInMemory:
             self.store.put(manifest)
         await self.settle()
 
-    async def end_pod(self, name: str, *, exit_code: int = 0, **result: Any) -> None:
+    async def end_pod(self, name: str, *, namespace: str = SHOP, exit_code: int = 0, **result: Any) -> None:
         """Ends the Pod's container with a result, as the kubelet reports it."""
-        pod = self.store.peek(Kind.POD, SHOP, name)
+        pod = self.store.peek(Kind.POD, namespace, name)
         assert pod is not None, f"no Pod {name} among {self.store.names(Kind.POD)}"
         run = pod["metadata"]["ownerReferences"][0]["name"]
-        operation = (self.store.peek(Kind.RUN, SHOP, run) or {})["spec"]["type"]
+        operation = (self.store.peek(Kind.RUN, namespace, run) or {})["spec"]["type"]
         message = json.dumps({"version": 1, "run": run, "operation": operation, "ok": exit_code == 0, **result})
         moment = self.time.now().strftime("%Y-%m-%dT%H:%M:%SZ")
         ended = {"exitCode": exit_code, "message": message, "startedAt": moment, "finishedAt": moment}
         phase = "Succeeded" if exit_code == 0 else "Failed"
         statuses = [{"name": pod["spec"]["containers"][0]["name"], "state": {"terminated": ended}}]
-        self.store.set_status(Kind.POD, SHOP, name, {"phase": phase, "containerStatuses": statuses})
+        self.store.set_status(Kind.POD, namespace, name, {"phase": phase, "containerStatuses": statuses})
         await self.settle()
 
     def table(self, name: str = "orders") -> Manifest:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.spark.lake import Ended, Lake
+from paimon_contract.owner_mark import digest_of
+from tests.spark.lake import OWNER, Ended, Lake
 
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 OPTIONS = {"bucket": "1", "merge-engine": "deduplicate"}
@@ -43,3 +44,16 @@ def test_a_table_that_differs_is_not_adopted(lake: Lake) -> None:
     other = provision(lake, SECOND, adoption="Adopt", options=OPTIONS | {"bucket": "2"})
 
     assert "bucket" in other.refused("TableDiffers")
+
+
+def test_adopt_takes_nothing_from_an_owner_that_this_cluster_still_has(lake: Lake) -> None:
+    """A run at an alias of the server reads the mark of a PaimonTable whose proof is at another place."""
+    lake.provision(COLUMNS, keys=["id"], options=OPTIONS).ok()
+    other = "cluster-uid/yard/orders"
+
+    message = provision(lake, other, adoption="Adopt", ownersHere=[digest_of(OWNER)]).refused("Conflict")
+
+    assert "a PaimonTable of another namespace, which this cluster still has" in message
+    assert lake.schemas() == 1, "nothing was altered"
+    assert provision(lake, other, adoption="Adopt", ownersHere=[digest_of(other)]).ok()["created"] is False
+    assert "a PaimonTable of another namespace" in lake.compact().blocked("Conflict")

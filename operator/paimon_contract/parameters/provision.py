@@ -36,3 +36,6 @@ class ProvisionParameters(Document):
     recreation: str | None = None
     """Text that the table gets when it is created anew. A table that has it was created by this run or by an earlier
     one, whose result was lost."""
+    owners_here: tuple[str, ...] | None = None
+    """For Adopt: digests of the owner marks (`owner_mark.digest_of`) of this cluster's other PaimonTables with proof
+    that name the same database and table, at any place. A table with such a mark is not taken over."""

@@ -14,6 +14,8 @@ from typing import Any, Final
 from paimon_operator.api.base import API_VERSION, GROUP
 from paimon_operator.core.ports import Kind, Manifest
 
+ObjectKey = tuple[str, str]
+"""Namespace and name."""
 PLURALS: Final = {Kind.TABLE: "paimontables", Kind.CATALOG: "paimoncatalogs", Kind.RUN: "paimonruns"}
 """The operator's own kinds as they are named in paths of the API, in roles and in CRDs."""
 FINALIZER: Final = f"{GROUP}/finalizer"

@@ -18,9 +18,9 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Phase
 from paimon_operator.core.catalog.reachability import reached_warehouse, unreachable_storage_of
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
-from paimon_operator.core.commits.table_claims import ObjectKey, TableClaimIndex
+from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.naming import FINALIZER, RUN_LABEL, controller_uid, controlling_run, is_executor
+from paimon_operator.core.naming import FINALIZER, RUN_LABEL, ObjectKey, controller_uid, controlling_run, is_executor
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.run_slots import RunSlots

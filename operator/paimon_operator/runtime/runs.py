@@ -86,14 +86,16 @@ class RunReconciler:
         namespace = run.metadata.namespace
         table = await self._table(namespace, run.spec.table_ref.name)
         catalog = self._dependencies.router.catalog_of(table) if table is not None else None
+        claims = self._dependencies.claims
+        owners = claims.owners_beside(table) if table is not None else ()
         return RunObserved(
             run=run,
             table=table,
             pod=await self._pod(run),
             executors=await self._executors(run),
             limits=self._launches.limits_of(table, catalog),
-            claimant=self._dependencies.claims.holder(table, catalog) if table is not None else None,
-            launch=lambda: self._launches.launch_of(run, table, catalog),
+            claimant=claims.holder(table, catalog) if table is not None else None,
+            launch=lambda: self._launches.launch_of(run, table, catalog, owners),
             refusal=self._refusals.of(key, run.metadata.uid, {config_map_of(run), current_pod(run)}),
         )
 

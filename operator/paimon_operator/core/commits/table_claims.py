@@ -11,6 +11,8 @@ The claim goes to the object
 
 Any other object blocks nobody: it may never be able to reach the table. `adoptionPolicy: Adopt` does not pass by a
 claim: it takes a table over from an object that is gone or is in another cluster, not from one that manages it here.
+Aliases of one server that no text shows are two places. For them, `owners_beside` gives the run that adopts the owners
+whose mark it must respect.
 
 While a run is active or its start is being stored, the place at which it was decided counts, even if the catalog
 changed.
@@ -26,13 +28,12 @@ from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.status import ActiveRun
+from paimon_operator.core.commits.proven_owners import ProvenOwners
+from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.spec.identity import allowed_databases
 from paimon_operator.core.spec.ownership import proven_since
 from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.spec.table_head import AnyTable, HeadRun
-
-ObjectKey = tuple[str, str]
-"""Namespace and name."""
 
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -95,6 +96,7 @@ class TableClaimIndex:
         self._by_key: dict[ObjectKey, TableClaim] = {}
         self._by_place: dict[str, dict[ObjectKey, TableClaim]] = {}
         self._reserved: set[ObjectKey] = set()
+        self._owners = ProvenOwners()
 
     def reserve(self, table: AnyTable, catalog: PaimonCatalog | None) -> None:
         """Records that the active run of `table` is being stored. No older observation undoes it before `confirm`."""
@@ -107,25 +109,19 @@ class TableClaimIndex:
 
     def put(self, table: AnyTable, catalog: PaimonCatalog | None) -> frozenset[ObjectKey]:
         """Records what `table` claims now. Returns the other objects whose place has another order of claims."""
+        self._owners.put(table)
         claim, known = self._claim(table, catalog), self._by_key.get(_key(table))
         if claim is None:
-            return self.remove(*_key(table))
+            return self._leave(_key(table))
         if known == claim:
             return frozenset()
-        affected = self.remove(*claim.key) if known and known.place != claim.place else frozenset()
+        affected = self._leave(claim.key) if known and known.place != claim.place else frozenset()
         return affected | self._enter(claim)
 
     def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
         """Removes an object. Returns the other objects of its place if it may have blocked them."""
-        self._reserved.discard((namespace, name))
-        claim = self._by_key.pop((namespace, name), None)
-        if claim is None:
-            return frozenset()
-        claims = self._by_place[claim.place]
-        del claims[claim.key]
-        if not claims:
-            del self._by_place[claim.place]
-        return frozenset(claims) if claim.blocks else frozenset()
+        self._owners.remove((namespace, name))
+        return self._leave((namespace, name))
 
     def holder(self, table: AnyTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The other object that `table` has to wait for; None when there is none."""
@@ -135,6 +131,10 @@ class TableClaimIndex:
         others = [each for key, each in self._by_place.get(claim.place, {}).items() if key != claim.key]
         ahead = [other for other in others if claim.waits_for(other)]
         return min(ahead, key=lambda other: other.rank, default=None)
+
+    def owners_beside(self, table: AnyTable) -> frozenset[ObjectKey]:
+        """The other objects with proof that name the same database and table, at any place."""
+        return self._owners.beside(table)
 
     def _claim(self, table: AnyTable, catalog: PaimonCatalog | None) -> TableClaim | None:
         """The claim of `table`. While a run is active, the place at which it was decided counts.
@@ -150,6 +150,17 @@ class TableClaimIndex:
         if busy and not says_where and known is not None and known.busy and known.uid == table.metadata.uid:
             claim = _claim_at(known.place, table, reached=False)
         return None if claim is None else replace(claim, busy=busy)
+
+    def _leave(self, key: ObjectKey) -> frozenset[ObjectKey]:
+        self._reserved.discard(key)
+        claim = self._by_key.pop(key, None)
+        if claim is None:
+            return frozenset()
+        claims = self._by_place[claim.place]
+        del claims[claim.key]
+        if not claims:
+            del self._by_place[claim.place]
+        return frozenset(claims) if claim.blocks else frozenset()
 
     def _enter(self, claim: TableClaim) -> frozenset[ObjectKey]:
         claims = self._by_place.setdefault(claim.place, {})

@@ -19,7 +19,7 @@ from paimon_operator.core import storage
 from paimon_operator.core.config import OperatorFacts, RunLimits
 from paimon_operator.core.launch.driver_pod import Launch, PullPolicy
 from paimon_operator.core.launch.executor_pod import Executors
-from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.launch.job import Owners, build_job
 from paimon_operator.core.launch.memory import EXECUTOR_MEMORY
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from paimon_operator.core.spec import effective
@@ -41,18 +41,25 @@ class LaunchBuilder:
     cpu_share: float
     """CPU requested per core of a driver; below 1 more drivers fit on a node than can compute at full speed at once."""
 
-    def launch_of(self, run: PaimonRun, table: PaimonTable | None, catalog: PaimonCatalog | None) -> Launch:
+    def launch_of(
+        self,
+        run: PaimonRun,
+        table: PaimonTable | None,
+        catalog: PaimonCatalog | None,
+        owners_beside: Owners = (),
+    ) -> Launch:
         """Raises SpecError for a wrong manifest, RunEnvironmentError for what is missing beside it."""
         if table is None:
             raise _missing("PaimonTable", "Delete the run.", Reason.TABLE_NOT_FOUND)
         if catalog is None:
             raise _missing("PaimonCatalog", "Create it.", Reason.CATALOG_NOT_FOUND)
-        return self._launch_of(run, table, catalog)
+        return self._launch_of(run, table, catalog, owners_beside)
 
-    def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> Launch:
+    def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, owners: Owners) -> Launch:
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
-        job = build_job(run, table, catalog, self.operator, executors.job if executors else None)
+        own_executors = executors.job if executors else None
+        job = build_job(run, table, catalog, self.operator, own_executors, owners_beside=owners)
         way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         own = catalog.spec.spark or CatalogSpark()

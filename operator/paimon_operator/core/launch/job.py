@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
+from paimon_contract.owner_mark import digest_of, owner_mark
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
@@ -14,6 +17,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming, storage
 from paimon_operator.core.commits import commit_safety, foreign_commits
 from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.operation import OperationSpec, Role
 from paimon_operator.core.operations.run_problems import run_problems
@@ -28,6 +32,8 @@ from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.core.validation.deadlines import deadline_of_run
 from paimon_operator.errors import RunEnvironmentError, SpecError
 
+Owners = Iterable[ObjectKey]
+"""The other PaimonTables with proof that name the same database and table."""
 NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -37,6 +43,8 @@ def build_job(
     catalog: PaimonCatalog,
     operator: OperatorFacts,
     executors: JobExecutors | None = None,
+    *,
+    owners_beside: Owners = (),
 ) -> Job:
     """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
     for problem in (*run_problems(run), *deadline_of_run(run, catalog), *blocking_problems(catalog, operator)):
@@ -46,7 +54,8 @@ def build_job(
     context, fatal = with_valid_blocks(built, operator)
     if fatal and not registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE):
         raise fatal[0]
-    return job_of(run, context, operator.cluster_id, executors)
+    marks = sorted(digest_of(owner_mark(operator.cluster_id, *each)) for each in owners_beside)
+    return job_of(run, replace(context, owners_here=tuple(marks)), operator.cluster_id, executors)
 
 
 def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: JobExecutors | None = None) -> Job:
@@ -67,7 +76,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         catalog=_catalog(context.catalog, way),
         hadoop=dict(way.hadoop_options),
         table=JobTable(database=context.spec.database, name=table_name(context.table)),
-        owner=f"{cluster_id}/{metadata.namespace}/{metadata.name}",
+        owner=owner_mark(cluster_id, metadata.namespace, metadata.name),
         commit_user=naming.commit_user(run.metadata.name, run.metadata.uid),
         since_snapshot=inspected.seen_snapshot,
         since_commit=inspected.seen_commit,

@@ -38,6 +38,8 @@ class TableContext:
     now: datetime
     broken: tuple[SpecError, ...] = ()
     """Errors that stop one block each: a write, compaction, retention, or all schedules. See `validation/blocks.py`."""
+    owners_here: tuple[str, ...] = ()
+    """For a job: digests of the marks of this cluster's other owners of a table of this name, in order."""
 
     @classmethod
     def build(cls, table: PaimonTable, catalog: PaimonCatalog, operator: OperatorFacts, now: datetime) -> TableContext:

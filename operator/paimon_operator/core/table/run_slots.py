@@ -21,7 +21,7 @@ from heapq import nsmallest
 from typing import TypeVar
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.commits.table_claims import ObjectKey
+from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.spec.table_head import AnyTable
 
 Turn = tuple[datetime, ObjectKey]

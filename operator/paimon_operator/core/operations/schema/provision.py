@@ -9,6 +9,7 @@ from typing import Any, Final
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_contract.result import Result
 from paimon_operator.api.base import rfc3339
+from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
@@ -144,6 +145,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         last_observed=None if seen is None else rfc3339(seen),
         recreates=True if active is not None and active.recreates is not None else None,
         recreation=_recreating(status),
+        owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
 
 
