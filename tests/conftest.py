@@ -84,6 +84,8 @@ def _servers(item: pytest.Item) -> str | None:
         return "hdfs"
     if "ns" in fixtures:
         return "executors"
+    if "drivers" in fixtures:
+        return "clusters"
     if "hive" in fixtures:
         return "hive"
     return "jdbc" if "jdbc_servers" in fixtures else None

@@ -60,6 +60,14 @@ class LoadSummary(Document):
     skipped: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class LoadedWrite(Document):
+    """A write of type Once that the table's ledger shows as done, and the hash of its from and mode."""
+
+    name: str
+    hash: str
+
+
 @dataclass(frozen=True)
 class ForeignCommit(Document):
     """A commit that no run of the operator made."""
@@ -113,6 +121,7 @@ class Outcome(Document):
     expired: int | None = None
     dropped: bool | None = None
     kept: bool | None = None
+    loaded: tuple[LoadedWrite, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

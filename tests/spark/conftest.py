@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +17,13 @@ from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
 from tests.spark import metastore_lake
 from tests.spark.bucket import Bucket
+from tests.spark.driver_kubelet import Drivers
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.hive_lake import HiveLake, HiveServers, hive_servers_with_s3
 from tests.spark.jdbc_lake import JdbcLake, JdbcServers, jdbc_servers_on_loopback
 from tests.spark.lake import Lake
 from tests.support.engine_matrix import WHOLE_MATRIX, engines_for, remove_repeated_engines, remove_without_engine
-from tests.support.s3_server import s3_server
+from tests.support.s3_server import S3Server, s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_home import SparkHome, spark_home
 from tests.support.spark_process import WORKER, Worker
@@ -202,6 +204,21 @@ def secure(kerberos_hdfs: Hdfs, tmp_path: Path) -> HdfsLake:
 def bucket(lake: Lake) -> Iterator[Bucket]:
     with s3_server(lake.directory, "lake", "landing") as server:
         yield Bucket(lake, server, dict(server.keys))
+
+
+@pytest.fixture(scope="session")
+def drivers(home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drivers]:
+    """The JVMs of all driver Pods of the clusters (tests/spark/clusters.py)."""
+    made = Drivers(functools.partial(Worker, home), tmp_path_factory.mktemp("drivers"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="class")
+def s3(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A server with the buckets of a lake in several clusters."""
+    with s3_server(tmp_path_factory.mktemp("s3"), "lake", "landing", keys=drivers.keys) as server:
+        yield server
 
 
 @pytest.fixture

@@ -38,6 +38,24 @@ def test_the_second_cluster_waits_and_then_adopts_without_losing_a_row(lake: Lak
     assert lake.rows() == [{"id": 1, "v": "first"}, {"id": 2, "v": "second"}]
 
 
+def test_a_run_that_adopts_reports_the_writes_that_the_ledger_shows_as_done(lake: Lake) -> None:
+    lake.provision(COLUMNS, keys=["id"], options=OPTIONS).ok()
+    lake.land("orders/1.csv", "id,v\n1,first\n")
+    lake.write(once=True).ok()
+    before = sorted(lake.ledger_directory.iterdir())
+    done = {"name": "import", "hash": "h1"}
+    ledgers = {"import": lake.ledger_directory.as_uri(), "other": lake.ledger_of("other").as_uri()}
+    asked = [
+        {**each, "ledger": ledgers[each["name"]]}
+        for each in (done, {"name": "import", "hash": "h2"}, {"name": "other", "hash": "h1"})
+    ]
+
+    result = provision(lake, SECOND, adoption="Adopt", onceWrites=asked).ok()
+
+    assert result["loaded"] == [done]
+    assert sorted(lake.ledger_directory.iterdir()) == before
+
+
 def test_a_table_that_differs_is_not_adopted(lake: Lake) -> None:
     lake.provision(COLUMNS, keys=["id"], options=OPTIONS).ok()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -18,6 +17,7 @@ from paimon_contract.job import files_digest
 from paimon_operator.core.naming import ROLE_LABEL
 from tests.cluster.images.context import ENTRYPOINT
 from tests.support.executor_namespace import ExecutorNamespace
+from tests.support.pod_environment import container_environment
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import environment
 
@@ -140,16 +140,5 @@ class Kubelet:
     def _environment(self, pod: Any, address: str) -> dict[str, str]:
         """The environment that a kubelet gives to the Pod's container."""
         fields = {"status.podIP": address, "metadata.name": pod.metadata.name}
-        (container,) = pod.spec.containers
-        found = {}
-        for each in container.env:
-            source = each.value_from
-            if source is None:
-                found[each.name] = each.value or ""
-            elif source.field_ref is not None:
-                found[each.name] = fields[source.field_ref.field_path]
-            else:
-                secret = self.ns.core.read_namespaced_secret(source.secret_key_ref.name, self.ns.namespace)
-                if (value := secret.data.get(source.secret_key_ref.key)) is not None:
-                    found[each.name] = base64.b64decode(value).decode()
+        found = container_environment(self.ns.core, pod, fields)
         return {**{key: value for key, value in os.environ.items() if key.startswith("LC_")}, **found}

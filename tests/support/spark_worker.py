@@ -3,6 +3,7 @@
 The image's entrypoint starts it instead of driver/main.py. A request is one JSON line:
   {"job": path}                        performed by spark_apps.driver.main, as in a driver
   {"job": path, "replace": path, "by": text}   the same; the file is replaced after the ledger has its entry
+  {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
@@ -30,6 +31,7 @@ from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
 from spark_apps.driver import main as driver
+from spark_apps.driver.digest import checked_text
 from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
@@ -42,12 +44,8 @@ from tests.support.worker_channel import serve
 def answer(request: dict[str, Any]) -> Any:
     """Carries out the request and returns its answer."""
     if "job" in request:
-        try:
-            job = read_job(Path(request["job"]).read_text(encoding="utf-8"))
-        except JobError as error:
-            return [{"unreadable": str(error)}, -1]
-        with _hive_options(request.get("hive", {})):
-            return _die(request["die"], job) if "die" in request else _perform(request, job)
+        with mock.patch.dict(os.environ, request.get("environment", {})):
+            return _do_job(request)
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
         return None
@@ -56,6 +54,15 @@ def answer(request: dict[str, Any]) -> Any:
         parts = parser.parseMultipartIdentifier(request["identifier"])
         return [parts.apply(index) for index in range(parts.size())]
     return parser.parseExpression(request["literal"]).value().toString()
+
+
+def _do_job(request: dict[str, Any]) -> list[Any]:
+    try:
+        job = read_job(checked_text(Path(request["job"])))
+    except JobError as error:
+        return [{"unreadable": str(error)}, -1]
+    with _hive_options(request.get("hive", {})):
+        return _die(request["die"], job) if "die" in request else _perform(request, job)
 
 
 def _perform(request: dict[str, Any], job: Job) -> list[Any]:

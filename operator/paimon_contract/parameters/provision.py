@@ -19,6 +19,15 @@ class JobColumn(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnceWrite(Document):
+    """A write of type Once that the operator does not know as done: the hash of its from and mode, and its ledger."""
+
+    name: str
+    hash: str
+    ledger: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProvisionParameters(Document):
     """Create the table, or verify and adopt an existing one. `options` are all options that the spec asks for."""
 
@@ -39,3 +48,5 @@ class ProvisionParameters(Document):
     owners_here: tuple[str, ...] | None = None
     """For Adopt: digests of the owner marks (`owner_mark.digest_of`) of this cluster's other PaimonTables with proof
     that name the same database and table, at any place. A table with such a mark is not taken over."""
+    once_writes: tuple[OnceWrite, ...] | None = None
+    """Writes whose ledgers are to be read: an existing table can have been loaded by another PaimonTable's runs."""

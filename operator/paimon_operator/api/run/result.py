@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText, printable
-from paimon_operator.api.run.status import CommitIdentity, Measure, OutsideCommit, RunStatus, WriteResult
+from paimon_operator.api.run.status import CommitIdentity, LoadedWrite, Measure, OutsideCommit, RunStatus, WriteResult
 from paimon_operator.errors import ContractError
 
 MAX_INT64: Final = 2**63 - 1
@@ -75,6 +75,11 @@ def write_result(result: Result) -> WriteResult | None:
     return None if result.write is None else WriteResult.model_validate(_given(result.write))
 
 
+def loaded_writes(result: Result) -> tuple[LoadedWrite, ...]:
+    """The writes of type Once that a run has found as done."""
+    return tuple(LoadedWrite.model_validate(_given(each)) for each in result.loaded)
+
+
 def outside_commit(result: Result) -> OutsideCommit | None:
     """The first foreign commit that the driver found."""
     return None if result.outside_commit is None else OutsideCommit.model_validate(_given(result.outside_commit))
@@ -91,7 +96,7 @@ def _check_values(result: Result) -> None:
         raise _no_result(f"version: {result.version}")
     if result.error is not None:
         _REASON.validate_python(result.error.reason)
-    for part in (measure_before, measure_after, write_result, outside_commit, seen_commit):
+    for part in (measure_before, measure_after, write_result, loaded_writes, outside_commit, seen_commit):
         part(result)
     RunStatus.model_validate({"seen_snapshot": result.seen_snapshot, "expired": result.expired})
 

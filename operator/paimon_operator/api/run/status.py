@@ -13,6 +13,7 @@ from paimon_operator.api.base import (
     Hash,
     Int32,
     Int64,
+    MemberName,
     Memory,
     Message,
     Positive,
@@ -22,6 +23,7 @@ from paimon_operator.api.base import (
 )
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.spark import SparkMode
+from paimon_operator.api.table.writes import MAX_WRITES
 
 RUN_TYPES: Final = "(the types of all operations)"
 """Stands in the models for the list of types, which `generate.crd` fills in from the operations."""
@@ -207,6 +209,15 @@ class WriteResult(ApiModel):
     """True: there was nothing to load."""
 
 
+class LoadedWrite(ApiModel):
+    """A write of type Once that has loaded."""
+
+    name: MemberName
+    """Name of the write."""
+    hash: Hash
+    """Hash of its from and mode."""
+
+
 class RunStatus(ApiModel):
     """State and outcome of the run."""
 
@@ -250,6 +261,8 @@ class RunStatus(ApiModel):
     """Provision. True: the run created the table. False: the table existed."""
     differences: Annotated[tuple[Annotated[str, Field(max_length=512)], ...], Field(max_length=32)] = ()
     """Provision. Differences between the existing table and the manifest."""
+    loaded: Annotated[tuple[LoadedWrite, ...], Field(max_length=MAX_WRITES)] = ()
+    """Provision. Writes of type Once that the existing table's lists of loaded files show as done."""
     write: WriteResult | None = None
     """Write. Result of the load."""
     expired: Int32 | None = None

@@ -19,14 +19,7 @@ from paimon_operator.api.table.writes import MAX_WRITES, TriggerType, Write
 from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
-from paimon_operator.core.operations.data.write_names import (
-    ledger_of,
-    slot,
-    slot_of_run,
-    with_done,
-    with_former,
-    with_states,
-)
+from paimon_operator.core.operations.data.write_names import slot_of_run, with_done, with_former, with_states
 from paimon_operator.core.operations.data.write_order import (
     DueWrite,
     in_list_order,
@@ -34,10 +27,9 @@ from paimon_operator.core.operations.data.write_order import (
     last_end,
     until_retry,
 )
+from paimon_operator.core.operations.once_writes import ledger, ledger_of, slot, write_hash
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import TableContext, write_path
-from paimon_operator.core.spec.desired_table import digest
-from paimon_operator.core.spec.identity import table_name
 from paimon_operator.errors import SpecError
 
 
@@ -120,15 +112,6 @@ def _tried_again(state: WriteState, now: datetime) -> WriteState:
     return schedule_state.changed(state, failure=failure.model_copy(update={"next_try": now}))
 
 
-def write_hash(write: Write) -> str:
-    """Hash of `from` and `mode`: what makes a write of type Once a new one.
-
-    Status and the ledger of loaded files store it. A field at its default adds nothing, so a new optional field of the
-    model changes no hash.
-    """
-    return digest(write.model_dump(mode="json", by_alias=True, exclude_defaults=True, include={"source", "mode"}))
-
-
 def job(context: TableContext, run: PaimonRun) -> WriteParameters:
     """The write that `run` names. Raises SpecError when the table or its catalog no longer has what it needs."""
     name = target(run).subject or ""
@@ -173,13 +156,6 @@ def _location(context: TableContext, name: str) -> str:
             reason=Reason.LOCATION_NOT_FOUND,
         )
     return location.uri
-
-
-def ledger(context: TableContext, write: str) -> str:
-    """Directory of the write's list of loaded files, beside the databases of the warehouse."""
-    table = f"{context.spec.database}.{table_name(context.table)}"
-    own = ledger_of(slot(context.table.status, write))
-    return f"{context.catalog.spec.warehouse.rstrip('/')}/.paimon-operator/{table}/{own}/"
 
 
 def _once_state(state: WriteState, write: Write, context: TableContext) -> WriteState:

@@ -11,22 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from paimon_operator.api.table.status import ActiveRun, FormerWrite, TableStatus, WriteState
+from paimon_operator.core.operations.once_writes import ledger_of
 
 MAX_FORMER: Final = 16
 """Writes that are remembered after they left the manifest. The oldest is forgotten first."""
 
 _Known = tuple[str, str]
 """Ledger and content of a former write."""
-
-
-def ledger_of(state: WriteState) -> str:
-    """The directory of the write's ledger, below that of its table."""
-    return state.ledger or state.name
-
-
-def slot(status: TableStatus, name: str) -> WriteState:
-    """The state of the write `name`, a new one if there is none."""
-    return next((state for state in status.writes if state.name == name), None) or WriteState(name=name)
 
 
 def slot_of_run(status: TableStatus, active: ActiveRun) -> WriteState:

@@ -11,12 +11,13 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.result import loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core import backoff
-from paimon_operator.core.operations import retries
+from paimon_operator.core.operations import once_writes, retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
@@ -109,7 +110,8 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     proven = without_recreation(proven)
     if recreates and ended.result.created:
         proven = proven.model_copy(update={"writes": (), "former_writes": None})
-    return with_state(proven, done)
+    known = once_writes.with_loaded(proven, ended.result.loaded, ended.active.name)
+    return with_state(known, done)
 
 
 def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
@@ -145,6 +147,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         last_observed=None if seen is None else rfc3339(seen),
         recreates=True if active is not None and active.recreates is not None else None,
         recreation=_recreating(status),
+        once_writes=once_writes.pending(context) or None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
 
@@ -173,7 +176,7 @@ def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> Ta
 def status_fields(result: Result) -> Mapping[str, Any]:
     """Whether the table was created, and how an existing one differs, as far as a status holds it."""
     differences = tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES])
-    return {"created": result.created, "differences": differences}
+    return {"created": result.created, "differences": differences, "loaded": loaded_writes(result)}
 
 
 def summary(result: Result) -> str:
