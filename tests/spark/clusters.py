@@ -12,7 +12,7 @@ from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceCl
 from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.spark.driver_kubelet import DriverKubelet, Drivers
-from tests.support import builders, lake_reader
+from tests.support import builders
 from tests.support.manifests import Manifest
 from tests.support.s3_server import REGION, S3Server
 
@@ -98,6 +98,11 @@ class Cluster:
         """Type and phase of each run of a table, in order."""
         return sorted((run["spec"]["type"], (run.get("status") or {}).get("phase", "")) for run in self.runs(table))
 
+    def wait_until_stalled(self, table: str, reason: str) -> str:
+        """Waits until the table is Stalled for this reason. Returns the message."""
+        message: str = self.ns.wait_for_condition(TABLES, table, "Stalled", "True", reason)["message"]
+        return message
+
     def wait_until_idle(self, table: str) -> Manifest:
         """Returns the table once it is Ready and no write of type Once is left."""
 
@@ -137,15 +142,3 @@ def objects_in(server: S3Server) -> dict[str, str]:
         for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
             found |= {f"{bucket}/{each['Key']}": each["ETag"] for each in page.get("Contents", ())}
     return found
-
-
-def land(server: S3Server, key: str, text: str) -> None:
-    """Writes a file into the landing bucket."""
-    server.client().put_object(Bucket="landing", Key=key, Body=text.encode())
-
-
-def contents(server: S3Server, tables: tuple[str, ...]) -> dict[str, list[dict[str, Any]]]:
-    """Rows and snapshots of the tables, read by pypaimon, by `orders` and `orders$snapshots`."""
-    names = [each for table in tables for each in (table, f"{table}$snapshots")]
-    env = server.reader_environment
-    return dict(zip(names, lake_reader.read_many("s3://lake/warehouse", "shop", names, env=env), strict=True))

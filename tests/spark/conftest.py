@@ -206,9 +206,9 @@ def bucket(lake: Lake) -> Iterator[Bucket]:
         yield Bucket(lake, server, dict(server.keys))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="class")
 def drivers(home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drivers]:
-    """The JVMs of all driver Pods of the clusters (tests/spark/clusters.py)."""
+    """The JVM of all driver Pods of a story's clusters. Its Hadoop keeps a bucket's server, so each story has one."""
     made = Drivers(functools.partial(Worker, home), tmp_path_factory.mktemp("drivers"))
     yield made
     made.stop()

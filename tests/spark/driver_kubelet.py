@@ -31,7 +31,7 @@ class Drivers:
         self._workers: dict[tuple[tuple[str, str], ...], Worker] = {}
         self._turn = threading.Lock()
         self.keys = f"AK{secrets.token_hex(9).upper()}", secrets.token_urlsafe(30)
-        """Keys for all S3 servers, so that one JVM performs the jobs of all."""
+        """Keys for the S3 servers of one story, so that one JVM performs all its jobs."""
 
     def perform(self, job: Path, environment: dict[str, str]) -> tuple[dict[str, Any], int]:
         """Performs the job file in the environment of its Pod. Returns the result document and the exit code."""
