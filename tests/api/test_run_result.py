@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.run.result import MAX_INT64, read_result
+from paimon_operator.api.table.writes import MAX_WRITES
 from paimon_operator.errors import ContractError
 
 RESULT = {"version": 1, "run": "orders-write-1", "operation": "Write", "ok": True}
@@ -48,6 +49,20 @@ def test_what_a_terminal_would_interpret_is_removed_from_texts(sign: str) -> Non
 def test_a_number_that_no_status_can_hold_makes_it_no_result(part: dict[str, Any]) -> None:
     with pytest.raises(ContractError):
         read(**part)
+
+
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        [{"name": "-not-a-name", "hash": "8f3a91c2"}],
+        [{"name": "import", "hash": "no hash"}],
+        [{"name": f"w{number}", "hash": "8f3a91c2"} for number in range(MAX_WRITES + 1)],
+    ],
+    ids=["name", "hash", "too many"],
+)
+def test_loaded_writes_that_no_status_can_hold_make_it_no_result(loaded: list[dict[str, str]]) -> None:
+    with pytest.raises(ContractError):
+        read(operation="Provision", loaded=loaded)
 
 
 def test_the_largest_number_is_read() -> None:

@@ -12,12 +12,20 @@ from pydantic_core import from_json
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText, printable
-from paimon_operator.api.run.status import CommitIdentity, LoadedWrite, Measure, OutsideCommit, RunStatus, WriteResult
+from paimon_operator.api.run.status import (
+    CommitIdentity,
+    LoadedWrites,
+    Measure,
+    OutsideCommit,
+    RunStatus,
+    WriteResult,
+)
 from paimon_operator.errors import ContractError
 
 MAX_INT64: Final = 2**63 - 1
 _RESULT: Final = TypeAdapter(Result)
 _REASON: Final = TypeAdapter(ReasonText)
+_LOADED: Final[TypeAdapter[LoadedWrites]] = TypeAdapter(LoadedWrites)
 _IDENTITY: Final[TypeAdapter[str]] = TypeAdapter(CommitIdentity)
 
 
@@ -75,9 +83,9 @@ def write_result(result: Result) -> WriteResult | None:
     return None if result.write is None else WriteResult.model_validate(_given(result.write))
 
 
-def loaded_writes(result: Result) -> tuple[LoadedWrite, ...]:
+def loaded_writes(result: Result) -> LoadedWrites:
     """The writes of type Once that a run has found as done."""
-    return tuple(LoadedWrite.model_validate(_given(each)) for each in result.loaded)
+    return _LOADED.validate_python([_given(each) for each in result.loaded])
 
 
 def outside_commit(result: Result) -> OutsideCommit | None:

@@ -218,6 +218,10 @@ class LoadedWrite(ApiModel):
     """Hash of its from and mode."""
 
 
+LoadedWrites = Annotated[tuple[LoadedWrite, ...], Field(max_length=MAX_WRITES)]
+"""Loaded writes of one table."""
+
+
 class RunStatus(ApiModel):
     """State and outcome of the run."""
 
@@ -261,7 +265,7 @@ class RunStatus(ApiModel):
     """Provision. True: the run created the table. False: the table existed."""
     differences: Annotated[tuple[Annotated[str, Field(max_length=512)], ...], Field(max_length=32)] = ()
     """Provision. Differences between the existing table and the manifest."""
-    loaded: Annotated[tuple[LoadedWrite, ...], Field(max_length=MAX_WRITES)] = ()
+    loaded: LoadedWrites = ()
     """Provision. Writes of type Once that the existing table's lists of loaded files show as done."""
     write: WriteResult | None = None
     """Write. Result of the load."""
