@@ -82,6 +82,16 @@ async def test_an_owner_keeps_its_proof_without_its_catalog_until_it_is_deleted(
     assert job(operator)[1]["ownersHere"] == [OWNER]
 
 
+async def test_an_owner_whose_table_was_taken_over_is_not_listed(operator: OperatorInMemory) -> None:
+    await with_owner(operator)
+    operator.store.delete_as_user(Kind.POD, YARD, _name(operator, Kind.POD, YARD))
+    await operator.apply(in_yard(orders(spec__options={"read.batch-size": "2048"})))
+    taken = {"class": "Environment", "reason": "Conflict", "message": "another owner", "remedy": "Delete one."}
+    await operator.end_pod(_name(operator, Kind.POD, YARD), namespace=YARD, exit_code=25, error=taken)
+    await operator.apply(lake(), orders(spec__adoptionPolicy="Adopt"))
+    assert "ownersHere" not in job(operator)[1]
+
+
 async def test_an_owner_that_is_deleted_is_not_listed(operator: OperatorInMemory) -> None:
     await with_owner(operator)
     operator.store.delete_as_user(Kind.TABLE, YARD, "orders")

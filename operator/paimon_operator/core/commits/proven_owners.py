@@ -6,10 +6,10 @@ in the table shows it. So `adoptionPolicy: Adopt` asks here whether the marked P
 
 from __future__ import annotations
 
-from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.spec.identity import table_name
-from paimon_operator.core.spec.ownership import has_existed
+from paimon_operator.core.spec.ownership import has_proof
+from paimon_operator.core.spec.table_head import AnyTable
 
 _Identifier = tuple[str, str]
 """Database and table in Paimon. Both are immutable in a PaimonTable."""
@@ -22,11 +22,11 @@ class ProvenOwners:
         self._by_identifier: dict[_Identifier, set[ObjectKey]] = {}
         self._by_key: dict[ObjectKey, _Identifier] = {}
 
-    def put(self, table: PaimonTable) -> None:
+    def put(self, table: AnyTable) -> None:
         """Records whether `table` has proof now."""
         key = (table.metadata.namespace, table.metadata.name)
         self.remove(key)
-        if has_existed(table.status):
+        if has_proof(table.status):
             self._by_key[key] = _identifier(table)
             self._by_identifier.setdefault(_identifier(table), set()).add(key)
 
@@ -39,11 +39,11 @@ class ProvenOwners:
         if not self._by_identifier[identifier]:
             del self._by_identifier[identifier]
 
-    def beside(self, table: PaimonTable) -> frozenset[ObjectKey]:
+    def beside(self, table: AnyTable) -> frozenset[ObjectKey]:
         """The other PaimonTables with proof that name the same database and table."""
         own = (table.metadata.namespace, table.metadata.name)
         return frozenset(self._by_identifier.get(_identifier(table), ())) - {own}
 
 
-def _identifier(table: PaimonTable) -> _Identifier:
+def _identifier(table: AnyTable) -> _Identifier:
     return table.spec.database, table_name(table)

@@ -23,6 +23,13 @@ def has_existed(status: TableStatus) -> bool:
     return status.ownership is not None or ever_ready(status)
 
 
+def has_proof(status: AnyTableStatus) -> bool:
+    """Whether a run has read the owner mark, at any place, and none has read the mark of another owner since."""
+    if status.ownership is not None:
+        return status.ownership.lost_at is None
+    return status.provision is not None and status.provision.last_time is not None
+
+
 def proven_since(status: AnyTableStatus, place: str) -> datetime | None:
     """When a run proved that the object owns the table at `place`; None without such a run.
 
