@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,15 @@ class SlowStore(ObjectStore):
             for _ in range(1000):
                 await asyncio.sleep(0)
         return await super().apply_status(kind, obj, status)
+
+
+class NoPodsInYard(ObjectStore):
+    """An API server that refuses every Pod of one namespace, because its service account does not exist."""
+
+    async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Manifest:
+        if kind is Kind.POD and namespace == YARD:
+            raise ForbiddenError('serviceaccount "nobody" not found', status=403)
+        return await super().create(kind, namespace, body)
 
 
 async def operator_with_older_table_without_catalog() -> OperatorInMemory:
@@ -140,3 +149,19 @@ async def test_of_two_runs_that_two_processes_started_at_once_the_run_of_the_old
     assert (conditions["Stalled"]["reason"], conditions["Stalled"]["status"]) == ("TableClaimed", "True")
     assert "a PaimonTable of another namespace has a run on the same table" in conditions["Stalled"]["message"]
     await stop(again)
+
+
+async def test_a_run_that_can_have_no_pod_keeps_the_claim_from_another_namespace_for_minutes_only() -> None:
+    """S1: a tenant locked a table before its owner created it, with a run whose Pod the API server refuses for ever."""
+    time = VirtualTime()
+    operator = await OperatorInMemory(store=NoPodsInYard(time), time=time).start()
+    await operator.apply(in_other_namespace(lake()), in_other_namespace(orders()))
+    assert active_run(operator, YARD) is not None
+    await operator.pass_time(minutes=1)
+    await operator.apply(lake(), orders())
+    assert (active_run(operator, SHOP), pods(operator)) == (None, [])
+
+    await operator.pass_time(minutes=10)
+
+    assert (active_run(operator, YARD), pods(operator)) == (None, [SHOP])
+    await stop(operator)

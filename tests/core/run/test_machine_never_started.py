@@ -1,4 +1,4 @@
-"""A user's run that can never start ends within an hour: its user may not delete it, and its table waits for it."""
+"""A run that can never start ends: its user may not delete it, and its table, or another one's object, waits for it."""
 
 from __future__ import annotations
 
@@ -70,12 +70,18 @@ def test_a_users_run_that_waits_for_its_place_waits_longer() -> None:
     assert story.run.status.phase is Phase.PENDING
 
 
-def test_the_operators_own_run_is_tried_again_for_ever() -> None:
-    """The table needs it, and its name is computed: no user can have chosen it."""
+@pytest.mark.parametrize("refusal", REFUSALS, ids=["name taken", "422", "quota"])
+def test_the_operators_own_run_ends_like_one_whose_pod_does_not_start_and_its_table_starts_another(
+    refusal: Refusal,
+) -> None:
+    """S1: with such a run a tenant held the claim to a table of another namespace for ever."""
     story = launched_story()
-    story.refusal = REFUSALS[2]
-    assert created(story.reconcile(NO_POD, later=HOUR)) != []
-    assert story.condition(ConditionType.STALLED) == "True NotPermitted"
+    story.refusal = refusal
+    assert created(story.reconcile(NO_POD, later=timedelta(minutes=9))) != [], "tried again until then"
+    assert story.condition(ConditionType.STALLED) == f"True {refusal.reason}"
+    assert created(story.reconcile(NO_POD, later=timedelta(minutes=1))) == []
+    assert (story.run.status.phase, story.run.status.failure_class) == (Phase.FAILED, FailureClass.ENVIRONMENT)
+    assert story.message() == f"the run could not start within 10 min and was ended: {refusal.message}."
 
 
 def test_a_deadline_that_an_older_crd_took_fits_into_a_pod() -> None:

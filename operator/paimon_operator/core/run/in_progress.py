@@ -43,7 +43,10 @@ def wait_for_name(observed: RunObserved, attempt: Attempt, now: datetime) -> Ste
     """Another object's Pod has the name that this attempt needs."""
     message = f"pod {attempt.pod} belongs to another object; the run continues once that Pod is deleted"
     refusal = Refusal(reason=Reason.NAME_TAKEN, message=message)
-    if (failure := never_started.unstartable(observed.run, attempt, refusal, now)) is not None:
+    failure = never_started.unstartable(
+        observed.run, attempt, refusal, now, pending_timeout=observed.limits.pending_timeout
+    )
+    if failure is not None:
         ended = with_attempt(observed.run.status, attempts.record_end(attempt, failure, now))
         return failed(ended, failure, now)
     return Step(status=observed.run.status, findings=blocked_findings(Reason.NAME_TAKEN, message))

@@ -1,4 +1,7 @@
-"""The end of a user's run that cannot start, so that nobody holds a table with a run that nobody else may delete."""
+"""The end of a run that cannot start.
+
+Nobody holds a table with a run that nobody else may delete, nor the claim to it with a run that never has a Pod.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,36 @@ _REMEDY: Final = {
 }
 
 
-def unstartable(run: PaimonRun, attempt: Attempt, refusal: Refusal, now: datetime) -> AttemptFailure | None:
-    """The failure for an attempt whose Pod could not be created for too long; None for the operator's own runs."""
-    return _overdue(run, attempt.launched, refusal, now)
+def unstartable(
+    run: PaimonRun, attempt: Attempt, refusal: Refusal, now: datetime, *, pending_timeout: timedelta
+) -> AttemptFailure | None:
+    """The failure for an attempt whose Pod could not be created for too long; None before its time is over.
+
+    The operator's own run ends after `pending_timeout`, like one whose Pod does not start. Its table starts another.
+    """
+    within = START_WITHIN if run.spec.trigger is None else pending_timeout
+    return _overdue(run, attempt.launched, refusal, now, within)
 
 
 def without_table(run: PaimonRun, message: str, now: datetime) -> AttemptFailure | None:
-    """The failure for a run whose table has not existed since the run was created; None before its time is over."""
-    return _overdue(run, run.metadata.creation_timestamp, Refusal(reason=Reason.TABLE_NOT_FOUND, message=message), now)
-
-
-def _overdue(run: PaimonRun, since: datetime | None, refusal: Refusal, now: datetime) -> AttemptFailure | None:
-    if run.spec.trigger is not None or since is None or now - since < START_WITHIN:
+    """The failure for a user's run whose table has not existed since it was created; None before its time is over."""
+    if run.spec.trigger is not None:
         return None
-    minutes = int(START_WITHIN.total_seconds()) // 60
-    remedy = _REMEDY.get(refusal.reason, "Create another run once the cause is fixed")
-    message = f"the run could not start within {minutes} min and was ended: {refusal.message.rstrip('. ')}. {remedy}"
+    refusal = Refusal(reason=Reason.TABLE_NOT_FOUND, message=message)
+    return _overdue(run, run.metadata.creation_timestamp, refusal, now, START_WITHIN)
+
+
+def _overdue(
+    run: PaimonRun, since: datetime | None, refusal: Refusal, now: datetime, within: timedelta
+) -> AttemptFailure | None:
+    if since is None or now - since < within:
+        return None
+    message = f"the run could not start within {_readable(within)} and was ended: {refusal.message.rstrip('. ')}."
+    if run.spec.trigger is None:
+        message = f"{message} {_REMEDY.get(refusal.reason, 'Create another run once the cause is fixed')}"
     return AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=refusal.reason, message=message)
+
+
+def _readable(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    return f"{seconds} s" if seconds % 60 else f"{seconds // 60} min"

@@ -79,7 +79,9 @@ def _hopeless(observed: RunObserved, again: Attempt | None, now: datetime) -> At
         return None
     if refusal.reason is Reason.JOB_CHANGED:
         return AttemptFailure(failure_class=FailureClass.ENVIRONMENT, reason=refusal.reason, message=refusal.message)
-    return None if again is None else never_started.unstartable(observed.run, again, refusal, now)
+    if again is None:
+        return None
+    return never_started.unstartable(observed.run, again, refusal, now, pending_timeout=observed.limits.pending_timeout)
 
 
 def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]:
