@@ -128,6 +128,7 @@ REFUSED_DRIVERS: list[tuple[str, Edit, str]] = [
     ("an AppArmor profile", in_security(appArmorProfile={"type": "Unconfined"}), _WEAK),
     ("the node's /proc", in_security(procMount="Unmasked"), ""),
     ("a port of the node", in_container(ports=[{"containerPort": 1, "hostPort": 1}]), _WEAK),
+    ("a priority of the system", in_spec(priorityClassName="system-cluster-critical"), "must not have a priority class of the system"),
     ("no deadline", without_deadline, "must have a deadline"),
     ("restarts", in_spec(restartPolicy="Always"), ""),
     ("its account's token", in_spec(automountServiceAccountToken=True), _NOT_MOUNTED),

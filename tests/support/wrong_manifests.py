@@ -253,6 +253,7 @@ _OTHER_KINDS = [
     WrongManifest("an overlay in a table", keyed_table(spec__spark={"podOverlay": {"labels": {"a": "b"}}}), "spec.spark.podOverlay", "unknown field"),
     WrongManifest("an overlay that mounts", catalog(spec__spark={"podOverlay": {"volumes": [{"name": "x", "hostPath": {"path": "/"}}]}}), "spec.spark.podOverlay.volumes", "unknown field"),
     WrongManifest("an overlay with another user", catalog(spec__spark={"podOverlay": {"securityContext": {"runAsUser": 0}}}), "spec.spark.podOverlay.securityContext", "unknown field"),
+    WrongManifest("a priority of the system", catalog(spec__spark={"podOverlay": {"priorityClassName": "system-cluster-critical"}}), "spec.spark.podOverlay.priorityClassName", "evict"),
     WrongManifest("a label of the operator's", catalog(spec__spark={"podOverlay": {"labels": {"paimon-operator.dev/role": "driver"}}}), "spec.spark.podOverlay.labels", "the operator's"),
     WrongManifest("an annotation of the operator's", catalog(spec__spark={"podOverlay": {"annotations": {"paimon-operator.dev/x": "y"}}}), "spec.spark.podOverlay.annotations", "the operator's"),
     WrongManifest("a label that is none", catalog(spec__spark={"podOverlay": {"labels": {"team": "a b"}}}), "spec.spark.podOverlay.labels.team", "should match"),

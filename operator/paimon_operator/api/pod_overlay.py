@@ -26,6 +26,13 @@ _FREE_KEYS: Final = rule(
     "and container.apparmor.security.beta.kubernetes.io/ or iam.amazonaws.com/ give a Pod rights",
     reason="FieldValueForbidden",
 )
+OF_THE_SYSTEM: Final = "system-"
+"""Prefix of Kubernetes' own priority classes. Their Pods evict the Pods of every namespace."""
+_NOT_OF_THE_SYSTEM: Final = rule(
+    f"!self.startsWith('{OF_THE_SYSTEM}')",
+    "a priority class of the system would let Spark's Pods evict those of other namespaces; name another class",
+    reason="FieldValueForbidden",
+)
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
 """Schema of a Kubernetes type. The API server checks it when the Pod is created; an error shows as NotPermitted."""
 
@@ -40,6 +47,7 @@ Annotations = Annotated[
 NodeSelector = Annotated[
     dict[str, LabelValue], Field(max_length=20, json_schema_extra={"x-kubernetes-validations": [_KEYS]})
 ]
+PriorityClassName = Annotated[ResourceName, Field(json_schema_extra={"x-kubernetes-validations": [_NOT_OF_THE_SYSTEM]})]
 Open = Annotated[dict[str, Any], Field(json_schema_extra=_OPEN)]
 
 
@@ -88,8 +96,8 @@ class PodOverlay(ApiModel):
     """Affinity as in Kubernetes: nodeAffinity, podAffinity, podAntiAffinity."""
     topology_spread_constraints: Annotated[tuple[Open, ...], Field(max_length=10)] = ()
     """Topology spread constraints, as in Kubernetes."""
-    priority_class_name: ResourceName | None = None
-    """PriorityClass of the Pods."""
+    priority_class_name: PriorityClassName | None = None
+    """PriorityClass of the Pods. `system-...` is refused: it would evict Pods of other namespaces."""
     scheduler_name: ResourceName | None = None
     """Scheduler of the Pods."""
     runtime_class_name: ResourceName | None = None

@@ -22,6 +22,7 @@ def problems(**spark: Any) -> list[str]:
         ({"sparkConf": {"spark.hadoop.fs.s3a.secret.key": "x"}}, "Name a Secret in spec.storage"),
         ({"podOverlay": {"labels": {"spark-role": "driver"}}}, "spec.spark.podOverlay.labels[spark-role]"),
         ({"podOverlay": {"annotations": {"paimon-operator.dev/x": "y"}}}, "Use a key of your own"),
+        ({"podOverlay": {"priorityClassName": "system-node-critical"}}, "Use a priority class of your own"),
         ({"podOverlay": {"annotations": {"iam.amazonaws.com/role": "y"}}}, "iam.amazonaws.com/role may not be set"),
         (
             {"podOverlay": {"annotations": {"container.apparmor.security.beta.kubernetes.io/driver": "unconfined"}}},
