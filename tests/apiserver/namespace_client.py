@@ -35,16 +35,24 @@ T = TypeVar("T")
 class NamespaceClient:
     """A client of one namespace. It also reports Pods as a kubelet would."""
 
-    def __init__(self, kubeconfig: Path, namespace: str) -> None:
+    def __init__(self, kubeconfig: Path, namespace: str, *, exists: bool = False) -> None:
+        """Creates the namespace unless it `exists`."""
         self.namespace, self.kubeconfig = namespace, kubeconfig
         self.client = open_client(kubeconfig)
         self.core = client.CoreV1Api(self.client)
         self._custom: CustomObjects = client.CustomObjectsApi(self.client)
-        create_namespace(self.client, namespace)
+        if not exists:
+            create_namespace(self.client, namespace)
         # Pods are refused until the controller has created the account
         self.wait(lambda: account_names(self.client, namespace), "the default service account")
 
     def close(self) -> None:
+        """Deletes the namespace."""
+        self.release()
+        self.core.delete_namespace(self.namespace)
+        self.client.close()  # type: ignore[no-untyped-call]  # not annotated
+
+    def release(self) -> None:
         """Removes finalizers and Pods, which without operator and kubelet would block the deletion of the namespace."""
         for plural in (TABLES, RUNS, CATALOGS):
             for item in self.all(plural):
@@ -54,8 +62,6 @@ class NamespaceClient:
             with contextlib.suppress(NotFoundException):
                 self.set_pod_finalizers(pod, None)
             self.delete_pod(pod, force=True)
-        self.core.delete_namespace(self.namespace)
-        self.client.close()  # type: ignore[no-untyped-call]  # not annotated
 
     def create(self, manifest: Manifest) -> Manifest:
         plural = _PLURALS[manifest["kind"]]
