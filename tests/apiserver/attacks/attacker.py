@@ -123,7 +123,7 @@ class Attacker:
     def read_secret(self, name: str, *, namespace: str | None = None) -> Answer:
         """Reads a Secret, by its name and in the list."""
         where = namespace or self.namespace
-        return first_refusal(
+        return weakest(
             answer_to(lambda: self.core.read_namespaced_secret(name, where), dry=True),
             answer_to(lambda: self.core.list_namespaced_secret(where), dry=True),
         )
@@ -139,10 +139,12 @@ def answer_to(attempt: Callable[[], object], *, dry: bool = False) -> Answer:
 
 
 def first_refusal(*answers: Answer) -> Answer:
-    """The first refusal; else the last answer."""
+    """The first refusal; else the last answer. For requests that succeed only together."""
     return next((each for each in answers if each.refused), answers[-1])
 
 
-def first_admitted(*answers: Answer) -> Answer:
-    """The first answer that is no refusal by RBAC, which is a finding; else the last answer."""
-    return next((each for each in answers if each.outcome is not Outcome.RBAC), answers[-1])
+def weakest(*answers: Answer) -> Answer:
+    """The first that was admitted; else the first that RBAC did not refuse; else the last. Any of them is an attack."""
+    admitted = (each for each in answers if not each.refused)
+    beyond_rbac = (each for each in answers if each.outcome is not Outcome.RBAC)
+    return next(admitted, None) or next(beyond_rbac, answers[-1])

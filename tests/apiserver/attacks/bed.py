@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -170,6 +171,12 @@ class Bed:
         finally:
             where.delete(TABLES, name)
             where.wait(lambda: where.find(TABLES, name) is None and _has_nothing_of(where, {name}), f"{name} deleted")
+
+    def job_of(self, ns: NamespaceClient, pod: Pod) -> Manifest:
+        """The job that the Pod mounts."""
+        data = ns.core.read_namespaced_config_map(pod.config_map, ns.namespace).data or {}
+        job: Manifest = json.loads(data["job.json"])
+        return job
 
     def require_claimed(self, name: str) -> None:
         """The rival's table is told that it is another namespace's, and no more."""

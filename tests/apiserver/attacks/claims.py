@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from paimon_contract.owner_mark import digest_of, owner_mark
 from tests.apiserver.attacks.attack import MAKE_TABLES, Actor, Attack, Outcome, each
 from tests.apiserver.attacks.attacker import Answer, Attacker
 from tests.apiserver.attacks.bed import VICTIM, Bed, VictimHarmedError
@@ -81,14 +82,20 @@ def _has_active_run(bed: Bed, name: str) -> bool:
 
 
 def _alias(bed: Bed, me: Attacker) -> Answer:
-    """The rival's driver finds the victim's mark, as a real one does."""
+    """With Adopt. The rival's driver finds the victim's mark, as a real one does, and its job forbids to take that."""
     name = bed.fresh("alias")
     got = me.create(bed.rival_catalog(name, spec__storage__s3__endpoint="http://alias.example:7070"))
     if got.refused:
         return got
-    got = me.create(bed.rivals(name, spec__catalogRef__name=name))
+    got = me.create(bed.rivals(name, spec__catalogRef__name=name, spec__adoptionPolicy="Adopt"))
+    pod = bed.rival.wait_for_pod(of=name)
+    job = bed.job_of(bed.rival, pod)
+    cluster = job["owner"].split("/")[0]
+    victim = digest_of(owner_mark(cluster, bed.shop.namespace, VICTIM))
+    if victim not in job["provision"].get("ownersHere", ()):
+        raise VictimHarmedError("the job may take over the victim's table")
     error = {"class": "Spec", "reason": "Conflict", "field": "spec.adoptionPolicy", "message": "it has another owner"}
-    bed.rival.end_with_error(bed.rival.wait_for_pod(of=name), exit_code=20, error=error | {"remedy": "Rename it."})
+    bed.rival.end_with_error(pod, exit_code=20, error=error | {"remedy": "Delete one of the two."})
     bed.rival.wait_for_condition(TABLES, name, "Stalled", "True", "Conflict")
     return got
 
@@ -183,12 +190,15 @@ CLAIMS: Final = (
     ),
     Attack(
         id="alias-of-the-server",
-        title="Manage a table by another address of its server",
+        title="Take over a table by another address of its server",
         findings=("S1",),
         who=_ADMIN,
-        how="A catalog names the same bucket by another endpoint, so the places differ.",
-        why="The driver finds the owner mark in the table and changes nothing (`Conflict`).",
+        how="A catalog names the same bucket by another endpoint, and a PaimonTable says `adoptionPolicy: Adopt`.",
+        why="The driver finds the owner mark in the table. `Adopt` takes it only if that owner has no proof any more.",
         tests=(
+            "tests/spark/test_two_clusters.py::test_adopt_takes_nothing_from_an_owner_that_this_cluster_still_has",
+            "tests/runtime/test_adopt_beside_an_owner.py"
+            "::test_the_owner_is_listed_by_a_digest_that_shows_no_name_of_its_namespace",
             "tests/spark/test_ownership.py::test_a_table_with_a_new_owner_is_neither_written_nor_compacted_nor_expired",
         ),
         expected=each(_ADMINISTRATOR, Outcome.WITHOUT_EFFECT),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.apiserver.api import Body
 from tests.apiserver.attacks.attack import MAKE_TABLES, Actor, Attack, Outcome, Scope, each
-from tests.apiserver.attacks.attacker import Answer, Attacker, first_refusal
+from tests.apiserver.attacks.attacker import Answer, Attacker, weakest
 from tests.apiserver.attacks.bed import HADOOP_CONF, NIGHTLY, SCRATCH, SECRET, VICTIM, Bed, VictimHarmedError
 from tests.apiserver.namespace_client import GROUP, RUNS, TABLES
 from tests.support.manifests import catalog, edited, keyed_table
@@ -81,15 +81,13 @@ def _overlay_of_catalog(bed: Bed, me: Attacker) -> Answer:
         {"containers": [{"name": "driver", "image": "busybox"}]},
     )
     name = bed.fresh("mounts")
-    return first_refusal(
-        *(me.create(catalog(metadata__name=name, spec__spark={"podOverlay": each})) for each in overlays)
-    )
+    return weakest(*(me.create(catalog(metadata__name=name, spec__spark={"podOverlay": each})) for each in overlays))
 
 
 def _spark_conf(bed: Bed, me: Attacker) -> Answer:
     settings = ("spark.plugins", "spark.kubernetes.executor.container.image", "spark.driver.extraJavaOptions")
     name = bed.fresh("conf")
-    return first_refusal(
+    return weakest(
         *(me.create(catalog(metadata__name=name, spec__spark={"sparkConf": {key: "x"}})) for key in settings)
     )
 
@@ -97,7 +95,7 @@ def _spark_conf(bed: Bed, me: Attacker) -> Answer:
 def _options(bed: Bed, me: Attacker) -> Answer:
     name = bed.fresh("option")
     options = ("path", "data-file.external-paths", "rowkind.field.class")
-    return first_refusal(*(me.create(bed.table_of(bed.shop, name, spec__options={key: "x"})) for key in options))
+    return weakest(*(me.create(bed.table_of(bed.shop, name, spec__options={key: "x"})) for key in options))
 
 
 def _path(bed: Bed, me: Attacker) -> Answer:
@@ -106,7 +104,7 @@ def _path(bed: Bed, me: Attacker) -> Answer:
     manifests = (
         edited(keyed_table(spec__writes__0__from__files__path=path), metadata__name=bed.fresh("path")) for path in wrong
     )
-    return first_refusal(*map(me.create, manifests))
+    return weakest(*map(me.create, manifests))
 
 
 def _huge_pods(bed: Bed, me: Attacker) -> Answer:
@@ -131,7 +129,7 @@ def _foreign_table(bed: Bed, me: Attacker) -> Answer:
     bed.shop.wait_for_condition(TABLES, name, "Ready", "True")
     got = me.remove(TABLES, name)
     drop = bed.shop.wait_for_pod(of=name)
-    job = json.loads((bed.shop.core.read_namespaced_config_map(drop.config_map, me.namespace).data or {})["job.json"])
+    job = bed.job_of(bed.shop, drop)
     if "alsoAdopted" in json.dumps(job):
         raise VictimHarmedError("the job drops a table that the operator did not create")
     bed.shop.succeed(drop, dropped=False, kept=True)
@@ -150,7 +148,7 @@ def _image_of_another_pod(bed: Bed, me: Attacker) -> Answer:
 
 
 def _manifest(bed: Bed, me: Attacker) -> Answer:
-    return first_refusal(
+    return weakest(
         me.patch(TABLES, VICTIM, {"spec": {"deletionPolicy": "Delete"}}),
         me.patch(RUNS, NIGHTLY, {"metadata": {"labels": {"a.test/x": "y"}}}),
     )

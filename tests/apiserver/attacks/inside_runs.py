@@ -6,7 +6,7 @@ from typing import Final
 
 from paimon_operator.core.naming import FINALIZER, run_name
 from tests.apiserver.attacks.attack import MAKE_RUNS, MAKE_TABLES, PATCH_RUNS, Actor, Attack, Outcome, Scope, each
-from tests.apiserver.attacks.attacker import Answer, Attacker, first_refusal
+from tests.apiserver.attacks.attacker import Answer, Attacker, weakest
 from tests.apiserver.attacks.bed import HADOOP_CONF, NIGHTLY, SCRATCH, VICTIM, Bed, VictimHarmedError
 from tests.apiserver.namespace_client import RUNS, TABLES
 from tests.support.manifests import REMOVED, Manifest
@@ -56,7 +56,7 @@ def _type(bed: Bed, me: Attacker) -> Answer:
         {"spec__type": "Provision", "spec__compact": REMOVED},
         {"spec__type": "Write", "spec__compact": REMOVED, "spec__write": {"name": "import"}},
     )
-    return first_refusal(*(me.create(bed.run_of(bed.fresh("type"), VICTIM, **edits)) for edits in types))
+    return weakest(*(me.create(bed.run_of(bed.fresh("type"), VICTIM, **edits)) for edits in types))
 
 
 def _name(bed: Bed, me: Attacker) -> Answer:
@@ -82,7 +82,7 @@ def _held(bed: Bed, me: Attacker) -> Answer:
 
 
 def _released(bed: Bed, me: Attacker) -> Answer:
-    return first_refusal(
+    return weakest(
         me.patch(RUNS, NIGHTLY, {"metadata": {"finalizers": None}}),
         me.patch(RUNS, NIGHTLY, {"metadata": {"finalizers": [FINALIZER, "a.test/for-ever"]}}),
     )

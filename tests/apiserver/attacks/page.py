@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.apiserver.attacks import ATTACKS
-from tests.apiserver.attacks.attack import USERS, Attack, Scope
+from tests.apiserver.attacks.attack import USERS, Actor, Attack, Outcome, Scope
 
 BEGIN: Final = "<!-- attacks: `make generate` writes what follows from tests/apiserver/attacks; do not edit it -->"
 END: Final = "<!-- end of the attacks -->"
@@ -21,13 +21,44 @@ _BY_TOKEN: Final = "With the token of a Pod"
 _BY_USERS: Final = {Scope.RIVAL: "From another namespace", Scope.SHOP: "In the namespace itself"}
 
 
+_COLUMNS: Final = {
+    Actor.READER: "reader",
+    Actor.MAINTAINER: "maintainer",
+    Actor.OWNER: "table owner",
+    Actor.ADMINISTRATOR: "administrator",
+    Actor.RUNS: "runs",
+    Actor.EDITOR: "edit",
+}
+_WORDS: Final = {
+    Outcome.RBAC: "RBAC",
+    Outcome.RULE: "rule",
+    Outcome.POLICY: "policy",
+    Outcome.WITHOUT_EFFECT: "none",
+    Outcome.ADMITTED: "right",
+}
+
+
 def section() -> str:
-    """All attacks: each with who, how, why it fails, what holds without the policies, and the tests."""
-    lines: list[str] = []
+    """What each user gets, then each attack: who, how, why it fails, what holds without the policies, the tests."""
+    lines = [*_outcomes(), ""]
     for title in (*_BY_USERS.values(), _BY_TOKEN):
         lines += [f"### {title}", ""]
         lines += [line for attack in ATTACKS if _group(attack) == title for line in _lines(attack)]
     return "\n".join(lines)
+
+
+def _outcomes() -> Iterator[str]:
+    """A table of all attacks that users try: what comes of it for each, with and without the policies."""
+    yield f"| attack | {' | '.join(_COLUMNS.values())} |"
+    yield "|---" * (len(_COLUMNS) + 1) + "|"
+    for attack in ATTACKS:
+        if attack.actors == USERS:
+            yield f"| `{attack.id}` | {' | '.join(_cell(attack, actor) for actor in _COLUMNS)} |"
+
+
+def _cell(attack: Attack, actor: Actor) -> str:
+    on, off = (_WORDS[attack.outcome_for(actor, policies=policies)] for policies in (True, False))
+    return on if on == off else f"{on} / {off}"
 
 
 def _group(attack: Attack) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from tests.apiserver.attacks.attack import MAKE_RUNS, MAKE_TABLES, Actor, Attack, Outcome, each
-from tests.apiserver.attacks.attacker import ADMITTED, Answer, Attacker, first_admitted, first_refusal
+from tests.apiserver.attacks.attacker import ADMITTED, Answer, Attacker, first_refusal, weakest
 from tests.apiserver.attacks.bed import MAX_RUNS, NIGHTLY, SECRET, VAULT, VICTIM, Bed, VictimHarmedError
 from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES
 
@@ -39,7 +39,7 @@ def _references(bed: Bed, me: Attacker) -> Answer:
         {"spec__catalogRef": {"name": VAULT, "namespace": "shop"}},
         {"spec__catalogRef": {"name": f"shop/{VAULT}"}},
     )
-    return first_refusal(*(me.create(bed.rivals(name, **ref)) for ref in refs))
+    return weakest(*(me.create(bed.rivals(name, **ref)) for ref in refs))
 
 
 def _run_of_another(bed: Bed, me: Attacker) -> Answer:
@@ -49,7 +49,7 @@ def _run_of_another(bed: Bed, me: Attacker) -> Answer:
 def _requests(bed: Bed, me: Attacker) -> Answer:
     """Every kind of request to the victim's namespace."""
     shop = bed.shop.namespace
-    return first_admitted(
+    return weakest(
         me.create(bed.run_of("far", VICTIM), namespace=shop, dry=True),
         me.create(bed.rivals("far"), namespace=shop, dry=True),
         me.patch(TABLES, VICTIM, {"spec": {"suspend": True}}, namespace=shop),
@@ -267,7 +267,11 @@ TENANTS: Final = (
         who=_OWNER,
         how="Create PaimonTables as large as the CRD allows.",
         why="A spec has at most 256 KiB, and the operator keeps only the parts of an object that it reads.",
-        tests=("tests/runtime/test_cache.py",),
+        tests=(
+            "tests/runtime/test_projection.py",
+            "tests/runtime/test_large_specs.py",
+            "tests/apiserver/test_spec_size.py",
+        ),
         expected=each(MAKE_TABLES, Outcome.WITHOUT_EFFECT),
         attempt=_large_tables,
     ),
