@@ -62,10 +62,15 @@ class LoadSummary(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedWrite(Document):
-    """A write of type Once that the table's ledger shows as done, and the hash of its from and mode."""
+    """A write of the job whose from and mode (`hash`) a ledger of the table has.
+
+    `ledger` is the name of that ledger's directory; None: the one in the job. `done`: it has committed as type Once.
+    """
 
     name: str
     hash: str
+    ledger: str | None = None
+    done: bool | None = None
 
 
 @dataclass(frozen=True)

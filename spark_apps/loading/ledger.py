@@ -63,6 +63,7 @@ class Ledger:
     def __init__(self, session: Session, directory: str, table: int) -> None:
         self._session = session
         self._directory = directory.rstrip("/")
+        self.name = self._directory.rpartition("/")[2]
         self._table = table
         self._files = session.file_io(session.path(self._directory))
         self._names = self._list()
@@ -94,6 +95,10 @@ class Ledger:
         """The hashes of the writes of type Once that have committed."""
         folded = {each for document in self._current_folded() for each in document["hashes"]}
         return {entry.hash for entry in self.committed_entries if entry.once} | folded
+
+    def hashes(self) -> set[str]:
+        """The hashes of the writes that have entries. Of folded entries only those of type Once are kept."""
+        return {entry.hash for entry in (*self.committed_entries, *self.open_entries)} | self.loaded_hashes()
 
     def begin(self, job: Job, before: int, files: Iterable[InputFile]) -> Entry:
         """Records the intent to load `files`; must be called before the commit."""

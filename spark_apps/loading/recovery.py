@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from paimon_contract.job import Job
@@ -35,6 +36,12 @@ def resolve_all_entries(job: Job, session: Session, table: Any) -> None:
 
     Called before snapshots expire, since an expired one proves nothing. An entry that is too late stays open.
     """
+    for ledger in all_ledgers(job, session, table):
+        resolve_open_entries(ledger, table)
+
+
+def all_ledgers(job: Job, session: Session, table: Any) -> Iterator[Ledger]:
+    """The ledgers of all writes of the table, also of writes that the manifest does not have."""
     directory = session.path(ledgers_of(job))
     try:
         statuses = session.file_io(directory).listStatus(directory)
@@ -44,4 +51,4 @@ def resolve_all_entries(job: Job, session: Session, table: Any) -> None:
         raise
     for status in statuses:
         if status.isDir():
-            resolve_open_entries(open_ledger(session, status.getPath().toString(), table), table)
+            yield open_ledger(session, status.getPath().toString(), table)

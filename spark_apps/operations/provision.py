@@ -16,15 +16,15 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
-from paimon_contract.result import LoadedWrite, Outcome
+from paimon_contract.result import Outcome
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
+from spark_apps.loading.found_ledgers import found_writes
 from spark_apps.loading.ledger import ledgers_of
-from spark_apps.loading.recovery import open_ledger
 from spark_apps.schema.column_types import column_type
 from spark_apps.schema.differences import ASSIGNED_BY_PAIMON, differences
 from spark_apps.schema.isolate import invalid_part
@@ -62,15 +62,8 @@ def run(job: Job, session: Session) -> Outcome:
     _refuse_differences(job, session, table, wanted, all_options=adopts_identical)
     altered = _alter(job, session, table, provision)
     measured = measure_table(session, session.existing_table()).table
-    loaded = tuple(_loaded_writes(provision, session, table))
+    loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
     return Outcome(created=_was_recreated(provision, table), differences=altered, table=measured, loaded=loaded)
-
-
-def _loaded_writes(provision: ProvisionParameters, session: Session, table: Any) -> Iterator[LoadedWrite]:
-    """The writes of type Once that the ledgers of this table show as committed. Reads them, and changes none."""
-    for write in provision.once_writes or ():
-        if write.hash in open_ledger(session, write.ledger, table).loaded_hashes():
-            yield LoadedWrite(name=write.name, hash=write.hash)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

@@ -44,16 +44,26 @@ def test_a_run_that_adopts_reports_the_writes_that_the_ledger_shows_as_done(lake
     lake.write(once=True).ok()
     before = sorted(lake.ledger_directory.iterdir())
     done = {"name": "import", "hash": "h1"}
-    ledgers = {"import": lake.ledger_directory.as_uri(), "other": lake.ledger_of("other").as_uri()}
-    asked = [
-        {**each, "ledger": ledgers[each["name"]]}
-        for each in (done, {"name": "import", "hash": "h2"}, {"name": "other", "hash": "h1"})
-    ]
+    others = [{"name": "edited", "hash": "h2"}, {"name": "same-content", "hash": "h1"}]
+    asked = [{**each, "ledger": lake.ledger_of(each["name"]).as_uri()} for each in (done, *others)]
 
-    result = provision(lake, SECOND, adoption="Adopt", onceWrites=asked).ok()
+    result = provision(lake, SECOND, adoption="Adopt", unknownWrites=asked).ok()
 
-    assert result["loaded"] == [done]
+    assert result["loaded"] == [{**done, "done": True}]
     assert sorted(lake.ledger_directory.iterdir()) == before
+
+
+def test_a_run_that_adopts_finds_the_ledger_of_a_write_under_its_former_name(lake: Lake) -> None:
+    """Without it, the second cluster loaded all files of a write again that the first one had renamed."""
+    lake.provision(COLUMNS, keys=["id"], options=OPTIONS).ok()
+    lake.land("orders/1.csv", "id,v\n1,first\n")
+    lake.write().ok()
+    names = {"same": "h1", "same-content": "h1", "other": "h2"}
+    asked = [{"name": each, "hash": of, "ledger": lake.ledger_of(each).as_uri()} for each, of in names.items()]
+
+    result = provision(lake, SECOND, adoption="Adopt", unknownWrites=asked).ok()
+
+    assert result["loaded"] == [{"name": "same", "hash": "h1", "ledger": "import"}], "a ledger has one write"
 
 
 def test_a_table_that_differs_is_not_adopted(lake: Lake) -> None:

@@ -19,8 +19,8 @@ class JobColumn(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnceWrite(Document):
-    """A write of type Once that the operator does not know as done: the hash of its from and mode, and its ledger."""
+class UnknownWrite(Document):
+    """A write of which the PaimonTable knows no run: the hash of its from and mode, and its ledger's directory."""
 
     name: str
     hash: str
@@ -48,5 +48,6 @@ class ProvisionParameters(Document):
     owners_here: tuple[str, ...] | None = None
     """For Adopt: digests of the owner marks (`owner_mark.digest_of`) of this cluster's other PaimonTables with proof
     that name the same database and table, at any place. A table with such a mark is not taken over."""
-    once_writes: tuple[OnceWrite, ...] | None = None
-    """Writes whose ledgers are to be read: an existing table can have been loaded by another PaimonTable's runs."""
+    unknown_writes: tuple[UnknownWrite, ...] | None = None
+    """Writes to look for in the table's ledgers: an existing table can have been loaded by another PaimonTable's runs.
+    """

@@ -17,7 +17,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import storage
 from paimon_operator.core.launch.job import build_job
-from paimon_operator.core.operations.once_writes import write_hash
+from paimon_operator.core.operations.write_ledgers import write_hash
 from paimon_operator.core.storage.access import SecretKey
 from paimon_operator.errors import RunEnvironmentError, SpecError
 from tests.support import builders
@@ -92,12 +92,13 @@ def test_the_job_of_a_provision() -> None:
                 "write-only": "true",
             },
             "adoption": "AdoptIfIdentical",
-            "onceWrites": [
+            "unknownWrites": [
                 {
-                    "name": "seed",
-                    "hash": write_hash(TABLE.spec.writes[1]),
-                    "ledger": "s3://lake/warehouse/.paimon-operator/shop.web_orders/seed/",
+                    "name": each.name,
+                    "hash": write_hash(each),
+                    "ledger": f"s3://lake/warehouse/.paimon-operator/shop.web_orders/{each.name}/",
                 }
+                for each in TABLE.spec.writes
             ],
         },
     }

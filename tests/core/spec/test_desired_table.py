@@ -12,7 +12,7 @@ from pydantic import Field
 
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.table.writes import Files, Source, Write
-from paimon_operator.core.operations.once_writes import write_hash
+from paimon_operator.core.operations.write_ledgers import write_hash
 from paimon_operator.core.spec.desired_table import DesiredColumn, DesiredTable, desired_table, fingerprint
 from tests.support import builders
 

@@ -1,4 +1,4 @@
-"""A write of type Once gets no run if the run that establishes the table finds in its ledger that it is done."""
+"""Writes that runs of another PaimonTable have loaded keep their ledgers, and get no run if they are of type Once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from paimon_operator.api.base import Json
 from paimon_operator.core.launch.job import build_job
-from paimon_operator.core.operations.once_writes import write_hash
+from paimon_operator.core.operations.write_ledgers import write_hash
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -27,7 +27,7 @@ def asked(seen: TableWorld) -> list[tuple[str, str]]:
     """Name and ledger of the writes that the active Provision looks for."""
     assert seen.catalog is not None
     parameters: Any = build_job(seen.active, seen.table, seen.catalog, seen.operator).parameters
-    return [(each.name, each.ledger.rstrip("/").rpartition("/")[2]) for each in parameters.once_writes or ()]
+    return [(each.name, each.ledger.rstrip("/").rpartition("/")[2]) for each in parameters.unknown_writes or ()]
 
 
 def hashes(seen: TableWorld) -> dict[str, str]:
@@ -36,7 +36,12 @@ def hashes(seen: TableWorld) -> dict[str, str]:
 
 def found(seen: TableWorld, *names: str) -> list[Json]:
     """What a Provision reports that found these writes in the ledgers."""
-    return [{"name": name, "hash": hashes(seen)[name]} for name in names]
+    return [{"name": name, "hash": hashes(seen)[name], "done": True} for name in names]
+
+
+def ledgers(seen: TableWorld) -> dict[str, str]:
+    """The directory of each write's list of loaded files."""
+    return {each.name: each.ledger or each.name for each in seen.table.status.writes}
 
 
 @pytest.mark.parametrize(
@@ -83,11 +88,42 @@ def test_a_write_that_is_removed_during_the_run_is_not_remembered() -> None:
     assert seen.table.status.writes == ()
 
 
-def test_a_run_looks_for_no_write_that_is_known_as_done_or_has_a_schedule() -> None:
+def test_a_run_looks_for_no_write_that_has_had_a_run() -> None:
     seen = world(ONCE, builders.write("hourly"))
-    assert asked(seen) == [("seed", "seed")]
+    assert asked(seen) == [("seed", "seed"), ("hourly", "hourly")]
     seen.finish("Provision", created=True)
     seen.run_due()
     seen.edit(options={"read.batch-size": "2048"})
     seen.settle()
     assert asked(seen) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reported", "expected"),
+    [
+        ("a write was renamed", {"b": "first"}, {"a": "a", "b": "first"}),
+        ("a new write has the former name of a renamed one", {"b": "a"}, {"a": "a_2", "b": "a"}),
+        ("two writes have swapped their names", {"a": "b", "b": "a"}, {"a": "b", "b": "a"}),
+        ("one ledger is reported twice", {"a": "x", "b": "x"}, {"a": "x", "b": "b"}),
+    ],
+)
+def test_a_renamed_write_goes_on_with_the_ledger_that_was_found(
+    sentence: str, reported: dict[str, str], expected: dict[str, str]
+) -> None:
+    seen = world(builders.write("a"), builders.write("b", path="b/"))
+    loaded = [{"name": name, "hash": hashes(seen)[name], "ledger": ledger} for name, ledger in reported.items()]
+    seen.finish("Provision", created=False, loaded=loaded)
+    seen.settle()
+    assert ledgers(seen) == expected, sentence
+
+
+def test_no_write_gets_the_ledger_of_one_that_has_had_a_run() -> None:
+    seen = world(ONCE)
+    seen.finish("Provision", created=True)
+    assert seen.run_due() == [("Write", "seed")]
+    seen.edit(writes=[ONCE, builders.write("copy", schedule=None)], options={"read.batch-size": "2048"})
+    seen.settle()
+    assert asked(seen) == [("copy", "copy")]
+    seen.finish("Provision", created=False, loaded=[{**found(seen, "copy")[0], "ledger": "seed"}])
+    seen.settle()
+    assert ledgers(seen) == {"seed": "seed", "copy": "copy"}

@@ -23,7 +23,7 @@ from paimon_operator.api.base import (
 )
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.spark import SparkMode
-from paimon_operator.api.table.writes import MAX_WRITES
+from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 RUN_TYPES: Final = "(the types of all operations)"
 """Stands in the models for the list of types, which `generate.crd` fills in from the operations."""
@@ -210,12 +210,16 @@ class WriteResult(ApiModel):
 
 
 class LoadedWrite(ApiModel):
-    """A write of type Once that has loaded."""
+    """A write that runs of another PaimonTable have begun or done."""
 
     name: MemberName
     """Name of the write."""
     hash: Hash
     """Hash of its from and mode."""
+    ledger: LedgerName | None = None
+    """Directory of its list of loaded files, if it is not the write's own: it had another name."""
+    done: bool | None = None
+    """True: as a write of type Once, it has loaded."""
 
 
 LoadedWrites = Annotated[tuple[LoadedWrite, ...], Field(max_length=MAX_WRITES)]
@@ -266,7 +270,7 @@ class RunStatus(ApiModel):
     differences: Annotated[tuple[Annotated[str, Field(max_length=512)], ...], Field(max_length=32)] = ()
     """Provision. Differences between the existing table and the manifest."""
     loaded: LoadedWrites = ()
-    """Provision. Writes of type Once that the existing table's lists of loaded files show as done."""
+    """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     write: WriteResult | None = None
     """Write. Result of the load."""
     expired: Int32 | None = None

@@ -26,7 +26,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
-from paimon_operator.api.table.writes import MAX_WRITES
+from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 Uid = Annotated[str, Field(max_length=64)]
 CommitUser = Annotated[str, Field(max_length=128)]
@@ -223,9 +223,6 @@ class CompactionState(ScheduleState):
     """State of the minor schedule."""
     full: ScheduleState | None = None
     """State of the full schedule."""
-
-
-LedgerName = Annotated[str, Field(pattern=r"^[a-z0-9][-a-z0-9_]*$", min_length=1, max_length=48)]
 
 
 class WriteState(ScheduleState):

@@ -13,6 +13,8 @@ from paimon_operator.api.table.options import Options
 
 MAX_WRITES: Final = 16
 """So many writes a table may have."""
+LedgerName = Annotated[str, Field(pattern=r"^[a-z0-9][-a-z0-9_]*$", min_length=1, max_length=48)]
+"""Directory of a write's list of loaded files, below that of its table."""
 
 
 class FileFormat(StrEnum):

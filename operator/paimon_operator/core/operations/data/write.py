@@ -27,8 +27,8 @@ from paimon_operator.core.operations.data.write_order import (
     last_end,
     until_retry,
 )
-from paimon_operator.core.operations.once_writes import ledger, ledger_of, slot, write_hash
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
+from paimon_operator.core.operations.write_ledgers import ledger, ledger_of, slot, write_hash
 from paimon_operator.core.spec.context import TableContext, write_path
 from paimon_operator.errors import SpecError
 

@@ -7,14 +7,10 @@ its name and its ledger load something else by now: it runs once per content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
 
 from paimon_operator.api.table.status import ActiveRun, FormerWrite, TableStatus, WriteState
-from paimon_operator.core.operations.once_writes import ledger_of
-
-MAX_FORMER: Final = 16
-"""Writes that are remembered after they left the manifest. The oldest is forgotten first."""
+from paimon_operator.core.operations.write_ledgers import MAX_FORMER, free_ledger, ledger_of
 
 _Known = tuple[str, str]
 """Ledger and content of a former write."""
@@ -51,7 +47,8 @@ def with_states(status: TableStatus, wanted: Mapping[str, str]) -> TableStatus:
             found[name] = _edited(left.pop(name), hash_, former)
     for name, hash_ in wanted.items():
         if name not in found and (done := _done(hash_, former)):
-            found[name] = WriteState(name=name, ledger=_free_ledger(name, found), hash=hash_, once_hash=done)
+            ledger = free_ledger(name, map(ledger_of, found.values()))
+            found[name] = WriteState(name=name, ledger=ledger, hash=hash_, once_hash=done)
     at_work = None if status.active_run is None else status.active_run.subject
     states = _with_ledgers(wanted, found, at_work)
     remembered = _remembered(former, left.values(), {ledger_of(state) for state in states})
@@ -125,7 +122,7 @@ def _with_ledgers(
     for name, hash_ in wanted.items():
         state = found.get(name)
         if state is None:
-            ledger = next(each for each in _ledger_names(name) if each not in kept)
+            ledger = free_ledger(name, kept)
             state = WriteState(name=name, ledger=ledger)
             kept.add(ledger)
         own = None if ledger_of(state) == name else state.ledger
@@ -133,17 +130,6 @@ def _with_ledgers(
         content = None if is_old and name != at_work else hash_
         states.append(state.model_copy(update={"hash": content, "ledger": own}))
     return tuple(states)
-
-
-def _free_ledger(name: str, found: Mapping[str, WriteState]) -> str:
-    used = {ledger_of(state) for state in found.values()}
-    return next(each for each in _ledger_names(name) if each not in used)
-
-
-def _ledger_names(name: str) -> Iterator[str]:
-    """`import`, `import_2`, ...: no write can have a name with `_`."""
-    yield name
-    yield from (f"{name}_{number}" for number in range(2, 2 * MAX_FORMER + 2))
 
 
 def _remembered(

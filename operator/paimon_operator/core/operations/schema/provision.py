@@ -17,7 +17,7 @@ from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core import backoff
-from paimon_operator.core.operations import once_writes, retries
+from paimon_operator.core.operations import retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
@@ -110,7 +110,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     proven = without_recreation(proven)
     if recreates and ended.result.created:
         proven = proven.model_copy(update={"writes": (), "former_writes": None})
-    known = once_writes.with_loaded(proven, ended.result.loaded, ended.active.name)
+    known = write_ledgers.with_loaded(proven, ended.result.loaded, ended.active.name)
     return with_state(known, done)
 
 
@@ -147,7 +147,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         last_observed=None if seen is None else rfc3339(seen),
         recreates=True if active is not None and active.recreates is not None else None,
         recreation=_recreating(status),
-        once_writes=once_writes.pending(context) or None,
+        unknown_writes=write_ledgers.unknown_writes(context) or None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
 
