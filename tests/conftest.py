@@ -68,7 +68,9 @@ def _group(item: pytest.Item) -> str | None:
     if suite == "spark":
         return f"spark-{_servers(item) or _engine(item) or 'no-engine'}"
     if suite == "apiserver":
-        # Two groups, because each process with such a test has an API server, which is never idle.
+        # Few groups, because each process with such a test has an API server, which is never idle.
+        if file == "test_tenants":
+            return "apiserver-tenants"  # on a server of its own
         return "apiserver-operator" if file.startswith("test_operator") else "apiserver-rest"
     if file in IN_ORDER:
         return file

@@ -9,20 +9,22 @@ import pytest
 from tests.apiserver.attacks import ATTACKS
 from tests.apiserver.attacks.attack import Actor, Attack, Outcome
 from tests.apiserver.attacks.bed import NIGHTLY, VICTIM, Bed, VictimHarmedError
+from tests.apiserver.conftest import serving
 from tests.apiserver.namespace_client import RUNS, TABLES
-from tests.cluster.apiserver import ApiServer
 
 TRIALS = [(attack, actor) for attack in ATTACKS for actor in attack.actors]
 
 
 @pytest.fixture(scope="module")
-def bed(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    made = Bed(api_server, tmp_path_factory.mktemp("tenants"))
-    try:
-        made.start()
-        yield made
-    finally:
-        made.close()
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    """On a server of its own: the roles of the chart and its policies are cluster-scoped."""
+    with serving(tmp_path_factory) as server:
+        made = Bed(server, tmp_path_factory.mktemp("tenants"))
+        try:
+            made.start()
+            yield made
+        finally:
+            made.close()
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["with-policies", "without-policies"])

@@ -81,18 +81,8 @@ class Bed:
         self.home.wait(self._is_enforced if policies else self._is_not_enforced, f"policies: {policies}")
 
     def close(self) -> None:
-        """Ends the operator and deletes everything."""
+        """Ends the operator. The server ends with all objects."""
         self.operator.__exit__(None, None, None)
-        for ns in (self.shop, self.rival, self.idle):
-            ns.release()
-        for plural, name in ((TABLES, VICTIM), (TABLES, SCRATCH), (CATALOGS, VAULT)):
-            with contextlib.suppress(NotFoundException):
-                self.shop.delete(plural, name)
-        self.shop.core.delete_collection_namespaced_config_map(self.shop.namespace, label_selector="bed=tenants")
-        self.shop.core.delete_namespaced_secret(SECRET, self.shop.namespace)
-        self.chart.close()
-        for ns in (self.rival, self.idle, self.home):
-            ns.close()
 
     def fresh(self, stem: str) -> str:
         """A name that no object has had."""

@@ -37,15 +37,6 @@ class Installation:
         else:
             self._kubectl("delete", self._policies)
 
-    def close(self) -> None:
-        """Deletes everything, also the objects in the namespaces of the tenants."""
-        self._kubectl("delete", [*self._policies, *_only(self._render(), _RIGHTS)])
-        for namespace in self._tenants:
-            names = [f"{namespace}-{actor.name.lower()}" for actor in USERS]
-            bindings = [f"rolebinding/{name}{end}" for name in names for end in ("", "-paimon")]
-            gone = [*bindings, *(f"role/{name}" for name in names)]
-            kubectl(self._server.kubeconfig, "-n", namespace, "delete", "--ignore-not-found", *gone)
-
     def attackers(self, clients: dict[Scope, NamespaceClient]) -> dict[tuple[Scope, Actor], Attacker]:
         """Creates a user for each actor and namespace, and the attackers who have a token."""
         found = {}
