@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from paimon_operator.api.base import rfc3339, to_the_second
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import OutsideCommit
 from paimon_operator.core import backoff
 from paimon_operator.core.decision import EventNote
 
@@ -30,6 +31,8 @@ _PAST: Final = frozenset(
 
 Ticks and retries are compared where they count. `started` and `finished` of an attempt are times of the Pod's node.
 """
+_BY_ANOTHER_CLOCK: Final = OutsideCommit
+"""Its time is the clock's of the writer who made the commit. Nothing is compared with it."""
 
 
 def with_trusted_times(status: ModelT, now: datetime) -> tuple[ModelT, tuple[EventNote, ...]]:
@@ -51,6 +54,8 @@ def _trusted(model: ModelT, path: str, now: datetime, found: list[tuple[str, dat
     before = len(found)
     for name, info in type(model).model_fields.items():
         value, field = getattr(model, name), f"{path}.{info.alias or name}"
+        if isinstance(value, _BY_ANOTHER_CLOCK):
+            continue
         if isinstance(value, BaseModel):
             update[name] = _trusted(value, field, now, found)
         elif isinstance(value, tuple):

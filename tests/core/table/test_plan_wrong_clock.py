@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.run.status import FailureClass, OutsideCommit
+from paimon_operator.api.table.status import OutsideWriters
 from paimon_operator.core.conditions import replaced, true
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -98,3 +100,16 @@ def test_a_condition_of_the_future_counts_as_now() -> None:
     assert [each.last_transition_time for each in again] == [builders.NOW]
     later = replaced(again, finding, generation=1, now=builders.NOW + timedelta(hours=1))
     assert [each.last_transition_time for each in later] == [builders.NOW]
+
+
+def test_the_time_of_a_foreign_commit_stays_as_its_writer_gave_it() -> None:
+    """It is by another clock, and nothing is compared with it."""
+    seen = TableWorld().ready()
+    commit = OutsideCommit(snapshot_id=7, commit_user="etl", kind="APPEND", time=seen.now + YEAR)
+    found = OutsideWriters(stated=ExternalWriters.NONE, seen_snapshot=6, commit=commit)
+    seen.table = seen.table.model_copy(
+        update={"status": seen.table.status.model_copy(update={"outside_writers": found})}
+    )
+    seen.settle()
+    assert seen.table.status.outside_writers == found
+    assert [note for each in seen.decisions for note in each.events if note.reason == Reason.CLOCK_DIFFERS] == []
