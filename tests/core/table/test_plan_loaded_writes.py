@@ -125,5 +125,5 @@ def test_no_write_gets_the_ledger_of_one_that_has_had_a_run() -> None:
     seen.settle()
     assert asked(seen) == [("copy", "copy")]
     seen.finish("Provision", created=False, loaded=[{**found(seen, "copy")[0], "ledger": "seed"}])
-    seen.settle()
+    assert seen.run_due() == [("Write", "copy")], "what another write has loaded says nothing about this one"
     assert ledgers(seen) == {"seed": "seed", "copy": "copy"}

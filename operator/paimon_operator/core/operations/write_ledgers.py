@@ -97,7 +97,8 @@ def _with_ledgers(states: tuple[WriteState, ...], found: Mapping[str, LoadedWrit
 
 
 def _done(state: WriteState, found: LoadedWrite | None, run: str) -> WriteState:
-    if found is None or not found.done:
+    """The state of a write that its ledger shows as done. What the ledger of another write shows does not count."""
+    if found is None or not found.done or found.ledger not in (None, ledger_of(state)):
         return state
     message = f"run {run}: the table's list of loaded files has this write; it is done until from or mode is edited"
     decision = LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
