@@ -6,7 +6,7 @@ from typing import Any
 
 from paimon_operator.api.base import MAX_SPEC_BYTES
 from paimon_operator.core.ports import Kind
-from paimon_operator.runtime.projection import packed
+from paimon_operator.core.spec.size import packed
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, provisioned, shop
 from tests.support.manifests import Manifest, keyed_table, run
 

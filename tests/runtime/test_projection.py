@@ -20,12 +20,13 @@ from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.spec.size import packed
 from paimon_operator.core.spec.table_head import TableHead
 from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.runtime import change_router
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.keys import key_of
-from paimon_operator.runtime.projection import Fields, Kept, kept_fields, packed, projected
+from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
 from tests.support import builders, widest_tables
 from tests.support.largest_objects import largest
 from tests.support.manifests import Manifest, catalog, run

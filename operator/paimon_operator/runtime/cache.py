@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.spec.size import packed
 from paimon_operator.runtime.keys import Key, key_of
-from paimon_operator.runtime.projection import packed, projected
+from paimon_operator.runtime.projection import projected
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
 """The kinds whose objects are cached. Events of Pods only enqueue their runs."""

@@ -6,7 +6,6 @@ stay in memory. A reader of the cache that needs another field adds it here, oth
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from enum import Enum, auto
 from functools import lru_cache
@@ -16,6 +15,7 @@ from paimon_operator.api.base import MAX_SPEC_BYTES
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.spec.size import packed
 from paimon_operator.core.validation.catalog import STORAGE_MOVED
 
 
@@ -94,11 +94,6 @@ def projected(kind: Kind, body: Manifest) -> dict[str, Any]:
     if kind is Kind.CATALOG and len(packed(kept.get("spec"))) > MAX_SPEC_BYTES:
         kept["spec"] = {}
     return kept
-
-
-def packed(document: object) -> bytes:
-    """`document` as compact JSON in UTF-8. Dictionaries take five to twenty times that memory."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _kept(value: Any, fields: Fields | Kept) -> Any:

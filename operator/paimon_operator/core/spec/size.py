@@ -16,7 +16,7 @@ def size_of(spec: ApiModel) -> Iterator[SpecError]:
     size = len(text.encode())
     if size <= MAX_SPEC_BYTES:
         return
-    parts = {name: len(_packed(value)) for name, value in json.loads(text).items()}
+    parts = {name: len(packed(value)) for name, value in json.loads(text).items()}
     largest = max(parts, key=lambda name: parts[name])
     problem = (
         f"the spec has {_kib(size)} as JSON, {_kib(parts[largest])} of them in {largest}; "
@@ -25,7 +25,8 @@ def size_of(spec: ApiModel) -> Iterator[SpecError]:
     yield SpecError("spec", problem, Reason.SPEC_TOO_LARGE.remedy, reason=Reason.SPEC_TOO_LARGE)
 
 
-def _packed(value: object) -> bytes:
+def packed(value: object) -> bytes:
+    """`value` as compact JSON in UTF-8. Dictionaries take five to twenty times that memory."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
