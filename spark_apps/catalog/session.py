@@ -128,7 +128,7 @@ class Session:
                 "Environment",
                 "TableNotFound",
                 f"the table {self.job.table} does not exist any more",
-                "find out who removed it, and put its data back: the operator does not create it anew by itself",
+                "find out who removed it, and put its data back: the operator does not recreate it by itself",
             )
         return found
 

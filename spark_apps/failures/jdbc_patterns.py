@@ -41,7 +41,7 @@ JDBC_PATTERNS = (
         "Environment",
         "MetastoreNotFound",
         "A table of the metastore is missing",
-        "find out who dropped it, and restore it; the operator does not create the table anew by itself",
+        "find out who dropped it, and restore it; the operator does not recreate the table by itself",
         member="uri",
     ),
     _sql_state(

@@ -80,7 +80,7 @@ def _refuse_missing(job: Job, provision: ProvisionParameters) -> None:
             "TableMissing",
             f"the table {job.table} is missing; a run last observed it at {provision.last_observed}",
             "put its data back, or annotate the PaimonTable with "
-            "paimon-operator.dev/recreate=<its metadata.generation> to create it anew, empty",
+            "paimon-operator.dev/recreate=<its metadata.generation> to recreate it, empty",
             field="spec.table",
         )
 

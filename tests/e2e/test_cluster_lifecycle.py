@@ -101,7 +101,7 @@ def test_a_failed_build_leaves_no_process(tmp_path: Path, monkeypatch: pytest.Mo
     assert not cgroups.exists(cluster.layout.name)
 
 
-def test_up_after_the_loss_of_one_server_starts_all_anew(second: Cluster) -> None:
+def test_up_after_the_loss_of_one_server_starts_all_again(second: Cluster) -> None:
     before = second.layout.daemon("kubelet").pid()
     second.stop_service("kube-apiserver")
     second.up()

@@ -32,7 +32,7 @@ class TestEmptiedWarehouse:
             lab.s3.delete_object(Bucket="lake", Key=key)
         return files
 
-    def test_the_table_is_reported_and_not_created_anew(self, away: dict[str, bytes], class_lab: Lab) -> None:
+    def test_the_table_is_reported_and_not_recreated(self, away: dict[str, bytes], class_lab: Lab) -> None:
         class_lab.kubectl.apply(edited(class_lab, 2048))
         stalled = class_lab.kubectl.until_condition("orders", "Stalled", "True")
         assert stalled["reason"] == "TableMissing"

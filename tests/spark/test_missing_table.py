@@ -1,4 +1,4 @@
-"""A table that has existed and is missing is reported. Its user has it created anew, or puts the data back."""
+"""A table that has existed and is missing is reported. Its user has it recreated, or puts the data back."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def test_a_missing_table_is_not_created_and_its_data_can_be_put_back(loaded: Lak
     assert loaded.rows() == [{"id": 1}]
 
 
-def test_a_table_that_is_created_anew_loads_its_files_again(loaded: Lake) -> None:
+def test_a_table_that_is_recreated_loads_its_files_again(loaded: Lake) -> None:
     shutil.rmtree(loaded.table_directory)
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "options": {"bucket": "-1"}, "adoption": "AdoptIfIdentical"}
-    anew = loaded.job(
-        "Provision", run="anew", provision=body | {"lastObserved": SEEN, "recreates": True, "recreation": "anew"}
+    again = loaded.job(
+        "Provision", run="again", provision=body | {"lastObserved": SEEN, "recreates": True, "recreation": "again"}
     )
-    later_run = loaded.job("Provision", run="later", provision=body | {"lastObserved": SEEN, "recreation": "anew"})
+    later_run = loaded.job("Provision", run="later", provision=body | {"lastObserved": SEEN, "recreation": "again"})
 
-    assert loaded.perform(anew).ok()["created"] is True
-    assert loaded.perform(anew).ok()["created"] is True, "a second attempt of the run knows its own table"
+    assert loaded.perform(again).ok()["created"] is True
+    assert loaded.perform(again).ok()["created"] is True, "a second attempt of the run knows its own table"
     assert loaded.perform(later_run).ok()["created"] is True, "so does another run of the same recreation"
     later = loaded.provision(COLUMNS, options={"bucket": "-1"}, lastObserved=SEEN).ok()
     assert (later["created"], later.get("differences")) == (False, None), "the mark of the creation alters nothing"

@@ -10,10 +10,9 @@ from typing import Final
 from tools.lint.finding import Finding
 
 USUAL: Final = {
+    "anew": "again, or recreate",
     "at work": "active",
     "let go": "release",
-    "made anew": "recreated",
-    "make anew": "recreate",
     "mend": "fix",
     "mended": "fixed",
     "stranger": "another user, another object or a foreign commit",

@@ -41,9 +41,9 @@ class ProvisionParameters(Document):
     """When a run last saw the table (RFC 3339). A table that has existed is reported when it is missing, not created
     again. None: it may be created."""
     recreates: bool | None = None
-    """Whether a missing table that has existed is created anew. Its writes then load again."""
+    """Whether a missing table that has existed is recreated. Its writes then load again."""
     recreation: str | None = None
-    """Text that the table gets when it is created anew. A table that has it was created by this run or by an earlier
+    """Text that the table gets when it is recreated. A table that has it was created by this run or by an earlier
     one, whose result was lost."""
     owners_here: tuple[str, ...] | None = None
     """For Adopt: digests of the owner marks (`owner_mark.digest_of`) of this cluster's other PaimonTables with proof

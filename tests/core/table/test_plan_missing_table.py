@@ -1,4 +1,4 @@
-"""A table that has existed and is missing: it is reported, and created anew only when its user asks."""
+"""A table that has existed and is missing: it is reported, and recreated only when its user asks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_table_that_a_run_did_not_find_is_verified_without_being_created() -> 
     assert parameters(seen).last_observed is not None
 
 
-def test_the_annotation_creates_the_table_anew_at_once_and_its_writes_load_again() -> None:
+def test_the_annotation_recreates_the_table_at_once_and_its_writes_load_again() -> None:
     seen = world()
     vanish(seen)
     annotate(seen, str(seen.table.metadata.generation))
@@ -153,7 +153,7 @@ def test_a_failed_recreation_is_repeated_at_its_time_and_not_in_a_loop() -> None
 
 
 def lose_first_recreation(seen: TableWorld) -> str:
-    """The run that created the table anew could not report it. Returns its mark in the table."""
+    """The run that recreated the table could not report it. Returns its mark in the table."""
     annotate(seen, str(seen.table.metadata.generation))
     mark: str = parameters(seen).recreation
     assert mark

@@ -63,7 +63,7 @@ EXPLANATIONS: Final = {
         "Give one of the two catalogs another warehouse.",
     ),
     "TableMissing": Explanation(
-        "The table has existed, and its place holds none any more. The operator never creates it anew by itself.",
+        "The table has existed, and its place holds none any more. The operator never recreates it by itself.",
         "Put the data back: the operator looks again by itself. Or annotate the PaimonTable with "
         "paimon-operator.dev/recreate=<its metadata.generation>: the table is created empty and its writes load again. "
         "Remove an annotation of the same value first: it counts once.",
@@ -91,7 +91,7 @@ EXPLANATIONS: Final = {
     ),
     "TableNotFound": Explanation(
         "The table no longer exists in the warehouse, or the PaimonTable of a run does not exist.",
-        "Find out who dropped the table: the operator looks for it, and creates nothing anew. For a run, create the "
+        "Find out who dropped the table: the operator looks for it, and recreates nothing. For a run, create the "
         "PaimonTable.",
     ),
     "WriteNotFound": Explanation(

@@ -54,7 +54,7 @@ class ActiveRun(ApiModel):
     place: Place | None = None
     """Place of the physical table at which the run was decided."""
     recreates: Int64 | None = None
-    """Generation for which the run creates the missing table anew."""
+    """Generation for which the run recreates the missing table."""
     result_unknown: bool | None = None
     """True: the run ended without a result. Deleting the run then means: go on."""
     blocked: bool | None = None
@@ -86,7 +86,7 @@ class Ownership(ApiModel):
     recreated: Int64 | None = None
     """Generation for which the annotation paimon-operator.dev/recreate was answered. Removed with the annotation."""
     recreating: RunName | None = None
-    """First run that was started to create the missing table anew, until the result of one of them is known."""
+    """First run that was started to recreate the missing table, until the result of one of them is known."""
 
 
 class TableFacts(ApiModel):

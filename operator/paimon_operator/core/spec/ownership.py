@@ -15,7 +15,7 @@ from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.spec.table_head import AnyTableStatus
 
 RECREATE: Final = "paimon-operator.dev/recreate"
-"""Annotation with metadata.generation: a table that is missing is created anew, once."""
+"""Annotation with metadata.generation: a table that is missing is recreated, once."""
 
 
 def has_existed(status: TableStatus) -> bool:
@@ -71,14 +71,14 @@ def without_proof(status: TableStatus, at: datetime) -> TableStatus:
 
 
 def recreation_wanted(context: TableContext, status: TableStatus) -> int | None:
-    """The generation for which the missing table is to be created anew; None when nobody asks, or it was done."""
+    """The generation for which the missing table is to be recreated; None when nobody asks, or it was done."""
     generation, owned = context.table.metadata.generation, status.ownership
     asked = context.table.metadata.annotations.get(RECREATE) == str(generation)
     return generation if asked and owned is not None and owned.recreated != generation else None
 
 
 def with_recreation(status: TableStatus, run: str) -> TableStatus:
-    """The status of a table that `run` is about to create anew. The first run of a recreation counts."""
+    """The status of a table that `run` is about to recreate. The first run of a recreation counts."""
     owned = status.ownership
     return status if owned is None or owned.recreating is not None else _with_ownership(status, recreating=run)
 
@@ -89,7 +89,7 @@ def with_answer(status: TableStatus, generation: int | None) -> TableStatus:
 
 
 def without_recreation(status: TableStatus) -> TableStatus:
-    """The status once it is known whether a run has created the table anew."""
+    """The status once it is known whether a run has recreated the table."""
     return _with_ownership(status, recreating=None)
 
 

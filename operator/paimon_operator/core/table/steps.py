@@ -219,7 +219,7 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
 
 
 def _recreates(context: TableContext, status: TableStatus) -> int | None:
-    """The generation for which a run creates the missing table anew: it is known to be missing, or a run was started.
+    """The generation for which a run recreates the missing table: it is known to be missing, or a run was started.
 
     The result of that run may be lost: then the next one recognises the table that it has created.
     """

@@ -86,7 +86,7 @@ class EstablishTable:
 
 
 def _is_due(context: TableContext, status: TableStatus, failure: LastFailure) -> bool:
-    """Whether a failed run is repeated now: at its time, or as soon as a missing table is to be created anew."""
+    """Whether a failed run is repeated now: at its time, or as soon as a missing table is to be recreated."""
     if failure.reason == Reason.TABLE_MISSING and recreation_wanted(context, status) is not None:
         return True
     return backoff.has_come(failure.next_try, context.now)
