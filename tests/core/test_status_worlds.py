@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from paimon_contract.exit_codes import EXIT_CODES
-from paimon_operator.api.base import ApiModel
+from paimon_operator.api.base import ApiModel, Json
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.table.writes import MAX_WRITES
 from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.table.observed import TableObserved
@@ -19,6 +20,7 @@ from tests.core.table.test_plan_properties import TableHistory
 from tests.support import builders, crd_schema, pods
 from tests.support.random_examples import examples
 from tests.support.run_story import NO_POD, Story, running_story, write_story
+from tests.support.table_world import TableWorld
 
 ANY_TEXT = st.one_of(
     st.text(max_size=60),
@@ -100,6 +102,34 @@ def reports(draw: st.DrawFn, story: Story) -> tuple[int, str]:
     differences = draw(st.lists(ANY_TEXT, max_size=40))
     write = {"rows": draw(NUMBERS), "files": draw(NUMBERS)}
     return code, pods.result(story.run, after=measure, differences=differences, write=write, expired=draw(NUMBERS))
+
+
+EDITED_LISTS = st.permutations(range(MAX_WRITES + 4)).map(lambda order: order[:MAX_WRITES])
+"""The writes of a full list by number. A write that is left out may have an active run."""
+
+
+def full_list(numbers: list[int]) -> list[Json]:
+    return [builders.write(f"w{number}", schedule=None, path=f"{number}/") for number in numbers]
+
+
+@pytest.mark.worlds
+@settings(max_examples=examples(40), deadline=None)
+@given(lists=st.lists(EDITED_LISTS, min_size=1, max_size=6), world=st.data())
+def test_every_status_of_a_table_whose_full_list_of_writes_is_edited_is_storable(
+    lists: list[list[int]], world: st.DataObject
+) -> None:
+    """Without its catalog a table records results, and decides nothing that would tidy its list."""
+    seen = TableWorld(table=builders.table(writes=full_list(list(range(MAX_WRITES))))).ready()
+    for numbers in lists:
+        seen.catalog = builders.catalog()
+        seen.settle()
+        seen.edit(writes=full_list(numbers))
+        seen.settle()
+        if seen.table.status.active_run is not None and world.draw(st.booleans()):
+            seen.finish()
+        seen.catalog = None
+        seen.settle()
+        assert_storable("PaimonTable", seen.table.status)
 
 
 def provision_story() -> Story:
