@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from paimon_engines.engine import Engine
-from paimon_operator.core.spec.data_types import paimon_json
-from paimon_operator.core.spec.type_parser import TypeTextError, parse
+from paimon_schema.paimon_json import paimon_json
+from paimon_schema.type_parser import TypeTextError, parse
 from tests.support import lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver

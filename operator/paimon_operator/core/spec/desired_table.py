@@ -12,9 +12,9 @@ from typing import Any, Final
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.spec import PaimonTableSpec
-from paimon_operator.core.spec import type_parser
-from paimon_operator.core.spec.data_types import NOT_NULL
 from paimon_operator.core.spec.paimon_options import table_options
+from paimon_schema import type_parser
+from paimon_schema.data_types import NOT_NULL
 
 HASH_LENGTH: Final = 16
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from paimon_operator.api.table.columns import SYSTEM_FIELDS
 from paimon_operator.api.table.spec import PaimonTableSpec
-from paimon_operator.core.spec import type_parser
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.data_types import DataType, not_writable
 from paimon_operator.errors import SpecError
+from paimon_schema import type_parser
+from paimon_schema.data_types import DataType, not_writable
 
 KEY_PREFIX: Final = "_KEY_"
 """Paimon puts it before the names of key columns in its files."""

@@ -24,7 +24,6 @@ from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import is_verified, state_of, with_state
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 from paimon_operator.core.spec.ownership import (
     last_observed,
@@ -34,8 +33,9 @@ from paimon_operator.core.spec.ownership import (
     without_proof,
     without_recreation,
 )
-from paimon_operator.core.spec.type_parser import parse
 from paimon_operator.errors import SpecError
+from paimon_schema.paimon_json import paimon_json
+from paimon_schema.type_parser import parse
 
 _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 

@@ -1,0 +1,128 @@
+"""Steps that turn options and comments of a table into the declared ones.
+
+What leaves the manifest is removed if a manifest had set it: two options of the table list that. What an adopted table
+had before, and no manifest ever set, stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from paimon_schema.steps import Change, Refusal, Step
+from paimon_schema.table_schema import DeclaredSchema, TableSchema
+from paimon_schema.uses import OF_FIELDS, SEQUENCE_GROUP, columns_of_option, listed
+
+MANAGED_OPTION: Final = "paimon-operator.options"
+"""Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
+COMMENTED_OPTION: Final = "paimon-operator.comments"
+"""The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
+OF_TABLE: Final = "<table>"
+"""Stands for the table's own comment; no column can have this name."""
+
+
+class OptionRules(Protocol):
+    """What is known of an engine's options."""
+
+    def canonical(self, options: Mapping[str, str]) -> dict[str, str]:
+        """The options under their present names."""
+
+    def present_name(self, key: str) -> str:
+        """The present name of an option that may have an older one."""
+
+    def default_of(self, key: str) -> str | None:
+        """The value of an option that a table does not set."""
+
+    def changeable(self, key: str) -> bool:
+        """Whether the option may change on a table that may hold data."""
+
+
+def marks_of(declared: DeclaredSchema) -> dict[str, str]:
+    """The two options that record what this manifest sets."""
+    lists = {MANAGED_OPTION: declared.options, COMMENTED_OPTION: _comments(declared)}
+    return {option: ",".join(sorted(names)) for option, names in lists.items() if names}
+
+
+@dataclass(frozen=True)
+class OptionChanges:
+    """The differences between the options of a table and the declared ones. `added` are the columns to be added."""
+
+    table: TableSchema
+    declared: DeclaredSchema
+    added: frozenset[str]
+    rules: OptionRules
+
+    def steps(self) -> Iterator[Step | Refusal]:
+        """What is set or removed, by name, and what cannot be."""
+        for name, key, value in self._differences():
+            if self.rules.changeable(name) or self._concerns_new_columns_only(name, value):
+                yield self._step(name, key, value)
+            else:
+                yield self._refusal(name, value)
+
+    def _differences(self) -> Iterator[tuple[str, str, str | None]]:
+        """Present name, name in the table and declared value (None: removed) of each option that is not as declared."""
+        has, wants = self._has, self.declared.options
+        for name, value in sorted(wants.items()):
+            if has.get(name, self.rules.default_of(name)) != value:
+                yield name, name, value
+        managed = set(listed(self.table.options.get(MANAGED_OPTION, "")))
+        left = {name for name in has if name not in wants and (name in managed or self._names_dropped(name))}
+        for name, key in sorted((self.rules.present_name(key), key) for key in self.table.options):
+            if name in left:
+                yield name, key, None
+
+    @property
+    def _has(self) -> dict[str, str]:
+        return self.rules.canonical(self.table.options)
+
+    def _names_dropped(self, name: str) -> bool:
+        """Whether the option is of a column that the manifest drops: Paimon refuses to keep it."""
+        return bool(set(columns_of_option(name)) & set(self.declared.dropped))
+
+    def _concerns_new_columns_only(self, name: str, value: str | None) -> bool:
+        """Whether the option changes nothing for the columns that hold data: it is of columns that are added."""
+        if not name.startswith(OF_FIELDS):
+            return False
+        columns = columns_of_option(name)
+        if name.endswith(f".{SEQUENCE_GROUP}"):
+            before, after = (listed(each or "") for each in (self._has.get(name), value))
+            keeps = set(before) <= set(after) and set(columns) <= self.added | set(before and columns)
+            return value is not None and keeps and set(after) - set(before) <= self.added
+        return bool(columns) and set(columns) <= self.added | set(self.declared.dropped)
+
+    def _step(self, name: str, key: str, value: str | None) -> Step:
+        before = self._has.get(name)
+        if value is None:
+            return Step(change=Change.REMOVE_OPTION, option=key, before=before)
+        return Step(change=Change.SET_OPTION, option=name, before=before, after=value)
+
+    def _refusal(self, name: str, value: str | None) -> Refusal:
+        has, wants = (_said(each) for each in (self._has.get(name, self.rules.default_of(name)), value))
+        problem = f"option {name}: table has {has}, manifest has {wants}, and it cannot change once the table exists"
+        return Refusal(f"spec.options[{name}]", problem, "Set it back, or create another table.")
+
+
+def comment_steps(table: TableSchema, declared: DeclaredSchema, new_names: Mapping[str, str]) -> Iterator[Step]:
+    """Comments of the columns that stay, and of the table. `new_names`: name in the table -> name after the renames."""
+    wants = _comments(declared)
+    left = set(listed(table.options.get(COMMENTED_OPTION, "")))
+    for column in table.columns:
+        name = new_names.get(column.name, column.name)
+        wanted = wants.get(name, None if column.name in left else column.comment)
+        if name not in declared.dropped and column.comment != wanted:
+            yield Step(change=Change.SET_COLUMN_COMMENT, path=(name,), before=column.comment, after=wanted)
+    wanted = wants.get(OF_TABLE, None if OF_TABLE in left else table.comment)
+    if table.comment != wanted:
+        yield Step(change=Change.SET_TABLE_COMMENT, before=table.comment, after=wanted)
+
+
+def _comments(declared: DeclaredSchema) -> dict[str, str]:
+    """The comments of the manifest, by column; that of the table is OF_TABLE."""
+    given = {column.name: column.comment for column in declared.columns} | {OF_TABLE: declared.comment}
+    return {name: comment for name, comment in given.items() if comment}
+
+
+def _said(value: str | None) -> str:
+    return "unset" if value is None else value

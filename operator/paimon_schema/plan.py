@@ -1,0 +1,87 @@
+"""The plan of an edit: the steps that turn a table into the declared one, or why it cannot be."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Protocol
+
+from paimon_schema.column_changes import ColumnChanges
+from paimon_schema.nested_changes import SchemaChanges
+from paimon_schema.option_changes import OptionChanges, OptionRules, comment_steps
+from paimon_schema.steps import Change, Cost, Refusal, Step
+from paimon_schema.table_schema import DeclaredSchema, TableSchema
+
+HASH_LENGTH: Final = 16
+
+
+class Capabilities(SchemaChanges, OptionRules, Protocol):
+    """What is known of an engine."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps in the order in which they apply. With a refusal, none of them applies."""
+
+    steps: tuple[Step, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+    @cached_property
+    def hash(self) -> str:
+        """Identifies the plan: it is equal for equal steps only."""
+        text = json.dumps([step.document() for step in self.steps], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether it rewrites or loses data."""
+        return any(step.cost is not Cost.METADATA for step in self.steps)
+
+    @property
+    def commits(self) -> tuple[tuple[Step, ...], ...]:
+        """The steps, divided into as few schema commits as possible.
+
+        Paimon gives options of a renamed column to its new name after all other steps of a commit. Options of a new
+        column that takes the old name would go there too, so the renames are then a commit of their own.
+        """
+        renamed = tuple(step for step in self.steps if step.change is Change.RENAME_COLUMN)
+        rest = tuple(step for step in self.steps if step.change is not Change.RENAME_COLUMN)
+        added = {step.path for step in rest if step.change is Change.ADD_COLUMN}
+        if rest and any(step.path in added for step in renamed):
+            return (renamed, rest)
+        return (self.steps,) if self.steps else ()
+
+
+def make_plan(table: TableSchema, declared: DeclaredSchema, engine: Capabilities) -> Plan:
+    """The plan that turns `table`, as it is now, into the declared one. Without a difference it has no step."""
+    found = list(_changes(table, declared, engine))
+    steps = tuple(each for each in found if isinstance(each, Step))
+    refusals = tuple(each for each in found if isinstance(each, Refusal))
+    return Plan(steps, refusals)
+
+
+def _changes(table: TableSchema, declared: DeclaredSchema, engine: Capabilities) -> Iterator[Step | Refusal]:
+    yield from _keys(table, declared)
+    columns = ColumnChanges(table, declared, engine)
+    yield from columns.steps()
+    new_names = {present.name: column.name for column, present in columns.matched.items()}
+    yield from comment_steps(table, declared, new_names)
+    added = frozenset(each.name for each in declared.columns if each not in columns.matched)
+    yield from OptionChanges(table, declared, added, engine).steps()
+
+
+def _keys(table: TableSchema, declared: DeclaredSchema) -> Iterator[Refusal]:
+    for what, field, has, wants in (
+        ("primary key", "spec.schema.primaryKeys", table.primary_keys, declared.primary_keys),
+        ("partition keys", "spec.schema.partitionKeys", table.partition_keys, declared.partition_keys),
+    ):
+        if has != wants:
+            problem = f"{what}: table has {_listed(has)}, manifest has {_listed(wants)}"
+            yield Refusal(field, problem, "Keys never change: set it back, or create another table.")
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "none"
