@@ -73,6 +73,25 @@ class LoadedWrite(Document):
     done: bool | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlanStep(Document):
+    """A step of a plan: its kind, the field of the manifest that asks for it, what it costs, and a short sentence."""
+
+    change: str
+    field: str
+    cost: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultPlan(Document):
+    """The plan that waits for approval. `steps` are the first of its `count`, those that lose data before others."""
+
+    hash: str
+    count: int
+    steps: tuple[PlanStep, ...] = ()
+
+
 @dataclass(frozen=True)
 class ForeignCommit(Document):
     """A commit that no run of the operator made."""
@@ -120,6 +139,7 @@ class Outcome(Document):
     table: ResultTable | None = None
     created: bool | None = None
     differences: tuple[str, ...] = ()
+    plan: ResultPlan | None = None
     before: ResultMeasure | None = None
     after: ResultMeasure | None = None
     write: LoadSummary | None = None

@@ -110,6 +110,12 @@ class Engine:
     stats_modes: frozenset[str] = frozenset()
     """Ways to keep a column's statistics; the number in truncate(16) is free."""
 
+    schema_changes: frozenset[str] = frozenset({"addNestedField", "dropNestedField", "widenNestedField"})
+
+    def widens(self, old: str, new: str) -> bool:  # noqa: ARG002  (until the engine data has it)
+        """Whether old values are read rightly after a column of type `old` became one of type `new`."""
+        return True
+
     def has_argument(self, procedure: str, argument: str) -> bool:
         """Whether `CALL sys.<procedure>` takes an argument of this name."""
         return argument in self.procedures.get(procedure, frozenset())

@@ -18,6 +18,9 @@ MANAGED_OPTION: Final = "paimon-operator.options"
 """Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
 COMMENTED_OPTION: Final = "paimon-operator.comments"
 """The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
+ASSIGNED_BY_PAIMON: Final = frozenset({"path", "type"})
+OUR_PREFIX: Final = "paimon-operator."
+"""Prefix of the options with which the operator marks its tables."""
 OF_TABLE: Final = "<table>"
 """Stands for the table's own comment; no column can have this name."""
 
@@ -67,8 +70,7 @@ class OptionChanges:
         for name, value in sorted(wants.items()):
             if has.get(name, self.rules.default_of(name)) != value:
                 yield name, name, value
-        managed = set(listed(self.table.options.get(MANAGED_OPTION, "")))
-        left = {name for name in has if name not in wants and (name in managed or self._names_dropped(name))}
+        left = {name for name in has if name not in wants and self._leaves(name)}
         for name, key in sorted((self.rules.present_name(key), key) for key in self.table.options):
             if name in left:
                 yield name, key, None
@@ -76,6 +78,14 @@ class OptionChanges:
     @property
     def _has(self) -> dict[str, str]:
         return self.rules.canonical(self.table.options)
+
+    def _leaves(self, name: str) -> bool:
+        """Whether an option of the table that is not declared is removed, or, where it cannot be, is a difference."""
+        if name.startswith(OUR_PREFIX) or name in ASSIGNED_BY_PAIMON:
+            return False
+        if not self.rules.changeable(name) and not self._names_dropped(name):
+            return self._has[name] != self.rules.default_of(name)
+        return name in listed(self.table.options.get(MANAGED_OPTION, "")) or self._names_dropped(name)
 
     def _names_dropped(self, name: str) -> bool:
         """Whether the option is of a column that the manifest drops: Paimon refuses to keep it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -59,6 +60,11 @@ class DeclaredSchema:
     partition_keys: tuple[str, ...] = ()
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Identifies what is declared: equal for equal declarations."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
 
 
 def read_schema_file(text: str) -> TableSchema:

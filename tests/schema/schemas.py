@@ -55,12 +55,16 @@ def table(text: str, *keys: str, **options: str) -> TableSchema:
 
 
 def declared(
-    text: str, *keys: str, renamed: Mapping[str, str] | None = None, dropped: Sequence[str] = (), **options: str
+    text: str,
+    *keys: str,
+    renamed: Mapping[str, str] | None = None,
+    dropped: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
 ) -> DeclaredSchema:
     """A manifest with these columns; `renamed` is new name -> old name."""
     old = renamed or {}
     given = tuple(DeclaredColumn(**vars(each), renamed_from=old.get(each.name)) for each in columns(text))
-    return DeclaredSchema(columns=given, dropped=tuple(dropped), primary_keys=keys, options=options)
+    return DeclaredSchema(columns=given, dropped=tuple(dropped), primary_keys=keys, options=options or {})
 
 
 def plan(before: TableSchema, wanted: DeclaredSchema, engine: EngineOf = ENGINE) -> Plan:
@@ -83,7 +87,8 @@ def applied(before: TableSchema, of: Plan, wanted: DeclaredSchema) -> TableSchem
 def _apply(to: TableSchema, step: Step) -> TableSchema:
     match step.change:
         case Change.SET_OPTION:
-            assert step.option is not None and step.after is not None
+            assert step.option is not None
+            assert step.after is not None
             return replace(to, options={**to.options, step.option: step.after})
         case Change.REMOVE_OPTION:
             return replace(to, options={key: value for key, value in to.options.items() if key != step.option})
@@ -98,14 +103,17 @@ def _apply(to: TableSchema, step: Step) -> TableSchema:
 def _change_columns(found: list[Column], step: Step) -> None:
     names = [each.name for each in found]
     if step.change is Change.ADD_COLUMN and len(step.path) == 1:
-        assert step.path[0] not in names and step.type is not None and step.type.nullable
+        assert step.path[0] not in names
+        assert step.type is not None
+        assert step.type.nullable
         place = names.index(step.place) + 1 if step.place else 0
         found.insert(place, Column(name=step.path[0], type=step.type, comment=step.after))
         return
     at = names.index(step.path[0])
     match step.change:
         case Change.RENAME_COLUMN:
-            assert step.after is not None and step.after not in names
+            assert step.after is not None
+            assert step.after not in names
             found[at] = replace(found[at], name=step.after)
         case Change.DROP_COLUMN if len(step.path) == 1:
             del found[at]
@@ -114,7 +122,8 @@ def _change_columns(found: list[Column], step: Step) -> None:
         case Change.SET_DEFAULT:
             found[at] = replace(found[at], default=step.after)
         case Change.MOVE_COLUMN:
-            assert step.place != step.path[0] and not (step.place == "" and at == 0), "Paimon: Cannot move itself"
+            assert step.place != step.path[0], "Paimon: Cannot move itself"
+            assert step.place or at > 0, "Paimon: Cannot move itself"
             moved = found.pop(at)
             found.insert([each.name for each in found].index(step.place) + 1 if step.place else 0, moved)
         case _:
@@ -126,7 +135,8 @@ def _nested(of: DataType, path: tuple[str, ...], step: Step) -> DataType:
     if not path:
         if step.change is Change.ALLOW_NULL:
             return replace(of, nullable=True)
-        assert step.change is Change.WIDEN_TYPE and step.type is not None
+        assert step.change is Change.WIDEN_TYPE
+        assert step.type is not None
         return step.type
     if of.name != "ROW":
         assert path[0] == ("value" if of.name == "MAP" else "element")
@@ -134,7 +144,8 @@ def _nested(of: DataType, path: tuple[str, ...], step: Step) -> DataType:
     fields = dict(zip(of.fields, of.children, strict=True))
     name = path[0]
     if len(path) == 1 and step.change is Change.ADD_COLUMN:
-        assert name not in fields and step.type is not None
+        assert name not in fields
+        assert step.type is not None
         place = list(fields).index(step.place) + 1 if step.place else 0
         pairs = [*fields.items()]
         pairs.insert(place, (name, step.type))

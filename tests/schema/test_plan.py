@@ -137,7 +137,7 @@ KEYED = "id BIGINT NOT NULL; v INT; seq INT"
 )
 def test_one_illegal_step_refuses_the_plan_and_is_named(after: str, extra: dict[str, object], said: str) -> None:
     before = table(KEYED, "id", **{"sequence.field": "seq"})
-    wanted = declared(after, "id", **{"sequence.field": "seq"}, **extra)  # type: ignore[arg-type]
+    wanted = declared(after, "id", options={"sequence.field": "seq"}, **extra)  # type: ignore[arg-type]
     found = plan(before, wanted)
     assert [each.sentence for each in found.refusals if said in each.sentence], found
     assert all(each.field and each.remedy.endswith(".") for each in found.refusals)
@@ -181,19 +181,27 @@ def test_keys_never_change() -> None:
 
 def test_options_are_set_and_those_that_leave_the_manifest_are_removed() -> None:
     before = table("a INT", **{"old-x": "1", "y": "2", "own": "3", "file.format": "parquet", MANAGED_OPTION: "x,y"})
-    found = plan(before, declared("a INT", y="3", z="4", **{"file.format": "parquet"}))
+    found = plan(before, declared("a INT", options={"y": "3", "z": "4", "file.format": "parquet"}))
     assert sentences(found) == ["option y: 2 -> 3", "option z: unset -> 4", "option old-x: 1 -> unset"]
 
 
 def test_a_frozen_option_is_refused() -> None:
-    found = plan(table("a INT", bucket="2"), declared("a INT", bucket="4"))
+    found = plan(table("a INT", bucket="2"), declared("a INT", options={"bucket": "4"}))
     assert [each.field for each in found.refusals] == ["spec.options[bucket]"]
+
+
+@pytest.mark.parametrize(("value", "is_refused"), [("2", True), ("-1", False)])
+def test_a_frozen_option_that_only_the_table_has_is_a_difference_unless_it_is_the_default(
+    value: str, is_refused: bool
+) -> None:
+    found = plan(table("a INT", bucket=value), declared("a INT"))
+    assert (found.steps, bool(found.refusals)) == ((), is_refused)
 
 
 def test_options_of_columns_that_are_added_or_dropped_change_with_them() -> None:
     before = table("a INT; b INT", **{"fields.b.stats-mode": "none", "fields.a.stats-mode": "full"})
     options = {"fields.c.aggregate-function": "sum", "fields.a.stats-mode": "full"}
-    found = plan(before, declared("a INT; c INT", dropped=["b"], **options))
+    found = plan(before, declared("a INT; c INT", dropped=["b"], options=options))
     assert found.refusals == ()
     assert sentences(found) == [
         "add column c INT",
@@ -216,7 +224,7 @@ def test_options_of_columns_that_are_added_or_dropped_change_with_them() -> None
 def test_a_sequence_group_may_get_new_columns_only(key: str, value: str, is_refused: bool) -> None:
     before = table("s INT; a INT; b INT", **{"fields.s.sequence-group": "a"})
     options = {"fields.s.sequence-group": "a"} | {key: value}
-    found = plan(before, declared("s INT; a INT; b INT; c INT; d INT", **options))
+    found = plan(before, declared("s INT; a INT; b INT; c INT; d INT", options=options))
     assert bool(found.refusals) is is_refused, found
 
 
@@ -262,7 +270,11 @@ def test_a_schema_file_is_read() -> None:
     }
     found = read_schema_file(json.dumps(document))
     assert (found.id, found.primary_keys, found.comment, found.options) == (7, ("id",), None, {"bucket": "2"})
-    assert [str(each.type) for each in found.columns] == ["BIGINT NOT NULL", "MAP<STRING NOT NULL, INT>", "GEOMETRY NOT NULL"]
+    assert [str(each.type) for each in found.columns] == [
+        "BIGINT NOT NULL",
+        "MAP<STRING NOT NULL, INT>",
+        "GEOMETRY NOT NULL",
+    ]
     assert (found.columns[0].comment, found.columns[2].default) == ("the shop's own", "x")
 
 

@@ -1,4 +1,4 @@
-"""Random tables and edits: a plan without a refusal ends in the declared table, and loses only what is to be dropped."""
+"""Random tables and edits: a plan without a refusal ends in the declared table, and loses only what is dropped."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ def _rows(children: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
 
 TYPES = st.recursive(
     st.sampled_from(PLAIN),
-    lambda inner: _rows(inner)
-    | inner.map(lambda of: DataType("ARRAY", (), (of,)))
-    | inner.map(lambda of: DataType("MAP", (), (DataType("INT", nullable=False), of))),
+    lambda inner: (
+        _rows(inner)
+        | inner.map(lambda of: DataType("ARRAY", (), (of,)))
+        | inner.map(lambda of: DataType("MAP", (), (DataType("INT", nullable=False), of)))
+    ),
     max_leaves=4,
 )
 NULLABLE_TYPES = st.tuples(TYPES, st.integers(0, 3)).map(lambda pair: replace(pair[0], nullable=pair[1] > 0))
@@ -60,9 +62,14 @@ def edits(draw: st.DrawFn, before: TableSchema) -> DeclaredSchema:
     stay = draw(st.lists(st.sampled_from(before.columns), unique_by=lambda each: each.name))
     columns = [draw(_edited(each)) for each in stay]
     free = [name for name in NAMES if name not in {each.name for each in columns}]
-    columns += [
-        DeclaredColumn(name=name, type=draw(TYPES)) for name in draw(st.lists(st.sampled_from(free), max_size=2, unique=True))
-    ] if free else []
+    columns += (
+        [
+            DeclaredColumn(name=name, type=draw(TYPES))
+            for name in draw(st.lists(st.sampled_from(free), max_size=2, unique=True))
+        ]
+        if free
+        else []
+    )
     unique = {each.name: each for each in columns} or {"z": DeclaredColumn(name="z", type=PLAIN[0])}
     ordered = tuple(draw(st.permutations(list(unique.values()))))
     gone = sorted({each.name for each in before.columns} - unique.keys() - {each.renamed_from for each in ordered})
@@ -78,7 +85,9 @@ def _edited(draw: st.DrawFn, column: Column) -> DeclaredColumn:
     if draw(st.booleans()):
         type_ = _wider(column.type)
     comment = draw(st.none() | st.sampled_from(["one", "three"]))
-    return DeclaredColumn(name=renamed or column.name, type=type_, comment=comment, renamed_from=renamed and column.name)
+    return DeclaredColumn(
+        name=renamed or column.name, type=type_, comment=comment, renamed_from=renamed and column.name
+    )
 
 
 def _wider(of: DataType) -> DataType:
@@ -102,7 +111,9 @@ def expected(before: TableSchema, wanted: DeclaredSchema) -> list[tuple[str, Dat
     for each in wanted.columns:
         old = has.get(olds[each.name] or "")
         taken = each.name == olds[each.name] and each.name in set(olds.values()) - {olds[each.name]}
-        types[each.name] = each.type if old is None or taken else merged((each.name,), old.type, each.type, wanted.dropped)
+        types[each.name] = (
+            each.type if old is None or taken else merged((each.name,), old.type, each.type, wanted.dropped)
+        )
     return list(types.items())
 
 

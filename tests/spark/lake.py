@@ -119,11 +119,14 @@ class Lake:
         return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
-        """Performs Provision. `columns` maps names to types; `more`: keys, partitions, comments, or job members."""
-        comments = more.pop("comments", {})
+        """Performs Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, or
+        job members."""
+        comments, renamed = more.pop("comments", {}), more.pop("renamed", {})
         body = {
             "columns": [
-                {"name": n, "type": t, **({"comment": comments[n]} if n in comments else {})}
+                {"name": n, "type": t}
+                | ({"comment": comments[n]} if n in comments else {})
+                | ({"renamedFrom": renamed[n]} if n in renamed else {})
                 for n, t in columns.items()
             ],
             "primaryKeys": more.pop("keys", []),

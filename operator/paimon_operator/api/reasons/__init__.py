@@ -111,6 +111,7 @@ class Reason(StrEnum):
     CONFLICT = "Conflict"
     TABLE_EXISTS = "TableExists"
     TABLE_DIFFERS = "TableDiffers"
+    AWAITING_APPROVAL = "AwaitingApproval"
     TABLE_REFUSED = "TableRefused"
     TABLE_NOT_FOUND = "TableNotFound"
     WRITE_NOT_FOUND = "WriteNotFound"

@@ -82,8 +82,12 @@ EXPLANATIONS: Final = {
         "Set adoptionPolicy to AdoptIfIdentical, or choose another table. The operator retries without an edit.",
     ),
     "TableDiffers": Explanation(
-        "The existing table differs from the manifest. The operator did not change it.",
-        "Edit the manifest so that it describes the existing table. The message lists the differences.",
+        "The existing table differs from the manifest in what cannot be altered. The operator changed none of it.",
+        "Edit what the message names, so that it describes the existing table, or create another table.",
+    ),
+    "AwaitingApproval": Explanation(
+        "The edit loses or rewrites data, and evolutionPolicy is Approve. status.plan shows its steps.",
+        "Annotate the PaimonTable with paimon-operator.dev/approve=<status.plan.hash>, or undo the edit.",
     ),
     "TableRefused": Explanation(
         "Paimon rejects this table. The message is Paimon's own.",

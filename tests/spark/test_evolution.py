@@ -1,0 +1,173 @@
+"""An edit of the schema alters the table by a plan: all of it in one schema commit, or nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.spark.lake import Ended, Lake
+
+COLUMNS = {"id": "BIGINT", "amount": "INT", "note": "STRING", "colour": "STRING"}
+OPTIONS = {"bucket": "2"}
+
+
+def orders(lake: Lake, columns: dict[str, str] = COLUMNS, **more: Any) -> Ended:
+    return lake.provision(columns, **{"keys": ["id"], "options": OPTIONS, **more})
+
+
+def newest_schema(lake: Lake) -> dict[str, Any]:
+    newest = max((lake.table_directory / "schema").glob("schema-*"), key=lambda path: int(path.name.partition("-")[2]))
+    found: dict[str, Any] = json.loads(newest.read_text(encoding="utf-8"))
+    return found
+
+
+def fields(lake: Lake) -> list[tuple[str, Any]]:
+    return [(each["name"], each["type"]) for each in newest_schema(lake)["fields"]]
+
+
+def insert(lake: Lake, *values: str) -> None:
+    lake.outside(*(f"INSERT INTO outside.shop.orders VALUES {each}" for each in values))
+
+
+def test_many_changes_are_one_schema_commit_and_old_rows_keep_their_values(lake: Lake) -> None:
+    orders(lake).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    edited = {"note": "STRING", "id": "BIGINT", "total": "BIGINT", "price": "DECIMAL(12,2)"}
+
+    result = orders(
+        lake, edited, renamed={"total": "amount"}, dropped=["colour"], options={**OPTIONS, "write-only": "true"}
+    ).ok()
+
+    assert result["differences"] == [
+        "rename column amount to total",
+        "add column price DECIMAL(12,2)",
+        "drop column colour",
+        "widen column total: INT -> BIGINT",
+        "move column note to the front",
+        "option write-only: unset -> true",
+    ]
+    assert lake.schemas() == 2
+    assert [name for name, _ in fields(lake)] == list(edited)
+    insert(lake, "('second', 2, 8000000000, 1.5)")
+    assert sorted(lake.rows(), key=lambda row: row["id"]) == [
+        {"note": "first", "id": 1, "total": 7, "price": None},
+        {"note": "second", "id": 2, "total": 8000000000, "price": "1.50"},
+    ]
+    again = orders(lake, edited, renamed={"total": "amount"}, dropped=["colour"], options={**OPTIONS, "write-only": "true"})
+    assert "differences" not in again.ok()
+    assert lake.schemas() == 2, "a table that is as declared is not altered"
+
+
+def test_a_column_that_left_the_manifest_stays_until_the_manifest_drops_it(lake: Lake) -> None:
+    orders(lake).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    shorter = {"id": "BIGINT", "amount": "INT", "note": "STRING"}
+
+    assert "differences" not in orders(lake, shorter).ok()
+    assert lake.rows()[0]["colour"] == "red"
+    assert lake.schemas() == 1
+
+    assert orders(lake, shorter, dropped=["colour"]).ok()["differences"] == ["drop column colour"]
+    assert lake.rows() == [{"id": 1, "amount": 7, "note": "first"}]
+
+
+def test_a_new_column_of_a_dropped_name_does_not_show_the_old_values(lake: Lake) -> None:
+    orders(lake).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    orders(lake, {"id": "BIGINT", "amount": "INT", "note": "STRING"}, dropped=["colour"]).ok()
+
+    orders(lake).ok()
+
+    assert lake.rows()[0]["colour"] is None
+
+
+def test_a_new_column_may_take_the_name_that_a_rename_sets_free(lake: Lake) -> None:
+    orders(lake).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    edited = {"id": "BIGINT", "amount": "INT", "remark": "STRING", "note": "INT", "colour": "STRING"}
+
+    orders(lake, edited, renamed={"remark": "note"}, options={**OPTIONS, "fields.note.stats-mode": "none"}).ok()
+
+    assert lake.rows() == [{"id": 1, "amount": 7, "remark": "first", "note": None, "colour": "red"}]
+    stored = newest_schema(lake)["options"]
+    assert stored["fields.note.stats-mode"] == "none"
+    assert "fields.remark.stats-mode" not in stored
+    assert "paimon-operator.applying" not in stored
+    assert lake.schemas() == 3, "the renames are a commit of their own"
+
+
+def test_one_illegal_step_leaves_the_table_as_it_is(lake: Lake) -> None:
+    orders(lake).ok()
+    edited = {"id": "BIGINT", "amount": "SMALLINT", "note": "STRING", "colour": "STRING", "more": "INT"}
+
+    refused = orders(lake, edited)
+
+    assert "column amount: SMALLINT does not hold every value of INT" in refused.refused("TableDiffers")
+    assert refused.error["field"] == "spec.schema.columns[amount].type"
+    assert lake.schemas() == 1
+
+
+@pytest.mark.parametrize("approved", [None, "0123456789abcdef"])
+def test_a_plan_that_loses_data_waits_for_the_approval_of_its_hash(lake: Lake, approved: str | None) -> None:
+    orders(lake).ok()
+    shorter = {"id": "BIGINT", "amount": "BIGINT", "note": "STRING"}
+    edit: dict[str, Any] = {"dropped": ["colour"], "approve": True}
+    more = {} if approved is None else {"approved": approved}
+
+    waiting = orders(lake, shorter, **edit, **more)
+
+    assert "waits for approval: drop column colour" in waiting.refused("AwaitingApproval")
+    plan = waiting.result["plan"]
+    assert [(step["change"], step["cost"], step["field"]) for step in plan["steps"]] == [
+        ("DropColumn", "LosesData", "spec.schema.droppedColumns[colour]"),
+        ("WidenType", "Metadata", "spec.schema.columns[amount]"),
+    ]
+    assert lake.schemas() == 1
+    orders(lake, shorter, **edit, approved=plan["hash"]).ok()
+    assert [name for name, _ in fields(lake)] == list(shorter)
+
+
+def test_a_plan_of_metadata_alone_needs_no_approval(lake: Lake) -> None:
+    orders(lake).ok()
+
+    assert orders(lake, {**COLUMNS, "more": "INT"}, approve=True).ok()["differences"] == ["add column more INT"]
+
+
+def test_an_adopted_table_is_altered_where_that_is_legal(lake: Lake) -> None:
+    lake.outside(
+        "CREATE DATABASE outside.shop",
+        "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, theirs STRING, amount INT) TBLPROPERTIES "
+        "('bucket'='2', 'primary-key'='id')",
+    )
+    insert(lake, "(1, 'x', 7)")
+
+    adopted = orders(lake, {"id": "BIGINT", "amount": "BIGINT", "note": "STRING"}, adoption="Adopt").ok()
+
+    assert adopted["differences"] == ["add column note STRING", "widen column amount: INT -> BIGINT"]
+    assert lake.rows() == [{"id": 1, "theirs": "x", "amount": 7, "note": None}]
+
+
+NESTED = {"id": "BIGINT", "address": "ROW<street STRING, n INT>", "items": "ARRAY<ROW<sku STRING>>"}
+
+
+def test_fields_of_nested_types_change_where_the_engine_can_do_it(lake: Lake) -> None:
+    orders(lake, NESTED).ok()
+    insert(lake, "(1, named_struct('street', 'a', 'n', 3), array(named_struct('sku', 's')))")
+    edited = {
+        "id": "BIGINT",
+        "address": "ROW<city STRING, street STRING, n BIGINT>",
+        "items": "ARRAY<ROW<sku STRING, price DOUBLE>>",
+    }
+
+    ended = orders(lake, edited)
+
+    if "addNestedField" not in lake.engine.schema_changes:
+        assert "this engine cannot change fields of a nested type" in ended.refused("TableDiffers")
+        return
+    assert lake.schemas() == 2
+    (row,) = lake.rows()
+    assert row["address"] == {"city": None, "street": "a", "n": 3}
+    assert row["items"] == [{"sku": "s", "price": None}]
+    assert "differences" not in orders(lake, edited).ok()
