@@ -10,13 +10,69 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from paimon_schema.nested_changes import NestedChanges, SchemaChanges, must_allow_null
+from paimon_schema.data_types import DataType
+from paimon_schema.nested_changes import NestedChanges, SchemaChanges, merged, must_allow_null
 from paimon_schema.order import moves, wanted_order
 from paimon_schema.steps import COLUMNS, FIRST, Change, Refusal, Step
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
 from paimon_schema.uses import columns_in_use
 
 _KEEP = "Columns that keys or merging use keep their name and their type: create another table."
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Which declared column is which column of the table."""
+
+    table: TableSchema
+    declared: DeclaredSchema
+
+    @cached_property
+    def pairs(self) -> dict[DeclaredColumn, Column]:
+        """Declared column -> the column of the table that it is, under its name or under the one before."""
+        has = self.table.by_name
+        renamed = {column: has[old] for column in self.declared.columns if (old := self._old_name(column)) is not None}
+        taken = {present.name for present in renamed.values()}
+        same = {each: has[each.name] for each in self.declared.columns if each.name in has and each.name not in taken}
+        return renamed | same
+
+    @cached_property
+    def staying(self) -> list[str]:
+        """The columns of the table after renames and drops, by their new names, in their order."""
+        names = {present.name: column.name for column, present in self.pairs.items()}
+        dropped = set(self.declared.dropped) - names.keys()
+        return [names.get(each.name, each.name) for each in self.table.columns if each.name not in dropped]
+
+    @cached_property
+    def order(self) -> tuple[list[str], list[str]]:
+        """The columns after renames, additions and drops, and then after the moves."""
+        present, place = list(self.staying), FIRST
+        for column in self.declared.columns:
+            if column not in self.pairs:
+                present.insert(present.index(place) + 1 if place else 0, column.name)
+            place = column.name
+        return present, wanted_order(present, [each.name for each in self.declared.columns])
+
+    def _old_name(self, column: DeclaredColumn) -> str | None:
+        """The name that the table has for a column that is to be renamed. A table with the new name is done."""
+        has = self.table.by_name
+        return column.renamed_from if column.name not in has and column.renamed_from in has else None
+
+
+def columns_after(table: TableSchema | None, declared: DeclaredSchema) -> tuple[Column, ...]:
+    """The columns after all steps: the declared ones, and those that the table keeps."""
+    if table is None:
+        return tuple(_plain(each, each.type) for each in declared.columns)
+    matching, found = Matching(table, declared), table.by_name
+    for column in declared.columns:
+        present, path = matching.pairs.get(column), (column.name,)
+        type_ = column.type if present is None else merged(path, present.type, column.type, declared.dropped)
+        found[column.name] = _plain(column, type_)
+    return tuple(found[name] for name in matching.order[1])
+
+
+def _plain(column: Column, type_: DataType) -> Column:
+    return Column(name=column.name, type=type_, comment=column.comment, default=column.default)
 
 
 @dataclass(frozen=True)
@@ -38,18 +94,14 @@ class ColumnChanges:
         yield from self._moves()
 
     @cached_property
-    def matched(self) -> dict[DeclaredColumn, Column]:
-        """Declared column -> the column of the table that it is, under its name or under the one before."""
-        has = self.table.by_name
-        renamed = {column: has[old] for column in self.declared.columns if (old := self._old_name(column)) is not None}
-        taken = {present.name for present in renamed.values()}
-        same = {each: has[each.name] for each in self.declared.columns if each.name in has and each.name not in taken}
-        return renamed | same
+    def matching(self) -> Matching:
+        """Which declared column is which column of the table."""
+        return Matching(self.table, self.declared)
 
-    def _old_name(self, column: DeclaredColumn) -> str | None:
-        """The name that the table has for a column that is to be renamed. A table with the new name is done."""
-        has = self.table.by_name
-        return column.renamed_from if column.name not in has and column.renamed_from in has else None
+    @property
+    def matched(self) -> dict[DeclaredColumn, Column]:
+        """The pairs of `matching`."""
+        return self.matching.pairs
 
     @cached_property
     def _in_use(self) -> dict[str, str]:
@@ -78,7 +130,7 @@ class ColumnChanges:
                 yield Step(change=Change.DROP_COLUMN, path=(name,))
 
     def _additions(self) -> Iterator[Step | Refusal]:
-        stay = {name.lower(): name for name in self._staying()}
+        stay = {name.lower(): name for name in self.matching.staying}
         place = FIRST
         for column in self.declared.columns:
             if column not in self.matched:
@@ -114,17 +166,6 @@ class ColumnChanges:
         if present.default != column.default:
             yield Step(change=Change.SET_DEFAULT, path=path, before=present.default, after=column.default)
 
-    def _staying(self) -> list[str]:
-        """The columns of the table after renames and drops, by their new names, in their order."""
-        names = {present.name: column.name for column, present in self.matched.items()}
-        dropped = set(self.declared.dropped) - names.keys()
-        return [names.get(each.name, each.name) for each in self.table.columns if each.name not in dropped]
-
     def _moves(self) -> Iterator[Step]:
-        present, place = self._staying(), FIRST
-        for column in self.declared.columns:
-            if column not in self.matched:
-                present.insert(present.index(place) + 1 if place else 0, column.name)
-            place = column.name
-        for name, before in moves(present, wanted_order(present, [each.name for each in self.declared.columns])):
+        for name, before in moves(*self.matching.order):
             yield Step(change=Change.MOVE_COLUMN, path=(name,), place=before)

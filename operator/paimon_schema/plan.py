@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Protocol
 
-from paimon_schema.column_changes import ColumnChanges
+from paimon_schema.column_changes import ColumnChanges, columns_after
 from paimon_schema.nested_changes import SchemaChanges
-from paimon_schema.option_changes import OptionChanges, OptionRules, comment_steps
+from paimon_schema.option_changes import OptionChanges, OptionRules, comment_steps, marks_of
 from paimon_schema.steps import Change, Cost, Refusal, Step
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
 
@@ -61,6 +61,21 @@ def make_plan(table: TableSchema, declared: DeclaredSchema, engine: Capabilities
     steps = tuple(each for each in found if isinstance(each, Step))
     refusals = tuple(each for each in found if isinstance(each, Refusal))
     return Plan(steps, refusals)
+
+
+def schema_after(table: TableSchema | None, declared: DeclaredSchema) -> TableSchema:
+    """The schema of a table after its plan, or of a new table, with the options that record what the manifest sets.
+
+    Options that the table has and the manifest does not declare are left out.
+    """
+    columns = columns_after(table, declared)
+    return TableSchema(
+        columns=columns,
+        primary_keys=declared.primary_keys,
+        partition_keys=declared.partition_keys,
+        comment=declared.comment,
+        options={**declared.options, **marks_of(declared)},
+    )
 
 
 def _changes(table: TableSchema, declared: DeclaredSchema, engine: Capabilities) -> Iterator[Step | Refusal]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paimon_schema.data_types import DataType
-from paimon_schema.paimon_json import from_paimon_json
+from paimon_schema.paimon_json import from_paimon_json, paimon_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,12 @@ class TableSchema:
     partition_keys: tuple[str, ...] = ()
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns_digest(self) -> str:
+        """Identifies columns, in their order with types and defaults, and keys: equal for equal ones."""
+        columns = [[each.name, str(each.type), each.default] for each in self.columns]
+        return _digest([columns, self.primary_keys, self.partition_keys])
 
     @property
     def by_name(self) -> dict[str, Column]:
@@ -64,7 +70,9 @@ class DeclaredSchema:
     @property
     def digest(self) -> str:
         """Identifies what is declared: equal for equal declarations."""
-        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
+        columns = [[each.name, str(each.type), each.comment, each.default, each.renamed_from] for each in self.columns]
+        keys = [self.primary_keys, self.partition_keys]
+        return _digest([columns, self.dropped, keys, self.comment, sorted(self.options.items())])
 
 
 def read_schema_file(text: str) -> TableSchema:
@@ -81,6 +89,27 @@ def read_schema_file(text: str) -> TableSchema:
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"this is no schema file of Paimon: {error!r}") from error
+
+
+def schema_file_of(schema: TableSchema) -> str:
+    """The text that `read_schema_file` reads as this schema."""
+    fields = [
+        {"name": each.name, "type": paimon_json(each.type), "description": each.comment, "defaultValue": each.default}
+        for each in schema.columns
+    ]
+    document = {
+        "id": schema.id,
+        "fields": [{key: value for key, value in each.items() if value is not None} for each in fields],
+        "primaryKeys": schema.primary_keys,
+        "partitionKeys": schema.partition_keys,
+        "comment": schema.comment,
+        "options": dict(schema.options),
+    }
+    return json.dumps(document, separators=(",", ":"))
+
+
+def _digest(document: object) -> str:
+    return hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]
 
 
 def _column(document: Mapping[str, Any]) -> Column:

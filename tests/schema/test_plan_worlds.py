@@ -9,10 +9,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paimon_schema.data_types import DataType
-from paimon_schema.nested_changes import merged
 from paimon_schema.order import wanted_order
-from paimon_schema.plan import Plan
-from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
+from paimon_schema.plan import Plan, schema_after
+from paimon_schema.table_schema import (
+    Column,
+    DeclaredColumn,
+    DeclaredSchema,
+    TableSchema,
+    read_schema_file,
+    schema_file_of,
+)
 from tests.schema.schemas import applied, plan
 from tests.support.random_examples import examples
 
@@ -100,23 +106,6 @@ def _wider(of: DataType) -> DataType:
     return DataType(WIDER[of.name], nullable=of.nullable) if of.name in WIDER else of
 
 
-def expected(before: TableSchema, wanted: DeclaredSchema) -> list[tuple[str, DataType]]:
-    """The declared columns in the declared order, and behind its predecessor each column that stays undeclared."""
-    has = before.by_name
-    olds = {
-        each.name: each.renamed_from if each.name not in has and each.renamed_from in has else each.name
-        for each in wanted.columns
-    }
-    types: dict[str, DataType] = {}
-    for each in wanted.columns:
-        old = has.get(olds[each.name] or "")
-        taken = each.name == olds[each.name] and each.name in set(olds.values()) - {olds[each.name]}
-        types[each.name] = (
-            each.type if old is None or taken else merged((each.name,), old.type, each.type, wanted.dropped)
-        )
-    return list(types.items())
-
-
 @RANDOM
 @given(st.data())
 def test_a_plan_without_a_refusal_ends_in_the_declared_table(data: st.DataObject) -> None:
@@ -130,7 +119,9 @@ def test_a_plan_without_a_refusal_ends_in_the_declared_table(data: st.DataObject
     names = [each.name for each in after.columns]
     declared_names = [each.name for each in wanted.columns]
     assert [name for name in names if name in declared_names] == declared_names
-    assert [(each.name, each.type) for each in after.columns if each.name in declared_names] == expected(before, wanted)
+    predicted = schema_after(before, wanted)
+    assert predicted.columns_digest == after.columns_digest
+    assert read_schema_file(schema_file_of(predicted)) == predicted
     renamed = {step.path[0] for step in found.steps if step.change == "RenameColumn"}
     gone = {each.name for each in before.columns} - set(names) - renamed
     assert gone <= set(wanted.dropped), "a column is lost only if the manifest drops it"
