@@ -140,6 +140,8 @@ class Outcome(Document):
     created: bool | None = None
     differences: tuple[str, ...] = ()
     plan: ResultPlan | None = None
+    columns_digest: str | None = None
+    """`TableSchema.columns_digest` of the table as it is now."""
     before: ResultMeasure | None = None
     after: ResultMeasure | None = None
     write: LoadSummary | None = None

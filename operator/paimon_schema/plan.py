@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from paimon_schema.column_changes import ColumnChanges, columns_after
 from paimon_schema.nested_changes import SchemaChanges
 from paimon_schema.option_changes import OptionChanges, OptionRules, comment_steps, marks_of
-from paimon_schema.steps import Change, Cost, Refusal, Step
+from paimon_schema.steps import Change, Refusal, Step, StepCost
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
 
 HASH_LENGTH: Final = 16
@@ -38,7 +38,7 @@ class Plan:
     @property
     def needs_approval(self) -> bool:
         """Whether it rewrites or loses data."""
-        return any(step.cost is not Cost.METADATA for step in self.steps)
+        return any(step.cost is not StepCost.METADATA for step in self.steps)
 
     @property
     def commits(self) -> tuple[tuple[Step, ...], ...]:

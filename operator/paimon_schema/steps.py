@@ -30,7 +30,7 @@ class Change(StrEnum):
     REMOVE_OPTION = "RemoveOption"
 
 
-class Cost(StrEnum):
+class StepCost(StrEnum):
     """What a step costs."""
 
     METADATA = "Metadata"
@@ -74,9 +74,9 @@ class Step:
     place: str | None = None
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> StepCost:
         """What the step costs."""
-        return Cost.LOSES_DATA if self.change is Change.DROP_COLUMN else Cost.METADATA
+        return StepCost.LOSES_DATA if self.change is Change.DROP_COLUMN else StepCost.METADATA
 
     @property
     def field(self) -> str:

@@ -46,13 +46,19 @@ def run(job: Job, session: Session) -> Outcome:
         if provision.recreates:
             _forget_loads(job, session)
         _create(job, session, wanted)
-        return Outcome(created=True, table=measure_table(session, session.existing_table()).table)
+        return _found(session, created=True)
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
     steps = _make_as_declared(job, session, provision, table, wanted)
-    measured = measure_table(session, session.existing_table()).table
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
-    return Outcome(created=_was_recreated(provision, table), differences=steps, table=measured, loaded=loaded)
+    return _found(session, created=_was_recreated(provision, table), differences=steps, loaded=loaded)
+
+
+def _found(session: Session, **more: Any) -> Outcome:
+    """The outcome with the table as it is now, and the digest by which the operator knows its columns."""
+    table = session.existing_table()
+    measured = measure_table(session, table).table
+    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, **more)
 
 
 def _make_as_declared(

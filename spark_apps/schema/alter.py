@@ -13,7 +13,7 @@ from typing import Any, Final
 from paimon_contract.result import PlanStep, ResultPlan
 from paimon_schema.option_changes import COMMENTED_OPTION, MANAGED_OPTION
 from paimon_schema.plan import Plan
-from paimon_schema.steps import Change, Cost, Step
+from paimon_schema.steps import Change, Step, StepCost
 from spark_apps.catalog.session import Session
 from spark_apps.schema.schema_changes import schema_changes
 
@@ -52,7 +52,7 @@ class Alteration:
 
 def plan_in_result(plan: Plan) -> ResultPlan:
     """The plan as a result holds it."""
-    ordered = sorted(plan.steps, key=lambda step: step.cost is Cost.METADATA)
+    ordered = sorted(plan.steps, key=lambda step: step.cost is StepCost.METADATA)
     steps = tuple(
         PlanStep(
             change=step.change.value,

@@ -11,7 +11,7 @@ from paimon_contract.job import Job
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from paimon_schema.plan import Plan
-from paimon_schema.steps import Cost, Refusal
+from paimon_schema.steps import Refusal, StepCost
 from paimon_schema.table_schema import DeclaredSchema
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.schema.alter import plan_in_result
@@ -46,7 +46,7 @@ def refuse_plan(job: Job, plan: Plan, declared: DeclaredSchema, *, is_own: bool)
 
 def unapproved(job: Job, plan: Plan) -> RunError:
     """The error that asks for the approval of a plan. It has the plan with it."""
-    costly = "; ".join(step.sentence for step in plan.steps if step.cost is not Cost.METADATA)
+    costly = "; ".join(step.sentence for step in plan.steps if step.cost is not StepCost.METADATA)
     return spec_failure(
         "AwaitingApproval",
         f"the edit of table {job.table} waits for approval: {costly}",

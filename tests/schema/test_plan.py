@@ -10,7 +10,7 @@ from paimon_schema.data_types import DataType
 from paimon_schema.option_changes import COMMENTED_OPTION, MANAGED_OPTION
 from paimon_schema.paimon_json import from_paimon_json
 from paimon_schema.plan import Plan
-from paimon_schema.steps import Cost
+from paimon_schema.steps import StepCost
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file
 from paimon_schema.type_parser import parse
 from tests.schema.schemas import EngineOf, applied, declared, plan, sentences, table
@@ -97,7 +97,7 @@ def test_what_the_manifest_drops_is_lost_and_needs_approval(before: str, dropped
     kept = {"colour": "id INT", "a.y": "id INT; a ROW<x INT>", "a.element.y": "id INT; a ARRAY<ROW<x INT>>"}
     wanted = declared(kept[dropped[0]], dropped=dropped)
     found = plan(table(before), wanted)
-    assert (sentences(found), found.steps[0].cost, found.needs_approval) == ([step], Cost.LOSES_DATA, True)
+    assert (sentences(found), found.steps[0].cost, found.needs_approval) == ([step], StepCost.LOSES_DATA, True)
     assert plan(applied(table(before), found, wanted), wanted) == Plan()
 
 

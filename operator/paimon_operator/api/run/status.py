@@ -22,6 +22,7 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
@@ -269,6 +270,10 @@ class RunStatus(ApiModel):
     """Provision. True: the run created the table. False: the table existed."""
     differences: Annotated[tuple[Annotated[str, Field(max_length=512)], ...], Field(max_length=32)] = ()
     """Provision. Differences between the existing table and the manifest."""
+    plan: EditPlan | None = None
+    """Provision. The plan that waits for approval."""
+    columns_digest: Hash | None = None
+    """Provision. Hash of the columns and keys of the table after the run."""
     loaded: LoadedWrites = ()
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     write: WriteResult | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -17,6 +17,12 @@ TYPE_WORDS = (
 
 SYSTEM_FIELDS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID", "rowkind")
 """Names that Paimon reserves in every table. It also reserves all names that begin with `_KEY_`."""
+
+MAX_DROPPED: Final = 200
+ColumnPath = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$", min_length=1, max_length=256)
+]
+"""A column, or the path to a nested field."""
 
 TypeText = Annotated[
     str,
@@ -122,10 +128,12 @@ class Column(ApiModel):
     )
 
     name: ColumnName
-    """Name of the column. The operator does not support renames."""
+    """Name of the column. To rename a column, set renamedFrom to its old name."""
     type: TypeText
     """Type in Paimon's notation: BIGINT, DECIMAL(12,2), TIMESTAMP(6), ARRAY<ROW<sku STRING, n INT>>; add NOT NULL to
     reject nulls. Primary key columns are always NOT NULL."""
+    renamed_from: ColumnName | None = None
+    """Old name of the column. A table that has the old name and not the new one is altered, and keeps its data."""
     comment: Annotated[str, Field(max_length=1024)] | None = None
     """Description of the column, stored in the table's schema."""
     aggregate: Aggregate | None = None
@@ -157,6 +165,28 @@ class TableSchema(ApiModel):
             path=".partitionKeys",
         ),
         rule(
+            "!has(self.droppedColumns) || !sets.intersects(self.columns.map(c, c.name), self.droppedColumns)",
+            "droppedColumns must not name one of the columns",
+            path=".droppedColumns",
+        ),
+        rule(
+            "!has(self.droppedColumns) || !has(self.primaryKeys)"
+            " || !sets.intersects(self.primaryKeys, self.droppedColumns)",
+            "a primary key cannot be dropped",
+            path=".droppedColumns",
+        ),
+        rule(
+            "self.columns.all(c, !has(c.renamedFrom) || c.renamedFrom != c.name)",
+            "renamedFrom must be another name than name",
+            path=".columns",
+        ),
+        rule(
+            "!has(self.droppedColumns) || !sets.intersects("
+            "self.columns.filter(c, has(c.renamedFrom)).map(c, c.renamedFrom), self.droppedColumns)",
+            "droppedColumns must not name a column that is renamed",
+            path=".droppedColumns",
+        ),
+        rule(
             "!has(self.partitionKeys) || !has(self.primaryKeys) || self.partitionKeys.all(k, k in self.primaryKeys)",
             "partition keys must be part of the primary key:"
             " Spark cannot compact a table whose keys move between partitions",
@@ -175,7 +205,11 @@ class TableSchema(ApiModel):
     columns: Annotated[
         tuple[Column, ...], Field(min_length=1, max_length=MAX_COLUMNS, json_schema_extra=keyed_by("name"))
     ]
-    """The columns, in order."""
+    """The columns, in order. A table follows an edit: columns are added, renamed, widened and moved. A column that is
+    removed from the list stays in the table unless droppedColumns names it."""
+    dropped_columns: Annotated[tuple[ColumnPath, ...], Field(max_length=MAX_DROPPED)] = ()
+    """Columns that are dropped from the table with their data. A nested field is named by its path: address.street. In
+    it, element is the element of an array and value the value of a map."""
     primary_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
     """Columns that identify a row. Rows with the same key merge. Absent: an append table. Immutable once the table
     exists."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -23,11 +23,14 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
+MAX_SCHEMA_RECORD: Final = 32768
+"""A longer record is left out. Usual tables need less than 2000 characters."""
 Uid = Annotated[str, Field(max_length=64)]
 CommitUser = Annotated[str, Field(max_length=128)]
 
@@ -210,6 +213,13 @@ class ProvisionState(ApiModel):
     """Time of the last success."""
     created: bool | None = None
     """True: the operator created the table. False: it adopted an existing table."""
+    columns_digest: Hash | None = None
+    """Hash of the columns and keys of the table, as the last successful run has read them."""
+    schema_record: Annotated[str, Field(max_length=MAX_SCHEMA_RECORD)] | None = None
+    """Schema of the table after that run, compressed. From it the operator plans an edit before any run starts.
+    Absent: it is not known, and the run plans the edit."""
+    recorded_for: Hash | None = None
+    """Hash of the part of the spec with which the record was made. Absent: it is of the run before."""
     failure: LastFailure | None = None
     """Failure of the last run. Absent if the last run succeeded."""
     found_at: Place | None = None
@@ -284,6 +294,8 @@ class TableStatus(ApiModel):
     """The next run, while a limit of the catalog or of the operator stops it."""
     ownership: Ownership | None = None
     """Where and since when this PaimonTable owns the physical table. Absent: no run has proved it."""
+    plan: EditPlan | None = None
+    """Plan of an edit that is not applied yet. Absent: there is none, or only a run finds it out."""
     engine: EngineName | None = None
     """Engine that last verified the table. Another engine verifies it again before any other run starts."""
     table: TableFacts | None = None

@@ -17,7 +17,7 @@ from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.conditions import Finding, false, idle, reconciling, stalled, true, unknown
 from paimon_operator.core.decision import Refusal
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.operation import Memory, Role
 from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
@@ -102,8 +102,20 @@ def refused_creation(active: ActiveRun, refusal: Refusal) -> Blocker:
 
 def suspended(context: TableContext, status: TableStatus) -> Findings:
     """Nothing new starts."""
-    ready = _verified(context, status) or unknown(ConditionType.READY, Reason.SUSPENDED, Reason.SUSPENDED.means)
+    ready = _verified(context, status) or unknown(
+        ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status)
+    )
     return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
+
+
+def _suspended_edit(context: TableContext, status: TableStatus) -> str:
+    """That nothing starts, and what the edit would do."""
+    held, plan = edits.hold(context, status), edits.plan_ahead(context, status)
+    if held is not None:
+        return f"{Reason.SUSPENDED.means} The edit: {held.message}"
+    if plan is None or not plan.steps:
+        return Reason.SUSPENDED.means
+    return f"{Reason.SUSPENDED.means} The edit would: {'; '.join(step.sentence for step in plan.steps)}"
 
 
 def steady_state(
@@ -114,6 +126,10 @@ def steady_state(
     verified = _verified(context, status)
     if verified is not None:
         return (verified, *_repair_needed(context), *healthy(status, held))
+    edit = edits.hold(context, status)
+    if edit is not None:
+        ready = false(ConditionType.READY, edit.reason, edit.message)
+        return (ready, *stalled(edit.reason, edit.message), *healthy(status, held))
     if held is not None and not ever_ready(status):
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:

@@ -11,13 +11,13 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.result import loaded_writes
+from paimon_operator.api.run.result import edit_plan, loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core import backoff
-from paimon_operator.core.operations import retries, write_ledgers
+from paimon_operator.core.operations import edits, retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
@@ -50,6 +50,8 @@ class EstablishTable:
             return
         failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
         if failure is not None and not _is_due(context, status, failure):
+            return
+        if edits.hold(context, status) is not None:
             return
         repetition = failure.count if failure else 0
         yield DueRun(
@@ -89,7 +91,15 @@ def _is_due(context: TableContext, status: TableStatus, failure: LastFailure) ->
     """Whether a failed run is repeated now: at its time, or as soon as a missing table is to be recreated."""
     if failure.reason == Reason.TABLE_MISSING and recreation_wanted(context, status) is not None:
         return True
+    if failure.reason == Reason.AWAITING_APPROVAL and _is_approved(context, status):
+        return True
     return backoff.has_come(failure.next_try, context.now)
+
+
+def _is_approved(context: TableContext, status: TableStatus) -> bool:
+    """Whether the plan that the last run has found is approved, or needs no approval any more."""
+    found = status.plan
+    return not edits.needs_approval(context) or (found is not None and edits.approved(context) == found.hash)
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
@@ -103,6 +113,8 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         last_time=ended.at,
         # An adopted table stays adopted when a later run verifies it.
         created=ended.result.created if state.created is None else state.created,
+        columns_digest=ended.result.columns_digest,
+        schema_record=state.schema_record,
     )
     verified = status.model_copy(update={"engine": ended.result.engine or status.engine})
     recreates = _recreating(status) is not None or ended.active.recreates is not None
@@ -122,6 +134,10 @@ def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     failure = ended.as_failure(same, next_try)
     found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
     update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+    if ended.result.plan is not None:
+        # The table is not as recorded: the plan of the run is the one to approve.
+        update |= {"schema_record": None, "columns_digest": None}
+        status = status.model_copy(update={"plan": ended.result.plan})
     if ended.reason == Reason.CONFLICT:
         status = without_proof(status, ended.at)
     if ended.reason == Reason.TABLE_MISSING:
@@ -148,13 +164,22 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         recreates=True if active is not None and active.recreates is not None else None,
         recreation=_recreating(status),
         unknown_writes=write_ledgers.unknown_writes(context) or None,
+        dropped=table.dropped or None,
+        approve=edits.needs_approval(context) or None,
+        approved=edits.approved(context) if edits.needs_approval(context) else None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
 
 
 def _column(column: DesiredColumn) -> JobColumn:
     form = paimon_json(parse(column.type))
-    return JobColumn(name=column.name, type=column.type, comment=column.comment, data_type=form)
+    return JobColumn(
+        name=column.name,
+        type=column.type,
+        comment=column.comment,
+        data_type=form,
+        renamed_from=column.renamed_from,
+    )
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
@@ -176,7 +201,13 @@ def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> Ta
 def status_fields(result: Result) -> Mapping[str, Any]:
     """Whether the table was created, and how an existing one differs, as far as a status holds it."""
     differences = tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES])
-    return {"created": result.created, "differences": differences, "loaded": loaded_writes(result)}
+    return {
+        "created": result.created,
+        "differences": differences,
+        "plan": edit_plan(result),
+        "columns_digest": result.columns_digest,
+        "loaded": loaded_writes(result),
+    }
 
 
 def summary(result: Result) -> str:
