@@ -89,6 +89,15 @@ _COLUMNS = [
     _later("two columns that differ in case only", keyed_table(spec__schema__columns__6={"name": "DT", "type": "INT"}), "spec.schema.columns[6].name", "dt", "InvalidSpec"),
 ]  # fmt: skip
 
+_CHANGES = [
+    WrongManifest("a dropped column that is declared", keyed_table(spec__schema__droppedColumns=["state"]), "spec.schema.droppedColumns", "one of the columns"),
+    WrongManifest("a primary key that is dropped", keyed_table(spec__schema__columns__1=REMOVED, spec__schema__droppedColumns=["order_id"]), "spec.schema.droppedColumns", "primary key"),
+    WrongManifest("a column that is dropped and renamed", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__droppedColumns=["old"]), "spec.schema.droppedColumns", "renamed"),
+    WrongManifest("a path that ends with a dot", keyed_table(spec__schema__droppedColumns=["old."]), "spec.schema.droppedColumns[0]", "should match"),
+    WrongManifest("a column renamed from itself", keyed_table(spec__schema__columns__2__renamedFrom="state"), "spec.schema.columns", "another name"),
+    _later("two columns renamed from one", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__columns__3__renamedFrom="old"), "spec.schema.columns[3].renamedFrom", "as well", "InvalidSpec"),
+]  # fmt: skip
+
 _KEYS = [
     WrongManifest("a primary key that is no column", keyed_table(spec__schema__primaryKeys=["dt", "id"]), "spec.schema.primaryKeys", "one of the columns"),
     WrongManifest("a primary key twice", keyed_table(spec__schema__primaryKeys=["dt", "order_id", "dt"]), "spec.schema.primaryKeys", "twice"),
@@ -312,7 +321,7 @@ _OTHER_KINDS = [
     _later("an engine that the operator has not", catalog(spec__engine="paimon-7.3"), "spec.engine", "paimon-7.3", "UnknownEngine"),
 ]  # fmt: skip
 
-WRONG_MANIFESTS = [*_COLUMNS, *_KEYS, *_MERGING, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS]
+WRONG_MANIFESTS = [*_COLUMNS, *_CHANGES, *_KEYS, *_MERGING, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS]
 
 REFUSED_AT_APPLY = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "apiserver"]
 STALLED_IN_RECONCILE = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "reconcile"]

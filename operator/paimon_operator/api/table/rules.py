@@ -191,7 +191,8 @@ _AGGREGATE_BYTES: Final = (
     "(has(c.aggregate) ? 220 + (has(c.aggregate.nestedKey) ? " + _keys("c.aggregate.nestedKey") + " : 0) : 0)"
 )
 _COLUMN_BYTES: Final = (
-    "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0) + " + _AGGREGATE_BYTES
+    "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0)"
+    " + (has(c.renamedFrom) ? c.renamedFrom.size() + 18 : 0) + " + _AGGREGATE_BYTES
 )
 _GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
 _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
@@ -199,6 +200,7 @@ _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).
 _SIZE: Final = [
     not_larger(
         f"self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
+        f" + (has(self.schema.droppedColumns) ? {_keys('self.schema.droppedColumns')} : 0)"
         f" + (has(self.mergeEngine) && {_GROUPS}"
         f" ? self.mergeEngine.partialUpdate.sequenceGroups.map(g, {_GROUP_BYTES}).sum() : 0)"
         f" + {_options('self.options')}"
