@@ -44,10 +44,10 @@ class Alteration:
         commits = [list(each) for each in self.plan.commits] or [[]]
         applying = f"{self.plan.hash} {self.declared}"
         for steps in commits[:-1]:
-            _commit([*steps, Step(change=Change.SET_OPTION, option=APPLYING_OPTION, after=applying)], session)
+            commit([*steps, Step(change=Change.SET_OPTION, option=APPLYING_OPTION, after=applying)], session)
         if len(commits) > 1 and APPLYING_OPTION not in self.has:
             own.append(Step(change=Change.REMOVE_OPTION, option=APPLYING_OPTION))
-        _commit([*commits[-1], *own], session)
+        commit([*commits[-1], *own], session)
 
 
 def plan_in_result(plan: Plan) -> ResultPlan:
@@ -74,7 +74,8 @@ def _mark_steps(has: Mapping[str, str], marks: Mapping[str, str]) -> Iterator[St
             yield Step(change=Change.REMOVE_OPTION, option=option, before=has[option])
 
 
-def _commit(steps: list[Step], session: Session) -> None:
+def commit(steps: list[Step], session: Session) -> None:
+    """One schema commit with all of the steps; none without a step."""
     if steps:
         changes: list[Any] = schema_changes(steps, session)
         session.catalog.alterTable(session.identifier, session.java_list(changes), False)

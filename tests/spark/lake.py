@@ -119,8 +119,12 @@ class Lake:
         return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
-        """Performs Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, or
-        job members."""
+        """Performs Provision: see `provision_job`."""
+        return self.perform(self.provision_job(columns, **more))
+
+    def provision_job(self, columns: dict[str, str], *, run: str | None = None, **more: Any) -> dict[str, Any]:
+        """The job of Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, or members
+        of the job."""
         comments, renamed = more.pop("comments", {}), more.pop("renamed", {})
         body = {
             "columns": [
@@ -135,7 +139,7 @@ class Lake:
             "adoption": more.pop("adoption", "AdoptIfIdentical"),
             **more,
         }
-        return self.perform(self.job("Provision", provision=body))
+        return self.job("Provision", run=run, provision=body)
 
     def write(self, *, run: str | None = None, **more: Any) -> Ended:
         """Performs Write, by default of the CSV files in `orders/`."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.spark.lake import Ended, Lake
+from tests.support.kill_points import MOMENTS as MOMENTS_OF_DRIVERS
 
 COLUMNS = {"id": "BIGINT", "amount": "INT", "note": "STRING", "colour": "STRING"}
 OPTIONS = {"bucket": "2"}
@@ -172,3 +173,43 @@ def test_fields_of_nested_types_change_where_the_engine_can_do_it(lake: Lake) ->
     assert row["address"] == {"city": None, "street": "a", "n": 3}
     assert row["items"] == [{"sku": "s", "price": None}]
     assert "differences" not in orders(lake, edited).ok()
+
+
+TWO_COMMITS = {"id": "BIGINT", "amount": "BIGINT", "remark": "STRING", "note": "INT"}
+"""An edit of COLUMNS whose renames are a schema commit of their own."""
+MOMENTS = [moment for moment in MOMENTS_OF_DRIVERS if "schema" in moment]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("approve", [False, True])
+def test_a_driver_that_dies_between_two_steps_leaves_what_the_next_attempt_completes(
+    lake: Lake, moment: str, approve: bool
+) -> None:
+    orders(lake).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    edit: dict[str, Any] = {"renamed": {"remark": "note"}, "dropped": ["colour"], "keys": ["id"], "options": OPTIONS}
+    if approve:
+        waiting = lake.provision(TWO_COMMITS, **edit, approve=True)
+        edit |= {"approve": True, "approved": waiting.result["plan"]["hash"]}
+    lake.die_at(moment, lake.provision_job(TWO_COMMITS, run="evolve", **edit))
+
+    lake.perform(lake.provision_job(TWO_COMMITS, run="evolve", **edit)).ok()
+
+    assert lake.rows() == [{"id": 1, "amount": 7, "remark": "first", "note": None}]
+    assert "paimon-operator.applying" not in newest_schema(lake)["options"]
+    assert lake.schemas() == 3, "each of the two commits was made once"
+
+
+def test_an_approval_does_not_count_for_another_edit_of_a_table_that_is_half_done(lake: Lake) -> None:
+    orders(lake).ok()
+    edit: dict[str, Any] = {"renamed": {"remark": "note"}, "keys": ["id"], "options": OPTIONS, "approve": True}
+    waiting = lake.provision(TWO_COMMITS, dropped=["colour"], **edit)
+    approved = waiting.result["plan"]["hash"]
+    lake.die_at(
+        "after the first schema", lake.provision_job(TWO_COMMITS, dropped=["colour"], approved=approved, **edit)
+    )
+    fewer = {name: type_ for name, type_ in TWO_COMMITS.items() if name != "amount"}
+
+    another = lake.provision(fewer, dropped=["colour", "amount"], approved=approved, **edit)
+
+    assert "drop column amount" in another.refused("AwaitingApproval")
