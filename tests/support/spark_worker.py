@@ -3,6 +3,8 @@
 The image's entrypoint starts it instead of driver/main.py. A request is one JSON line:
   {"job": path}                        performed by spark_apps.driver.main, as in a driver
   {"job": path, "replace": path, "by": text}   the same; the file is replaced after the ledger has its entry
+  {"job": path, "alter": statement, "warehouse": uri}   the same; SQL of a foreign session after the ledger has its
+                                       entry, as "sql" runs it
   {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
@@ -66,8 +68,35 @@ def _do_job(request: dict[str, Any]) -> list[Any]:
 
 
 def _perform(request: dict[str, Any], job: Job) -> list[Any]:
-    with _replacing(request):
+    with _replacing(request), _altering(request):
         return list(perform(job))
+
+
+@contextlib.contextmanager
+def _altering(request: dict[str, Any]) -> Iterator[None]:
+    """Changes the table's schema in the middle of a write, as another writer would."""
+    begin = Ledger.begin
+
+    def altering(*args: Any, **kwargs: Any) -> Any:
+        entry = begin(*args, **kwargs)
+        if "alter" in request:
+            _alter_outside(request["alter"], request["warehouse"])
+        return entry
+
+    with mock.patch.object(Ledger, "begin", altering):
+        yield
+
+
+def _alter_outside(statement: str, warehouse: str) -> None:
+    """In a Spark session of its own, beside that of the job."""
+    active = SparkSession.getActiveSession()
+    assert active is not None
+    other = active.newSession()
+    other.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
+    other.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
+    other.sql(statement).collect()
+    jvm: Any = SparkContext._jvm
+    jvm.SparkSession.setActiveSession(active._jsparkSession)
 
 
 @contextlib.contextmanager
