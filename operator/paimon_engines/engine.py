@@ -82,8 +82,10 @@ class Engine:
     jars: tuple[Jar, ...]
     """Paimon's, the connector first, and those that read the input files."""
     frozen_options: tuple[str, ...]
-    file_indexes: frozenset[str]
-    """Kinds of indexes that it writes into data files."""
+    file_indexes: Mapping[str, frozenset[str]]
+    """Kind of index that it writes into data files -> roots of the column types that it indexes."""
+    stores_default_values: bool
+    """Whether writes store a column's default value in place of NULL."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -118,6 +120,11 @@ class Engine:
     def has_minor_compaction(self) -> bool:
         """Whether an argument of the compaction procedure limits it to few sorted runs."""
         return self.has_argument("compact", "compact_strategy")
+
+    @property
+    def has_postponed_buckets(self) -> bool:
+        """Whether a table can have postponed buckets (bucket=-2)."""
+        return "postpone.batch-write-fixed-bucket" in self.options
 
     def option(self, key: str) -> Option | None:
         """The option of this key, also by an older name or with a free part; None if the engine has none."""
@@ -203,7 +210,8 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         scala=str(entry["scala"]),
         jars=tuple(Jar(jar["artifact"], jar["sha256"]) for jar in [*entry["jars"], *entry["inputJars"]]),
         frozen_options=tuple(entry["frozenOptions"]),
-        file_indexes=frozenset(entry["fileIndexes"]),
+        file_indexes=_frozen_sets(entry["fileIndexes"], lambda types: types),
+        stores_default_values=entry["storesDefaultValues"],
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),

@@ -10,7 +10,8 @@ from kubernetes.client import ApiException
 
 from tests.apiserver.crds import Objects
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
-from tests.support.wrong_manifests import REFUSED_AT_APPLY, STALLED_IN_RECONCILE, WrongManifest
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifests import REFUSED_AT_APPLY, STALLED_IN_RECONCILE
 
 
 @pytest.mark.parametrize("wrong", REFUSED_AT_APPLY, ids=lambda wrong: wrong.name)

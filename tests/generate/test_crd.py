@@ -19,7 +19,8 @@ from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definiti
 from tests.generate.structural_rules import faults, nodes
 from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, keyed_table, run
-from tests.support.wrong_manifests import WRONG_MANIFESTS, WrongManifest
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifests import WRONG_MANIFESTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))

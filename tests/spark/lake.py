@@ -119,11 +119,13 @@ class Lake:
         return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
-        """Performs Provision. `columns` maps names to types; `more`: keys, partitions, comments, or job members."""
-        comments = more.pop("comments", {})
+        """Performs Provision of `columns` (name -> type). `more`: keys, partitions, comments, defaults, job members."""
+        comments, defaults = more.pop("comments", {}), more.pop("defaults", {})
         body = {
             "columns": [
-                {"name": n, "type": t, **({"comment": comments[n]} if n in comments else {})}
+                {"name": n, "type": t}
+                | ({"comment": comments[n]} if n in comments else {})
+                | ({"defaultValue": defaults[n]} if n in defaults else {})
                 for n, t in columns.items()
             ],
             "primaryKeys": more.pop("keys", []),

@@ -16,6 +16,8 @@ class JobColumn(Document):
     comment: str | None = None
     data_type: object | None = None
     """The same type in the JSON form of Paimon's schema files. Jobs of release 0.1 have none."""
+    default_value: str | None = None
+    """Value that writes store in place of NULL, as text that Paimon casts to the type."""
 
 
 @dataclass(frozen=True, kw_only=True)

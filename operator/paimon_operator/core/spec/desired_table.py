@@ -40,6 +40,7 @@ class DesiredColumn:
     name: str = field(metadata=ALWAYS)
     type: str = field(metadata=ALWAYS)
     comment: str | None = field(default=None, metadata=ALWAYS)
+    default_value: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,12 @@ def desired_table(spec: PaimonTableSpec, effective: Effective) -> DesiredTable:
     """The whole table. Raises TypeTextError for a type that cannot be read."""
     schema = spec.table_schema
     columns = (
-        DesiredColumn(name=c.name, type=_stored_type(c.type, c.name in schema.primary_keys), comment=c.comment)
+        DesiredColumn(
+            name=c.name,
+            type=_stored_type(c.type, c.name in schema.primary_keys),
+            comment=c.comment,
+            default_value=c.default_value,
+        )
         for c in schema.columns
     )
     return DesiredTable(

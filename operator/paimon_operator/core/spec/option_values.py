@@ -75,6 +75,12 @@ def value_problem(option: Option, text: str) -> str | None:
     return f"{text!r} is not {_described(option.range, _UNITS.get(option.kind, ''))}"
 
 
+def size_in_bytes(text: str) -> int | None:
+    """Bytes of a size like `64 kb`; None for a text that Paimon cannot read."""
+    word = text.strip().lower()
+    return int(_magnitude(ValueKind.SIZE, word)) if _SIZE.fullmatch(word) else None
+
+
 def _magnitude(kind: ValueKind, word: str) -> float:
     """The number in a text that its form reads: bytes of a size, milliseconds of a duration."""
     if kind in (ValueKind.FLOAT, ValueKind.DOUBLE):

@@ -154,7 +154,13 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
 
 def _column(column: DesiredColumn) -> JobColumn:
     form = paimon_json(parse(column.type))
-    return JobColumn(name=column.name, type=column.type, comment=column.comment, data_type=form)
+    return JobColumn(
+        name=column.name,
+        type=column.type,
+        comment=column.comment,
+        data_type=form,
+        default_value=column.default_value,
+    )
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
