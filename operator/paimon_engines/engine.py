@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from paimon_engines.bounds import NO_BOUNDS, Bounds, FreeOption, Json, Range, ValueKind
+from paimon_engines.values import meaning
 
 _VERSION: Final = re.compile(r"paimon-([0-9]+)\.([0-9]+)")
 FREE_PREFIXES: Final = ("fields.", "file-index.", "orc.", "parquet.")
@@ -163,6 +164,15 @@ class Engine:
         """The value of an option that a table does not set."""
         option = self._named(key)
         return None if option is None else option.default
+
+    def means_the_same(self, key: str, one: str | None, other: str | None) -> bool:
+        """Whether Paimon reads the two values of an option as one: `1 h` and `60 min`. None is the option's default."""
+        option = self.option(key)
+        if option is None:
+            return one == other
+        texts = [option.default if text is None else text for text in (one, other)]
+        first, second = (None if text is None else meaning(option.kind, text) for text in texts)
+        return first == second
 
     def _free(self, key: str) -> Iterator[Option]:
         for free in self.free_options:

@@ -114,7 +114,15 @@ def test_model_and_schema_accept_every_example(path: Path) -> None:
     assert all(accepted_by_model(document) and accepted_by_schema(document) for document in ours)
 
 
-VALID = [keyed_table(), append_table(), catalog(), run(), widest_tables.aggregating(), widest_tables.grouped()]
+VALID = [
+    keyed_table(),
+    append_table(),
+    catalog(),
+    run(),
+    widest_tables.aggregating(),
+    widest_tables.grouped(),
+    widest_tables.defaulting(),
+]
 
 
 @pytest.mark.parametrize(
