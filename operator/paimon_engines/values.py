@@ -42,7 +42,7 @@ def magnitude(kind: ValueKind, word: str) -> float:
 
 
 def meaning(kind: ValueKind, text: str) -> str | float:
-    """What two spellings of one value share: `1 h` and `60 min`, `TRUE` and `true`. Any other text is its own meaning."""
+    """What two spellings of one value share: `1 h` and `60 min`, `TRUE` and `true`. Other texts mean themselves."""
     word, form = text.strip().lower(), _FORMS.get(kind)
     if form is not None and form.fullmatch(word):
         return magnitude(kind, word)

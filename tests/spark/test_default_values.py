@@ -68,17 +68,19 @@ def test_the_same_manifest_verifies_the_table_without_a_change(lake: Lake) -> No
     assert (again.ok()["created"], lake.schemas()) == (False, 1)
 
 
-@pytest.mark.parametrize(("engine", "price"), [("partial-update", -7), ("aggregation", -2)])
-def test_a_default_value_would_overwrite_what_a_row_leaves_out(lake: Lake, engine: str, price: int) -> None:
+@pytest.mark.parametrize(("merge_engine", "value"), [("partial-update", -7), ("aggregation", -2)])
+def test_a_default_value_would_overwrite_what_a_row_leaves_out(lake: Lake, merge_engine: str, value: int) -> None:
     """Rows that leave a column out keep its value under these engines, but not if the column has a default value."""
     options = (
-        BUCKET | {"merge-engine": engine} | ({"fields.v.aggregate-function": "sum"} if engine == "aggregation" else {})
+        BUCKET
+        | {"merge-engine": merge_engine}
+        | ({"fields.v.aggregate-function": "sum"} if merge_engine == "aggregation" else {})
     )
     if create(lake, {"v": "-7"}, options=options) is None:
         return
     write(lake, 1, "id,v\n1,5\n").ok()
     write(lake, 2, "id,w\n1,x\n").ok()
-    assert lake.rows()[0]["v"] == price
+    assert lake.rows()[0]["v"] == value
 
 
 def test_a_default_of_a_bucket_key_is_filled_in_after_the_bucket_was_chosen(lake: Lake) -> None:

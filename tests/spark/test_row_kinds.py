@@ -41,9 +41,9 @@ def test_a_row_of_the_kind_delete_removes_its_key(lake: Lake, options: dict[str,
     assert ids(lake) == [2]
 
 
-@pytest.mark.parametrize("engine", ["deduplicate", "first-row", "aggregation"])
-def test_ignored_deletes_change_nothing(lake: Lake, engine: str) -> None:
-    create(lake, {"merge-engine": engine, "ignore-delete": "true"})
+@pytest.mark.parametrize("merge_engine", ["deduplicate", "first-row", "aggregation"])
+def test_ignored_deletes_change_nothing(lake: Lake, merge_engine: str) -> None:
+    create(lake, {"merge-engine": merge_engine, "ignore-delete": "true"})
     assert delete(lake) == ""
     assert ids(lake) == [1, 2]
 
@@ -84,12 +84,12 @@ def test_settings_with_which_a_delete_passes(lake: Lake, options: dict[str, str]
     lake.outside("SELECT assert_true(count(*) <= 2) FROM outside.shop.orders")
 
 
-@pytest.mark.parametrize("engine", ["aggregation", "partial-update"])
-def test_a_delete_removes_the_row_if_it_is_to(lake: Lake, engine: str) -> None:
-    option = f"{engine}.remove-record-on-delete"
+@pytest.mark.parametrize("merge_engine", ["aggregation", "partial-update"])
+def test_a_delete_removes_the_row_if_it_is_to(lake: Lake, merge_engine: str) -> None:
+    option = f"{merge_engine}.remove-record-on-delete"
     if option not in builders.engines()[lake.engine.id].options:
         return
-    create(lake, {"merge-engine": engine, option: "true"})
+    create(lake, {"merge-engine": merge_engine, option: "true"})
     assert delete(lake) == ""
     lake.outside("SELECT assert_true(count(*) = 1 AND max(id) = 2) FROM outside.shop.orders")
 
