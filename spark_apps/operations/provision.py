@@ -122,7 +122,8 @@ def _wanted_schema(provision: ProvisionParameters, session: Session) -> Any:
 def _schema(provision: ProvisionParameters, types: list[Any], session: Session) -> Any:
     builder = session.jvm.org.apache.paimon.schema.Schema.newBuilder()
     for column, type_ in zip(provision.columns, types, strict=True):
-        builder.column(column.name, type_, column.comment or None)
+        default = () if column.default_value is None else (column.default_value,)  # 0.9 takes none
+        builder.column(column.name, type_, column.comment or None, *default)
     builder.primaryKey(session.java_list(provision.primary_keys))
     builder.partitionKeys(session.java_list(provision.partition_keys))
     builder.options(session.java_map(_options_at_creation(session.job, provision)))

@@ -33,5 +33,9 @@ def _column(column: JobColumn, keys: tuple[str, ...]) -> DeclaredColumn:
     if column.name in keys:
         type_ = replace(type_, nullable=False)
     return DeclaredColumn(
-        name=column.name, type=type_, comment=column.comment or None, renamed_from=column.renamed_from
+        name=column.name,
+        type=type_,
+        comment=column.comment or None,
+        default=column.default_value,
+        renamed_from=column.renamed_from,
     )

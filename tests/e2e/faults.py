@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from tests.cluster.node import Cluster
 from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE, kill_operator
 from tests.e2e.lab import Lab
-from tests.e2e.outages import dedicated_s3_of, without_datanode
+from tests.e2e.outages import dedicated_s3, dedicated_s3_of, without_datanode
 from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Kubectl, Object
 
@@ -44,7 +44,7 @@ class Fault:
     prepared: Callable[[Lab], AbstractContextManager[Injection]]
     attempts: int
     """Most attempts that a run may need: 1 where the driver is not touched."""
-    place: Callable[[Lab], Lab] = lambda lab: lab
+    place: Callable[[Lab], AbstractContextManager[Lab]] = nullcontext
     """Where the table is, once for all its runs: what is special about the catalog."""
     own_node: bool = False
     """Whether it hits the whole node, so that it takes one on which no other test is."""
@@ -76,11 +76,12 @@ def _living(pods: list[Object]) -> list[Object]:
     return [pod for pod in pods if pod["status"].get("phase") in ("Pending", "Running")]
 
 
-def _with_executors(lab: Lab) -> Lab:
+@contextmanager
+def _with_executors(lab: Lab) -> Iterator[Lab]:
     """Gives every run two executors, with the accounts that the chart creates in a workload namespace."""
     lab.kubectl.apply(*account_objects(lab.namespace))
     lab.kubectl.apply(lab.catalog(spark=SPARK))
-    return lab
+    yield lab
 
 
 @contextmanager
@@ -112,23 +113,29 @@ def _kubelet_restarted(lab: Lab) -> Iterator[Injection]:
 
 @contextmanager
 def _s3_stopped(lab: Lab) -> Iterator[Injection]:
-    with dedicated_s3_of(lab) as dedicated_s3:
+    def inject(_: str) -> bool:
+        with dedicated_s3(lab).outage():
+            time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
+        return True
 
-        def inject(_: str) -> bool:
-            with dedicated_s3.outage():
-                time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
-            return True
-
-        yield inject
+    yield inject
 
 
-def _on_hdfs(lab: Lab) -> Lab:
-    """Returns a lab in the same namespace whose catalog is on the node's HDFS."""
+@contextmanager
+def _on_dedicated_s3(lab: Lab) -> Iterator[Lab]:
+    """Moves the catalog to an S3 server of its own, before a run has reached the other one: later it cannot move."""
+    with dedicated_s3_of(lab):
+        yield lab
+
+
+@contextmanager
+def _on_hdfs(lab: Lab) -> Iterator[Lab]:
+    """Yields a lab in the same namespace whose catalog is on the node's HDFS."""
     hdfs = on_node.start(Layout(), on_node.SIMPLE)
     moved = HdfsLab(kubectl=lab.kubectl, env=lab.env, engine=lab.engine, hdfs=hdfs)
     lab.kubectl.delete("paimoncatalog", "lake", wait=True)  # the warehouse of an existing catalog is immutable
     lab.kubectl.apply(*moved.surroundings(), moved.catalog())
-    return moved
+    yield moved
 
 
 @contextmanager
@@ -175,7 +182,7 @@ FAULTS = (
     Fault(name="driver Pod deleted", prepared=_driver_deleted, attempts=2),
     Fault(name="executor deleted", prepared=_executor_deleted, attempts=1, place=_with_executors),
     Fault(name="operator killed", prepared=_operator_killed, attempts=1, own_node=True),
-    Fault(name="S3 server stopped for 30 s", prepared=_s3_stopped, attempts=3),
+    Fault(name="S3 server stopped for 30 s", prepared=_s3_stopped, attempts=3, place=_on_dedicated_s3),
     Fault(name="DataNode stopped for 30 s", prepared=_datanode_stopped, attempts=3, place=_on_hdfs, group="hdfs"),
     Fault(name="kubelet restarted", prepared=_kubelet_restarted, attempts=1, own_node=True),
     Fault(name="API server stopped for 20 s", prepared=_api_server_stopped, attempts=1, own_node=True),

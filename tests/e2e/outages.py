@@ -71,10 +71,15 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
         hdfs.start_datanode()
 
 
+def dedicated_s3(lab: Lab, tls: Identity | None = None) -> DedicatedS3:
+    """Returns the S3 server for this lab alone; it may not run yet."""
+    return DedicatedS3(PORTS[zlib.crc32(lab.namespace.encode()) % len(PORTS)], lab.layout, tls)
+
+
 @contextmanager
 def dedicated_s3_of(lab: Lab, tls: Identity | None = None) -> Iterator[DedicatedS3]:
     """Starts an S3 server for this lab alone and changes the lab's catalog to it."""
-    server = DedicatedS3(PORTS[zlib.crc32(lab.namespace.encode()) % len(PORTS)], lab.layout, tls)
+    server = dedicated_s3(lab, tls)
     server.start()
     try:
         lab.kubectl.apply(lab.catalog(endpoint=server.endpoint))

@@ -145,6 +145,6 @@ def test_a_run_whose_executors_cannot_be_scheduled_fails_and_reports_it(lab: Lab
 
     failed = condition(run, "Succeeded")
     assert (failed["status"], failed["reason"]) == ("False", "NoExecutors")
-    assert "no node takes pod squeeze-1-exec-" in failed["message"]
+    assert "no node takes pod paimon-run-squeeze-1-exec-" in failed["message"]
     assert run["status"]["failureClass"] == "Infrastructure"
     assert has_no_executors(table)

@@ -38,9 +38,8 @@ def marked(fault: Fault) -> ParameterSet:
 @pytest.fixture
 def trials(lab: Lab, fault: Fault) -> Iterator[Trials]:
     """The trials of a table whose name is no prefix of another test's runs."""
-    lab = fault.place(lab)
-    with DriverWatch(f"faulted{zlib.crc32(lab.namespace.encode()):08x}") as watch:
-        begun = Trials(lab, watch)
+    with fault.place(lab) as placed, DriverWatch(f"faulted{zlib.crc32(lab.namespace.encode()):08x}") as watch:
+        begun = Trials(placed, watch)
         begun.begin()
         yield begun
 

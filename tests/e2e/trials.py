@@ -89,7 +89,6 @@ class Trials:
 
     def begin(self) -> None:
         """Creates the table and measures the time of a write without a fault."""
-        self.lab.land(f"{self.name}/keys.json", [{"id": key, "times": 1} for key in range(KEYS)])
         self.lab.kubectl.apply(self._manifest())
         self.lab.ready(self.name)
         start = time.monotonic()
@@ -138,6 +137,7 @@ class Trials:
         self.made |= {run["metadata"]["name"] for run in self._runs()}
         if run_type == "Write":
             self.written += 1
+            self.lab.land(self._input, [{"id": key, "times": 1} for key in range(KEYS)])
             self.lab.kubectl.apply(self._manifest())
             return ""
         name = f"{self.name}-compact-{len(self.made)}"
@@ -192,9 +192,14 @@ class Trials:
         runs = self.lab.kubectl.list("paimonrun")
         return [run for run in runs if run["spec"]["tableRef"]["name"] == self.name]
 
+    @property
+    def _input(self) -> str:
+        """File of the latest write. A write of another name that reads the same file would be done already."""
+        return f"{self.name}/keys-{self.written}.json"
+
     def _manifest(self) -> Object:
         columns: dict[str, Any] = {"id": "BIGINT", "times": {"type": "BIGINT", "aggregate": {"function": "sum"}}}
-        write = once(f"load-{self.written}", f"{self.name}/keys.json")
+        write = once("load", self._input)
         return self.lab.table(
             self.name,
             columns,

@@ -123,14 +123,15 @@ class Lake:
         return self.perform(self.provision_job(columns, **more))
 
     def provision_job(self, columns: dict[str, str], *, run: str | None = None, **more: Any) -> dict[str, Any]:
-        """The job of Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, or members
-        of the job."""
-        comments, renamed = more.pop("comments", {}), more.pop("renamed", {})
+        """The job of Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, defaults,
+        or members of the job."""
+        comments, renamed, defaults = (more.pop(each, {}) for each in ("comments", "renamed", "defaults"))
         body = {
             "columns": [
                 {"name": n, "type": t}
                 | ({"comment": comments[n]} if n in comments else {})
                 | ({"renamedFrom": renamed[n]} if n in renamed else {})
+                | ({"defaultValue": defaults[n]} if n in defaults else {})
                 for n, t in columns.items()
             ],
             "primaryKeys": more.pop("keys", []),

@@ -18,6 +18,8 @@ class JobColumn(Document):
     """The same type in the JSON form of Paimon's schema files. Jobs of release 0.1 have none."""
     renamed_from: str | None = None
     """Name that the column may still have in the table."""
+    default_value: str | None = None
+    """Value that writes store in place of NULL, as text that Paimon casts to the type."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,9 @@ ColumnPath = Annotated[
 ]
 """A column, or the path to a nested field."""
 
+NO_DEFAULT = ("ARRAY", "MAP", "ROW", "BINARY", "VARBINARY", "BYTES", "TIMESTAMP_LTZ")
+"""First words of the types without a defaultValue: its text would have no single meaning."""
+
 TypeText = Annotated[
     str,
     Field(
@@ -32,6 +35,13 @@ TypeText = Annotated[
         max_length=2048,
     ),
 ]
+
+
+_WITH_DEFAULT = "self.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
 
 
 class AggregateFunction(StrEnum):
@@ -56,6 +66,10 @@ class AggregateFunction(StrEnum):
     HLL_SKETCH = "hll_sketch"
     RBM32 = "rbm32"
     RBM64 = "rbm64"
+
+
+RETRACTING = ("sum", "product", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
+"""Aggregate functions that can take a value back, on every engine. The others fail at a delete."""
 
 
 class Aggregate(ApiModel):
@@ -125,6 +139,18 @@ class Column(ApiModel):
             "this type needs its parameters: DECIMAL(12,2), CHAR(8), ARRAY<INT>, MAP<STRING, INT>, ROW<a INT>",
             path=".type",
         ),
+        rule(
+            f"!has(self.defaultValue) || !{_listed(NO_DEFAULT)}.exists(w, self.type.upperAscii().startsWith(w))",
+            f"a column of type {', '.join(NO_DEFAULT)} must not have a defaultValue",
+            path=".defaultValue",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            "!has(self.defaultValue) || !self.type.upperAscii().endsWith('NOT NULL')",
+            "a column that is NOT NULL must not have a defaultValue: Paimon refuses the absent value first",
+            path=".defaultValue",
+            reason="FieldValueForbidden",
+        ),
     )
 
     name: ColumnName
@@ -136,6 +162,9 @@ class Column(ApiModel):
     """Old name of the column. A table that has the old name and not the new one is altered, and keeps its data."""
     comment: Annotated[str, Field(max_length=1024)] | None = None
     """Description of the column, stored in the table's schema."""
+    default_value: Annotated[str, Field(max_length=256)] | None = None
+    """Value that writes store in place of NULL and of an absent column, as text. For merge engines Deduplicate and
+    FirstRow and for append tables, on columns that are no key."""
     aggregate: Aggregate | None = None
     """Aggregate function of the column. For the merge engines Aggregation and PartialUpdate only."""
 
@@ -198,6 +227,24 @@ class TableSchema(ApiModel):
             "the primary key must have a column that is not a partition key: each partition would hold a single row",
             path=".primaryKeys",
         ),
+        rule(
+            f"!has(self.primaryKeys) || !sets.intersects(self.primaryKeys, {_WITH_DEFAULT})",
+            "a primary key must not have a defaultValue",
+            path=".columns",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            f"!has(self.partitionKeys) || !sets.intersects(self.partitionKeys, {_WITH_DEFAULT})",
+            "a partition key must not have a defaultValue",
+            path=".columns",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            "!has(self.partitionDefaultName) || has(self.partitionKeys)",
+            "partitionDefaultName must not be set without partitionKeys",
+            path=".partitionDefaultName",
+            reason="FieldValueForbidden",
+        ),
     )
 
     comment: Annotated[str, Field(max_length=1024)] | None = None
@@ -216,3 +263,8 @@ class TableSchema(ApiModel):
     partition_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)] = ()
     """Columns that partition the table into directories. They must be part of the primary key, if there is one.
     Immutable once the table exists."""
+    partition_default_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=128)] | None = (
+        None
+    )
+    """Name of the partition of rows whose partition key is NULL or empty. Absent: __DEFAULT_PARTITION__. Immutable once
+    the table exists."""

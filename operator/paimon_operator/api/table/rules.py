@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.base import not_larger, rule
+from paimon_operator.api.table.setting_rules import SETTING_RULES
 
 _FORBIDDEN = "FieldValueForbidden"
 _REQUIRED = "FieldValueRequired"
@@ -70,7 +71,7 @@ _BUCKETS: Final = [
     ),
     rule(
         f"self.externalWriters != 'Active' || !{_KEYED} || (has(self.bucket) && self.bucket.type == 'Fixed')",
-        "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: Dynamic allows one writer",
+        "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: others allow one writer",
         path=".externalWriters",
     ),
 ]
@@ -192,7 +193,8 @@ _AGGREGATE_BYTES: Final = (
 )
 _COLUMN_BYTES: Final = (
     "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0)"
-    " + (has(c.renamedFrom) ? c.renamedFrom.size() + 18 : 0) + " + _AGGREGATE_BYTES
+    " + (has(c.renamedFrom) ? c.renamedFrom.size() + 18 : 0)"
+    " + (has(c.defaultValue) ? 20 + bytes(c.defaultValue).size() : 0) + " + _AGGREGATE_BYTES
 )
 _GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
 _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
@@ -209,7 +211,7 @@ _SIZE: Final = [
     )
 ]
 
-SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *_WORK, *_SIZE]
+SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *SETTING_RULES, *_WORK, *_SIZE]
 
 
 def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:
@@ -224,6 +226,22 @@ def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:
     return rule(
         "!has(oldSelf.status) || !has(oldSelf.status.table)"
         f" || ((({chain['self']}) == ({chain['oldSelf']})) && (!({chain['self']}) || {same}))",
+        message,
+        path=f".spec.{field}",
+        reason=_FORBIDDEN,
+    )
+
+
+def _frozen_value(field: str, default: str, message: str) -> dict[str, str]:
+    """The same for a field whose absence means `default`, in CEL, so that users may write the default out."""
+    names = field.split(".")
+    present = [".".join(names[: depth + 1]) for depth in range(len(names))]
+    values = [
+        f"({' && '.join(f'has({side}.spec.{name})' for name in present)} ? {side}.spec.{field} : {default})"
+        for side in ("self", "oldSelf")
+    ]
+    return rule(
+        f"!has(oldSelf.status) || !has(oldSelf.status.table) || {values[0]} == {values[1]}",
         message,
         path=f".spec.{field}",
         reason=_FORBIDDEN,
@@ -248,5 +266,24 @@ ROOT_RULES: Final = [
         "mergeEngine.type must not change once the table exists: create another table",
         path=".spec.mergeEngine",
         reason=_FORBIDDEN,
+    ),
+    _frozen_value(
+        "schema.partitionDefaultName",
+        "'__DEFAULT_PARTITION__'",
+        "partitionDefaultName must not change once the table exists: old partitions keep their name",
+    ),
+    _frozen_value(
+        "deletionVectors.enabled",
+        "false",
+        "deletionVectors.enabled must not change once the table exists: create another table",
+    ),
+    *(
+        _frozen_value(field, default, f"{field.rpartition('.')[2]} must not change once the table exists")
+        for field, default in (
+            ("mergeEngine.rowKindField", "''"),
+            ("mergeEngine.aggregation.removeRecordOnDelete", "false"),
+            ("mergeEngine.partialUpdate.removeRecordOnDelete", "false"),
+            ("mergeEngine.partialUpdate.removeRecordOnSequenceGroup", "[]"),
+        )
     ),
 ]

@@ -41,6 +41,7 @@ class DesiredColumn:
     type: str = field(metadata=ALWAYS)
     comment: str | None = field(default=None, metadata=ALWAYS)
     renamed_from: str | None = None
+    default_value: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,7 @@ def desired_table(spec: PaimonTableSpec, effective: Effective) -> DesiredTable:
             type=_stored_type(c.type, c.name in schema.primary_keys),
             comment=c.comment,
             renamed_from=c.renamed_from,
+            default_value=c.default_value,
         )
         for c in schema.columns
     )

@@ -24,7 +24,13 @@ _MAX_TEXT: Final = 2**20
 def declared_schema(table: DesiredTable) -> DeclaredSchema:
     """The desired table in the terms in which schemas are compared. Raises TypeTextError for an invalid type."""
     columns = (
-        DeclaredColumn(name=each.name, type=parse(each.type), comment=each.comment, renamed_from=each.renamed_from)
+        DeclaredColumn(
+            name=each.name,
+            type=parse(each.type),
+            comment=each.comment,
+            default=each.default_value,
+            renamed_from=each.renamed_from,
+        )
         for each in table.columns
     )
     return DeclaredSchema(

@@ -21,12 +21,16 @@ from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.size import size_of
+from paimon_operator.core.validation.buffers import buffers_of
 from paimon_operator.core.validation.columns import columns_of, keys_of
 from paimon_operator.core.validation.deadlines import deadline_of
+from paimon_operator.core.validation.defaults import defaults_of
 from paimon_operator.core.validation.formats import formats_of
+from paimon_operator.core.validation.indexes import indexes_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
+from paimon_operator.core.validation.settings import settings_of
 from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
 from paimon_operator.core.validation.writes import writes_of
@@ -190,8 +194,12 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     buckets_of,
     merging_of,
     changelog_of,
+    settings_of,
+    defaults_of,
     typed_options_of,
     free_options_of,
+    buffers_of,
+    indexes_of,
     formats_of,
     maintenance_of,
     writes_of,

@@ -179,6 +179,7 @@ def _column(column: DesiredColumn) -> JobColumn:
         comment=column.comment,
         data_type=form,
         renamed_from=column.renamed_from,
+        default_value=column.default_value,
     )
 
 
