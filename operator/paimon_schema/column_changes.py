@@ -30,8 +30,7 @@ class Matching:
     @cached_property
     def pairs(self) -> dict[DeclaredColumn, Column]:
         """Declared column -> the column of the table that it is, under its name or under the one before."""
-        has = self.table.by_name
-        renamed = {column: has[old] for column in self.declared.columns if (old := self._old_name(column)) is not None}
+        has, renamed = self.table.by_name, self._renamed()
         taken = {present.name for present in renamed.values()}
         same = {each: has[each.name] for each in self.declared.columns if each.name in has and each.name not in taken}
         return renamed | same
@@ -39,9 +38,20 @@ class Matching:
     @cached_property
     def staying(self) -> list[str]:
         """The columns of the table after renames and drops, by their new names, in their order."""
-        names = {present.name: column.name for column, present in self.pairs.items()}
-        dropped = set(self.declared.dropped) - names.keys()
+        names = self.new_names
+        dropped = self.declared.dropped_columns - names.keys()
         return [names.get(each.name, each.name) for each in self.table.columns if each.name not in dropped]
+
+    @cached_property
+    def kept(self) -> list[str]:
+        """The columns of the table that the manifest neither declares nor drops."""
+        declared = {each.name for each in self.declared.columns}
+        return [name for name in self.staying if name not in declared]
+
+    @cached_property
+    def new_names(self) -> dict[str, str]:
+        """Name in the table -> name after the renames, of each column that is declared."""
+        return {present.name: column.name for column, present in self.pairs.items()}
 
     @cached_property
     def order(self) -> tuple[list[str], list[str]]:
@@ -53,10 +63,21 @@ class Matching:
             place = column.name
         return present, wanted_order(present, [each.name for each in self.declared.columns])
 
-    def _old_name(self, column: DeclaredColumn) -> str | None:
-        """The name that the table has for a column that is to be renamed. A table with the new name is done."""
+    def _renamed(self) -> dict[DeclaredColumn, Column]:
+        """The columns to rename, in an order in which each new name is free.
+
+        A table that has the new name is done, unless that column is renamed as well.
+        """
         has = self.table.by_name
-        return column.renamed_from if column.name not in has and column.renamed_from in has else None
+        found: dict[DeclaredColumn, Column] = {}
+        taken: set[str] = set()
+        for _ in self.declared.columns:
+            for column in self.declared.columns:
+                old, is_free = column.renamed_from, column.name not in has or column.name in taken
+                if column not in found and old is not None and old in has and old not in taken and is_free:
+                    found[column] = has[old]
+                    taken.add(old)
+        return found
 
 
 def columns_after(table: TableSchema | None, declared: DeclaredSchema) -> tuple[Column, ...]:
@@ -67,12 +88,12 @@ def columns_after(table: TableSchema | None, declared: DeclaredSchema) -> tuple[
     for column in declared.columns:
         present, path = matching.pairs.get(column), (column.name,)
         type_ = column.type if present is None else merged(path, present.type, column.type, declared.dropped)
-        found[column.name] = _plain(column, type_)
+        found[column.name] = _plain(column, type_, None if present is None else present.default)
     return tuple(found[name] for name in matching.order[1])
 
 
-def _plain(column: Column, type_: DataType) -> Column:
-    return Column(name=column.name, type=type_, comment=column.comment, default=column.default)
+def _plain(column: Column, type_: DataType, default: str | None = None) -> Column:
+    return Column(name=column.name, type=type_, comment=column.comment, default=column.default or default)
 
 
 @dataclass(frozen=True)
@@ -107,12 +128,19 @@ class ColumnChanges:
     def _in_use(self) -> dict[str, str]:
         return columns_in_use(self.table)
 
+    @cached_property
+    def _similar(self) -> dict[str, str]:
+        """The columns that stay and are not declared, by their names in lower case: Spark does not see the case."""
+        return {name.lower(): name for name in self.matching.kept}
+
     def _renames(self) -> Iterator[Step | Refusal]:
         for column, present in self.matched.items():
             if present.name == column.name:
                 continue
-            use = self._in_use.get(present.name)
-            if use is not None:
+            use, similar = self._in_use.get(present.name), self._similar.get(column.name.lower())
+            if similar is not None:
+                yield _differs_in_case(column.name, similar)
+            elif use is not None:
                 problem = f"column {present.name} is used by {use}, so it is not renamed to {column.name}"
                 yield Refusal(f"{COLUMNS}[{column.name}].renamedFrom", problem, _KEEP)
             else:
@@ -121,7 +149,7 @@ class ColumnChanges:
     def _drops(self) -> Iterator[Step | Refusal]:
         kept = {present.name for present in self.matched.values()}
         for name in self.declared.dropped:
-            if name not in self.table.by_name or name in kept:
+            if "." in name or name not in self.table.by_name or name in kept:
                 continue
             use = self._in_use.get(name)
             if use is not None:
@@ -130,11 +158,10 @@ class ColumnChanges:
                 yield Step(change=Change.DROP_COLUMN, path=(name,))
 
     def _additions(self) -> Iterator[Step | Refusal]:
-        stay = {name.lower(): name for name in self.matching.staying}
         place = FIRST
         for column in self.declared.columns:
             if column not in self.matched:
-                yield from self._addition(column, place, stay.get(column.name.lower()))
+                yield from self._addition(column, place, self._similar.get(column.name.lower()))
             place = column.name
 
     def _addition(self, column: DeclaredColumn, place: str, similar: str | None) -> Iterator[Step | Refusal]:
@@ -143,8 +170,7 @@ class ColumnChanges:
             problem = f"the table has neither column {column.name} nor {old}, from which it is to be renamed"
             yield Refusal(f"{field}.renamedFrom", problem, "Remove renamedFrom to add an empty column.")
         elif similar is not None:
-            problem = f"the table keeps column {similar}, which differs from {column.name} in case only"
-            yield Refusal(f"{field}.name", problem, f"Name it {similar}, or list {similar} in droppedColumns.")
+            yield _differs_in_case(column.name, similar)
         elif not column.type.nullable:
             yield must_allow_null((column.name,))
         else:
@@ -154,7 +180,8 @@ class ColumnChanges:
                 yield Step(change=Change.SET_DEFAULT, path=path, after=column.default)
 
     def _changes(self, present: Column, column: DeclaredColumn) -> Iterator[Step | Refusal]:
-        """Type and default of a column that stays. Its comment is in `comment_changes`."""
+        """Type and default of a column that stays. Its comment is in `option_changes`. A default that the manifest does
+        not declare stays."""
         path = (column.name,)
         changes = list(NestedChanges(self.engine, self.declared.dropped).steps(path, present.type, column.type))
         use = self._in_use.get(present.name)
@@ -163,9 +190,14 @@ class ColumnChanges:
             yield Refusal(f"{COLUMNS}[{column.name}].type", problem, _KEEP)
         else:
             yield from changes
-        if present.default != column.default:
+        if column.default is not None and present.default != column.default:
             yield Step(change=Change.SET_DEFAULT, path=path, before=present.default, after=column.default)
 
     def _moves(self) -> Iterator[Step]:
         for name, before in moves(*self.matching.order):
             yield Step(change=Change.MOVE_COLUMN, path=(name,), place=before)
+
+
+def _differs_in_case(name: str, kept: str) -> Refusal:
+    problem = f"the table keeps column {kept}, which differs from {name} in case only"
+    return Refusal(f"{COLUMNS}[{name}].name", problem, f"Name it {kept}, or list {kept} in droppedColumns.")

@@ -57,15 +57,21 @@ class NestedChanges:
             yield _refused(path, "its fields are in another order", "Keep the order of the fields that exist.")
         yield from self._added(path, old, new)
         for name in old.fields:
-            if name not in wants and ".".join((*path, name)) in self.dropped:
+            if name not in wants and self._drops((*path, name)):
                 yield from self._allowed("dropNestedField", Step(change=Change.DROP_COLUMN, path=(*path, name)))
         for name in common:
             yield from self.steps((*path, name), has[name], wants[name])
 
+    def _drops(self, path: tuple[str, ...]) -> bool:
+        return ".".join(path) in self.dropped
+
     def _added(self, path: tuple[str, ...], old: DataType, new: DataType) -> Iterator[Step | Refusal]:
         before = FIRST
+        kept = {name.lower(): name for name in old.fields if name not in new.fields and not self._drops((*path, name))}
         for name, type_ in zip(new.fields, new.children, strict=True):
-            if name not in old.fields:
+            if name not in old.fields and name.lower() in kept:
+                yield _differs_in_case((*path, name), kept[name.lower()])
+            elif name not in old.fields:
                 yield from self._addition((*path, name), type_, before)
             before = name
 
@@ -120,6 +126,11 @@ def _merged_fields(
 def must_allow_null(path: tuple[str, ...]) -> Refusal:
     """The refusal of a new column or field that is NOT NULL: the rows that exist have no value for it."""
     return _refused(path, "a new column must allow NULL", "Remove NOT NULL from its type.")
+
+
+def _differs_in_case(path: tuple[str, ...], kept: str) -> Refusal:
+    remedy = f"Name it {kept}, or list {'.'.join((*path[:-1], kept))} in droppedColumns."
+    return _refused(path, f"the table keeps field {kept}, which differs from it in case only", remedy)
 
 
 def _nullability(path: tuple[str, ...], old: DataType, new: DataType) -> Iterator[Step | Refusal]:

@@ -7,7 +7,8 @@ had before, and no manifest ever set, stays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Protocol
 
 from paimon_schema.steps import Change, Refusal, Step
@@ -49,12 +50,18 @@ def marks_of(declared: DeclaredSchema) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class OptionChanges:
-    """The differences between the options of a table and the declared ones. `added` are the columns to be added."""
+    """The differences between the options of a table and the declared ones.
+
+    `added` are the columns to be added, `kept` those that the manifest neither declares nor drops. Options of a column
+    follow it when it is renamed: `new_names` is name in the table -> name after the renames.
+    """
 
     table: TableSchema
     declared: DeclaredSchema
     added: frozenset[str]
     rules: OptionRules
+    kept: frozenset[str] = frozenset()
+    new_names: Mapping[str, str] = field(default_factory=dict)
 
     def steps(self) -> Iterator[Step | Refusal]:
         """What is set or removed, by name, and what cannot be."""
@@ -71,17 +78,27 @@ class OptionChanges:
             if has.get(name, self.rules.default_of(name)) != value:
                 yield name, name, value
         left = {name for name in has if name not in wants and self._leaves(name)}
-        for name, key in sorted((self.rules.present_name(key), key) for key in self.table.options):
+        for name, key in sorted((self._name_after(self.rules.present_name(key)), key) for key in self.table.options):
             if name in left:
                 yield name, key, None
 
-    @property
+    @cached_property
     def _has(self) -> dict[str, str]:
-        return self.rules.canonical(self.table.options)
+        return {self._name_after(name): value for name, value in self.rules.canonical(self.table.options).items()}
+
+    def _name_after(self, name: str) -> str:
+        """The name of an option after the renames."""
+        columns = columns_of_option(name)
+        if not self.new_names.keys() & set(columns):
+            return name
+        named = ",".join(self.new_names.get(each, each) for each in columns)
+        return f"{OF_FIELDS}{named}.{name.rpartition('.')[2]}"
 
     def _leaves(self, name: str) -> bool:
         """Whether an option of the table that is not declared is removed, or, where it cannot be, is a difference."""
         if name.startswith(OUR_PREFIX) or name in ASSIGNED_BY_PAIMON:
+            return False
+        if set(columns_of_option(name)) & self.kept:
             return False
         if not self.rules.changeable(name) and not self._names_dropped(name):
             return self._has[name] != self.rules.default_of(name)
@@ -89,7 +106,7 @@ class OptionChanges:
 
     def _names_dropped(self, name: str) -> bool:
         """Whether the option is of a column that the manifest drops: Paimon refuses to keep it."""
-        return bool(set(columns_of_option(name)) & set(self.declared.dropped))
+        return bool(set(columns_of_option(name)) & self.declared.dropped_columns)
 
     def _concerns_new_columns_only(self, name: str, value: str | None) -> bool:
         """Whether the option changes nothing for the columns that hold data: it is of columns that are added."""
@@ -100,7 +117,7 @@ class OptionChanges:
             before, after = (listed(each or "") for each in (self._has.get(name), value))
             keeps = set(before) <= set(after) and set(columns) <= self.added | set(before and columns)
             return value is not None and keeps and set(after) - set(before) <= self.added
-        return bool(columns) and set(columns) <= self.added | set(self.declared.dropped)
+        return bool(columns) and set(columns) <= self.added | self.declared.dropped_columns
 
     def _step(self, name: str, key: str, value: str | None) -> Step:
         before = self._has.get(name)
@@ -121,7 +138,7 @@ def comment_steps(table: TableSchema, declared: DeclaredSchema, new_names: Mappi
     for column in table.columns:
         name = new_names.get(column.name, column.name)
         wanted = wants.get(name, None if column.name in left else column.comment)
-        if name not in declared.dropped and column.comment != wanted:
+        if name not in declared.dropped_columns and column.comment != wanted:
             yield Step(change=Change.SET_COLUMN_COMMENT, path=(name,), before=column.comment, after=wanted)
     wanted = wants.get(OF_TABLE, None if OF_TABLE in left else table.comment)
     if table.comment != wanted:

@@ -24,15 +24,23 @@ class Capabilities(SchemaChanges, OptionRules, Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps in the order in which they apply. With a refusal, none of them applies."""
+    """The steps in the order in which they apply. With a refusal, none of them applies.
+
+    `schema_id` is that of the table's schema from which they start.
+    """
 
     steps: tuple[Step, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    schema_id: int = 0
 
     @cached_property
     def hash(self) -> str:
-        """Identifies the plan: it is equal for equal steps only."""
-        text = json.dumps([step.document() for step in self.steps], sort_keys=True, separators=(",", ":"))
+        """Identifies the plan: it is equal for equal steps from the same schema of the table only.
+
+        An approval is of one plan. It must not count for a column that is added again later and dropped once more.
+        """
+        document = [self.schema_id, [step.document() for step in self.steps]]
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
 
     @property
@@ -60,7 +68,7 @@ def make_plan(table: TableSchema, declared: DeclaredSchema, engine: Capabilities
     found = list(_changes(table, declared, engine))
     steps = tuple(each for each in found if isinstance(each, Step))
     refusals = tuple(each for each in found if isinstance(each, Refusal))
-    return Plan(steps, refusals)
+    return Plan(steps, refusals, table.id)
 
 
 def schema_after(table: TableSchema | None, declared: DeclaredSchema) -> TableSchema:
@@ -82,10 +90,11 @@ def _changes(table: TableSchema, declared: DeclaredSchema, engine: Capabilities)
     yield from _keys(table, declared)
     columns = ColumnChanges(table, declared, engine)
     yield from columns.steps()
-    new_names = {present.name: column.name for column, present in columns.matched.items()}
-    yield from comment_steps(table, declared, new_names)
-    added = frozenset(each.name for each in declared.columns if each not in columns.matched)
-    yield from OptionChanges(table, declared, added, engine).steps()
+    matching = columns.matching
+    yield from comment_steps(table, declared, matching.new_names)
+    added = frozenset(each.name for each in declared.columns if each not in matching.pairs)
+    kept = frozenset(matching.kept)
+    yield from OptionChanges(table, declared, added, engine, kept, matching.new_names).steps()
 
 
 def _keys(table: TableSchema, declared: DeclaredSchema) -> Iterator[Refusal]:

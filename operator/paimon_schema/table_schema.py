@@ -68,6 +68,11 @@ class DeclaredSchema:
     options: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def dropped_columns(self) -> frozenset[str]:
+        """The columns of `dropped`. A name with a dot is the path to a nested field, also where a column has it."""
+        return frozenset(name for name in self.dropped if "." not in name)
+
+    @property
     def digest(self) -> str:
         """Identifies what is declared: equal for equal declarations."""
         columns = [[each.name, str(each.type), each.comment, each.default, each.renamed_from] for each in self.columns]

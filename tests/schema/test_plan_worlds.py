@@ -86,10 +86,11 @@ def edits(draw: st.DrawFn, before: TableSchema) -> DeclaredSchema:
 
 @st.composite
 def _edited(draw: st.DrawFn, column: Column) -> DeclaredColumn:
-    renamed = draw(st.none() | st.sampled_from(["n", "m"])) if draw(st.booleans()) else None
+    renamed = draw(st.none() | st.sampled_from([*NAMES, "n"])) if draw(st.booleans()) else None
     type_ = draw(st.sampled_from([column.type, replace(column.type, nullable=True)]) | NULLABLE_TYPES)
     if draw(st.booleans()):
         type_ = _wider(column.type)
+    renamed = None if renamed == column.name else renamed
     comment = draw(st.none() | st.sampled_from(["one", "three"]))
     return DeclaredColumn(
         name=renamed or column.name, type=type_, comment=comment, renamed_from=renamed and column.name
