@@ -105,8 +105,7 @@ class ColumnChanges:
     engine: SchemaChanges
 
     def steps(self) -> Iterator[Step | Refusal]:
-        """All steps, in the order in which they apply, and what is refused."""
-        yield from self._renames()
+        """All steps after the renames, in the order in which they apply, and what is refused."""
         yield from self._additions()
         yield from self._drops()
         for column in self.declared.columns:
@@ -133,7 +132,8 @@ class ColumnChanges:
         """The columns that stay and are not declared, by their names in lower case: Spark does not see the case."""
         return {name.lower(): name for name in self.matching.kept}
 
-    def _renames(self) -> Iterator[Step | Refusal]:
+    def renames(self) -> Iterator[Step | Refusal]:
+        """The renames, which come first, and what is refused of them."""
         for column, present in self.matched.items():
             if present.name == column.name:
                 continue

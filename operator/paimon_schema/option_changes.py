@@ -63,6 +63,20 @@ class OptionChanges:
     kept: frozenset[str] = frozenset()
     new_names: Mapping[str, str] = field(default_factory=dict)
 
+    def moves(self) -> Iterator[Step | Refusal]:
+        """Gives options of renamed columns to the new names. Older releases of Paimon do not do it."""
+        moved = [(key, new) for key, new in self._names_after.items() if new != self.rules.present_name(key)]
+        old = {key for key, _ in moved}
+        for key, new in sorted(moved):
+            if new in old:  # newer releases would give it on to the next name
+                field = f"spec.schema.columns[{columns_of_option(new)[0]}].renamedFrom"
+                problem = f"option {new} would be moved twice, because its column is renamed as well"
+                yield Refusal(field, problem, "Rename the columns one after the other.")
+            else:
+                value = self.table.options[key]
+                yield Step(change=Change.REMOVE_OPTION, option=key, before=value)
+                yield Step(change=Change.SET_OPTION, option=new, after=value)
+
     def steps(self) -> Iterator[Step | Refusal]:
         """What is set or removed, by name, and what cannot be."""
         for name, key, value in self._differences():
@@ -78,13 +92,18 @@ class OptionChanges:
             if has.get(name, self.rules.default_of(name)) != value:
                 yield name, name, value
         left = {name for name in has if name not in wants and self._leaves(name)}
-        for name, key in sorted((self._name_after(self.rules.present_name(key)), key) for key in self.table.options):
+        for name, key in sorted((name, key) for key, name in self._names_after.items()):
             if name in left:
                 yield name, key, None
 
     @cached_property
     def _has(self) -> dict[str, str]:
         return {self._name_after(name): value for name, value in self.rules.canonical(self.table.options).items()}
+
+    @cached_property
+    def _names_after(self) -> dict[str, str]:
+        """Name of each option in the table -> its present name after the renames."""
+        return {key: self._name_after(self.rules.present_name(key)) for key in self.table.options}
 
     def _name_after(self, name: str) -> str:
         """The name of an option after the renames."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Final, Protocol
 
 from paimon_schema.column_changes import ColumnChanges, columns_after
@@ -52,13 +53,14 @@ class Plan:
     def commits(self) -> tuple[tuple[Step, ...], ...]:
         """The steps, divided into as few schema commits as possible.
 
-        Paimon gives options of a renamed column to its new name after all other steps of a commit. Options of a new
-        column that takes the old name would go there too, so the renames are then a commit of their own.
+        Newer releases of Paimon give options of a renamed column to its new name after all other steps of a commit.
+        Options of a new column that takes the old name would go there too, so the renames, with the options that go
+        along, are then a commit of their own.
         """
-        renamed = tuple(step for step in self.steps if step.change is Change.RENAME_COLUMN)
-        rest = tuple(step for step in self.steps if step.change is not Change.RENAME_COLUMN)
-        added = {step.path for step in rest if step.change is Change.ADD_COLUMN}
-        if rest and any(step.path in added for step in renamed):
+        renamed = tuple(takewhile(_goes_with_a_rename, self.steps))
+        rest = self.steps[len(renamed) :]
+        old = {step.path for step in renamed if step.change is Change.RENAME_COLUMN}
+        if any(step.change is Change.ADD_COLUMN and step.path in old for step in rest):
             return (renamed, rest)
         return (self.steps,) if self.steps else ()
 
@@ -89,12 +91,18 @@ def schema_after(table: TableSchema | None, declared: DeclaredSchema) -> TableSc
 def _changes(table: TableSchema, declared: DeclaredSchema, engine: Capabilities) -> Iterator[Step | Refusal]:
     yield from _keys(table, declared)
     columns = ColumnChanges(table, declared, engine)
-    yield from columns.steps()
     matching = columns.matching
-    yield from comment_steps(table, declared, matching.new_names)
     added = frozenset(each.name for each in declared.columns if each not in matching.pairs)
-    kept = frozenset(matching.kept)
-    yield from OptionChanges(table, declared, added, engine, kept, matching.new_names).steps()
+    options = OptionChanges(table, declared, added, engine, frozenset(matching.kept), matching.new_names)
+    yield from columns.renames()
+    yield from options.moves()
+    yield from columns.steps()
+    yield from comment_steps(table, declared, matching.new_names)
+    yield from options.steps()
+
+
+def _goes_with_a_rename(step: Step) -> bool:
+    return step.change is Change.RENAME_COLUMN or step.option is not None
 
 
 def _keys(table: TableSchema, declared: DeclaredSchema) -> Iterator[Refusal]:

@@ -27,7 +27,8 @@ from spark_apps.schema.alter import Alteration
 from spark_apps.schema.column_types import column_type
 from spark_apps.schema.declared import declared_schema, schema_of
 from spark_apps.schema.isolate import invalid_part
-from spark_apps.schema.refusals import refuse_differences, refuse_plan, unapproved
+from spark_apps.schema.refusals import refuse_differences, refuse_plan, refused_by_paimon, unapproved
+from spark_apps.schema.wording import Wording
 
 PARAMETERS = ProvisionParameters
 
@@ -69,13 +70,17 @@ def _make_as_declared(
     if provision.adoption == "AdoptIfIdentical" and not is_own:
         refuse_differences(job, table, wanted, session.engine)
     declared, has = declared_schema(provision), schema_of(table)
+    wording = Wording(declared, is_own)
     plan = make_plan(has, declared, session.engine)
     refuse_plan(job, plan, declared, is_own=is_own)
     alteration = Alteration(plan, has.options, declared.digest)
     if provision.approve and not alteration.is_approved(provision.approved):
-        raise unapproved(job, plan)
-    alteration.apply({OWNER_OPTION: job.owner} | marks_of(declared), session)
-    return tuple(step.sentence for step in plan.steps)
+        raise unapproved(job, plan, wording)
+    try:
+        alteration.apply({OWNER_OPTION: job.owner} | marks_of(declared), session)
+    except Exception as error:
+        raise refused_by_paimon(job, error, is_own=is_own) from error
+    return tuple(wording.sentence(step) for step in plan.steps)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

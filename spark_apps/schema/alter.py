@@ -16,6 +16,7 @@ from paimon_schema.plan import Plan
 from paimon_schema.steps import Change, Step, StepCost
 from spark_apps.catalog.session import Session
 from spark_apps.schema.schema_changes import schema_changes
+from spark_apps.schema.wording import Wording
 
 _MAX_STEPS, _MESSAGE_LENGTH, _FIELD_LENGTH = 12, 120, 160
 APPLYING_OPTION: Final = "paimon-operator.applying"
@@ -50,15 +51,15 @@ class Alteration:
         commit([*commits[-1], *own], session)
 
 
-def plan_in_result(plan: Plan) -> ResultPlan:
+def plan_in_result(plan: Plan, wording: Wording) -> ResultPlan:
     """The plan as a result holds it."""
     ordered = sorted(plan.steps, key=lambda step: step.cost is StepCost.METADATA)
     steps = tuple(
         PlanStep(
             change=step.change.value,
-            field=step.field[:_FIELD_LENGTH],
+            field=wording.field(step)[:_FIELD_LENGTH],
             cost=step.cost.value,
-            message=step.sentence[:_MESSAGE_LENGTH],
+            message=wording.sentence(step)[:_MESSAGE_LENGTH],
         )
         for step in ordered[:_MAX_STEPS]
     )

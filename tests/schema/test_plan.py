@@ -348,7 +348,32 @@ def test_the_options_of_a_renamed_column_go_with_it() -> None:
         "c INT; b INT", renamed={"c": "a"}, options={"fields.c.stats-mode": "none", "fields.b.stats-mode": "full"}
     )
     found = plan(before, wanted)
-    assert (sentences(found), found.refusals) == (["rename column a to c"], ())
+    assert found.refusals == ()
+    assert sentences(found) == [
+        "rename column a to c",
+        "option fields.a.stats-mode: none -> unset",
+        "option fields.c.stats-mode: unset -> none",
+    ]
+    assert plan(applied(before, found, wanted), wanted) == Plan()
+
+
+def test_options_of_a_renamed_column_move_before_a_new_column_takes_its_name() -> None:
+    before = table("a INT", **{"fields.a.stats-mode": "none"})
+    options = {"fields.b.stats-mode": "none", "fields.a.stats-mode": "full"}
+    wanted = declared("b INT; a INT", renamed={"b": "a"}, options=options)
+    found = plan(before, wanted)
+    assert [[step.change for step in commit] for commit in found.commits] == [
+        ["RenameColumn", "RemoveOption", "SetOption"],
+        ["AddColumn", "SetOption"],
+    ]
+    assert applied(before, found, wanted).options | options == applied(before, found, wanted).options
+
+
+def test_options_that_a_chain_of_renames_would_move_twice_are_refused() -> None:
+    before = table("a INT; b INT", **{"fields.a.stats-mode": "none", "fields.b.stats-mode": "full"})
+    options = {"fields.b.stats-mode": "none", "fields.c.stats-mode": "full"}
+    found = plan(before, declared("b INT; c INT", renamed={"b": "a", "c": "b"}, options=options))
+    assert [each.field for each in found.refusals] == ["spec.schema.columns[b].renamedFrom"]
 
 
 def test_an_equal_plan_for_a_later_schema_of_the_table_is_another_plan() -> None:

@@ -147,7 +147,10 @@ def test_an_adopted_table_is_altered_where_that_is_legal(lake: Lake) -> None:
 
     adopted = orders(lake, {"id": "BIGINT", "amount": "BIGINT", "note": "STRING"}, adoption="Adopt").ok()
 
-    assert adopted["differences"] == ["add column note STRING", "widen column amount: INT -> BIGINT"]
+    assert adopted["differences"] == [
+        "AddColumn: spec.schema.columns[note]",
+        "WidenType: spec.schema.columns[amount]",
+    ], "it was not the object's own, so nothing is said of its types"
     assert lake.rows() == [{"id": 1, "theirs": "x", "amount": 7, "note": None}]
 
 
@@ -213,3 +216,73 @@ def test_an_approval_does_not_count_for_another_edit_of_a_table_that_is_half_don
     another = lake.provision(fewer, dropped=["colour", "amount"], approved=approved, **edit)
 
     assert "drop column amount" in another.refused("AwaitingApproval")
+
+
+def test_columns_are_renamed_in_a_chain_and_every_value_stays(lake: Lake) -> None:
+    orders(lake).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    edited = {"id": "BIGINT", "note": "INT", "remark": "STRING", "colour": "STRING"}
+    edit: dict[str, Any] = {"renamed": {"remark": "note", "note": "amount"}}
+
+    result = orders(lake, edited, **edit).ok()
+
+    assert result["differences"] == ["rename column note to remark", "rename column amount to note"]
+    assert lake.rows() == [{"id": 1, "note": 7, "remark": "first", "colour": "red"}]
+    assert "differences" not in orders(lake, edited, **edit).ok()
+
+
+def test_options_of_a_renamed_column_go_with_it(lake: Lake) -> None:
+    orders(lake, options={**OPTIONS, "fields.note.stats-mode": "none"}).ok()
+    insert(lake, "(1, 7, 'first', 'red')")
+    edited = {"id": "BIGINT", "amount": "INT", "remark": "STRING", "note": "INT", "colour": "STRING"}
+    options = {**OPTIONS, "fields.remark.stats-mode": "none", "fields.note.stats-mode": "full"}
+
+    orders(lake, edited, renamed={"remark": "note"}, options=options).ok()
+
+    assert lake.rows() == [{"id": 1, "amount": 7, "remark": "first", "note": None, "colour": "red"}]
+    stored = newest_schema(lake)["options"]
+    assert {key: value for key, value in stored.items() if key.startswith("fields.")} == {
+        "fields.remark.stats-mode": "none",
+        "fields.note.stats-mode": "full",
+    }
+    assert "differences" not in orders(lake, edited, renamed={"remark": "note"}, options=options).ok()
+
+
+def test_an_edit_that_paimon_refuses_waits_for_another_edit(lake: Lake) -> None:
+    orders(lake).ok()
+    wrong = {**OPTIONS, "snapshot.num-retained.min": "5", "snapshot.num-retained.max": "2"}
+
+    refused = orders(lake, {**COLUMNS, "more": "INT"}, options=wrong)
+
+    assert "snapshot.num-retained.max" in refused.refused("TableRefused")
+    assert lake.schemas() == 1
+
+
+def test_a_column_that_an_index_needs_is_not_dropped(lake: Lake) -> None:
+    lake.outside(
+        "CREATE DATABASE outside.shop",
+        "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, theirs STRING, amount INT) TBLPROPERTIES "
+        "('bucket'='2', 'primary-key'='id', 'file-index.bloom-filter.columns'='theirs')",
+    )
+    insert(lake, "(1, 'x', 7)")
+
+    orders(lake, {"id": "BIGINT", "amount": "INT"}, adoption="Adopt", dropped=["theirs"])
+
+    insert(lake, "(2, 8)")
+    assert len(lake.rows()) == 2
+
+
+def test_a_plan_for_a_table_without_this_owner_says_what_the_manifest_says(lake: Lake) -> None:
+    lake.outside(
+        "CREATE DATABASE outside.shop",
+        "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, theirs STRING, amount SMALLINT) TBLPROPERTIES "
+        "('bucket'='2', 'primary-key'='id', 'write-buffer-size'='77 mb')",
+    )
+    edit: dict[str, Any] = {"adoption": "Adopt", "dropped": ["theirs"], "options": OPTIONS | {"write-buffer-size": "64 mb"}}
+    waiting = orders(lake, {"id": "BIGINT", "amount": "BIGINT"}, **edit, approve=True)
+
+    adopted = orders(lake, {"id": "BIGINT", "amount": "BIGINT"}, **edit).ok()
+
+    assert waiting.refused("AwaitingApproval")
+    for result in (waiting.result, adopted):
+        assert [word for word in ("SMALLINT", "77") if word in json.dumps(result)] == []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from typing import Any
 
 import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.operations import edits
 from paimon_operator.core.operations.edits import APPROVE
 from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record
@@ -82,35 +85,41 @@ def test_the_plan_of_an_edit_is_shown_before_and_while_its_run_works_and_then_go
     assert [each.name for each in record(seen).columns] == ["order_id", "amount", "colour", "price"]
 
 
-def test_an_illegal_step_refuses_the_edit_before_any_run_starts_and_maintenance_continues() -> None:
+def test_an_illegal_step_refuses_the_edit_and_maintenance_continues() -> None:
     seen = ready(retention=HOURLY)
     seen.edit(schema=schema(ILLEGAL))
+    seen.settle()
+    assert planned(seen) == [], "nothing of it will be done"
+    refuse(seen)
     seen.wait(hours=1)
     seen.settle()
-    assert seen.started == [("ExpireSnapshots", "")]
+    assert seen.started == [("Provision", ""), ("ExpireSnapshots", "")]
     assert seen.says("Ready") == ("False", Reason.TABLE_DIFFERS)
     assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
-    message = seen.condition("Ready").message
-    assert "spec.schema.columns[amount].type: column amount: SMALLINT does not hold every value of INT" in message
-    assert planned(seen) == [], "nothing of it will be done"
     seen.edit(schema=schema(COLUMNS))
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
 
 
+def refuse(seen: TableWorld) -> None:
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+
+
 def test_a_refused_option_is_named_by_its_typed_field() -> None:
     seen = ready(bucket={"type": "Fixed", "fixed": {"count": 2}})
-    seen.edit(bucket={"type": "Fixed", "fixed": {"count": 4}})
+    seen.edit(bucket={"type": "Fixed", "fixed": {"count": 4}}, suspend=True)
     seen.settle()
-    assert "spec.bucket: option bucket: table has 2, manifest has 4" in seen.condition("Stalled").message
+    assert "spec.bucket: option bucket: table has 2, manifest has 4" in seen.condition("Ready").message
 
 
 def test_writes_wait_while_an_edit_is_refused() -> None:
     seen = ready(writes=[builders.write(schedule="*/15 * * * *")])
     seen.edit(schema=schema(ILLEGAL))
+    seen.settle()
+    refuse(seen)
     seen.wait(hours=1)
     seen.settle()
-    assert seen.started == []
+    assert seen.started == [("Provision", "")]
     decision = seen.table.status.writes[0].decision
     assert decision is not None
     assert decision.reason == Reason.TABLE_DIFFERS
@@ -244,3 +253,135 @@ def test_a_driver_of_an_older_release_reports_no_columns_and_its_tables_are_plan
 def test_a_record_that_cannot_be_read_counts_as_none() -> None:
     assert read_record("no record") is None
     assert read_record("aGVsbG8=") is None
+
+
+def test_an_edit_made_while_a_run_alters_the_table_is_planned_from_what_that_run_left() -> None:
+    seen = ready()
+    seen.edit(schema=schema([COLUMNS[0], {"name": "total", "type": "INT", "renamedFrom": "amount"}, COLUMNS[2]]))
+    seen.settle()
+    left = seen_by_run(seen, record(seen))
+    seen.edit(schema=schema([COLUMNS[0], {"name": "sum", "type": "INT", "renamedFrom": "total"}, COLUMNS[2]]))
+    seen.settle()
+    seen.finish("Provision", **left)
+    seen.settle()
+    assert seen.started == [("Provision", "")] * 2, "the table has total, although the record before had amount"
+    assert planned(seen) == [], "only the run can make this plan"
+
+
+def test_an_edit_that_the_record_refuses_is_verified_by_one_run_because_the_table_decides() -> None:
+    seen = ready()
+    seen.edit(schema=schema([COLUMNS[0], {"name": "amount", "type": "STRING"}, COLUMNS[2]]))
+    seen.settle()
+    assert seen.started == [("Provision", "")], "somebody may have altered the table by hand"
+    assert seen.says("Stalled") == ("False", Reason.NO_ACTION_NEEDED)
+    seen.finish("Provision", **seen_by_run(seen))
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_a_missing_table_is_recreated_also_with_columns_that_it_could_not_get() -> None:
+    seen = ready(policy="Approve")
+    seen.edit(schema=schema(COLUMNS[:2], "colour"))
+    annotate(seen, **{APPROVE: approval(seen)})
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_MISSING, "the table is missing")
+    seen.settle()
+    seen.edit(schema=schema([COLUMNS[0]], "colour", "amount"))
+    annotate(seen, **{"paimon-operator.dev/recreate": str(seen.table.metadata.generation)})
+    seen.created.clear()
+    seen.settle()
+    assert seen.started == [("Provision", "")], "there are no columns left whose loss could be approved"
+
+
+def approval(seen: TableWorld) -> str:
+    seen.settle()
+    assert seen.table.status.plan is not None
+    return seen.table.status.plan.hash
+
+
+@pytest.mark.parametrize(
+    ("class_", "reason", "verifies"),
+    [
+        (FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED, True),
+        (FailureClass.CANCELLED, Reason.CANCELLED, True),
+        (FailureClass.SPEC, Reason.TABLE_REFUSED, True),
+        (FailureClass.SPEC, Reason.TABLE_DIFFERS, False),
+    ],
+)
+def test_an_edit_that_is_reverted_after_its_run_has_failed_is_verified_if_the_run_may_have_altered_the_table(
+    class_: FailureClass, reason: Reason, verifies: bool
+) -> None:
+    seen = ready(retention=HOURLY)
+    seen.edit(schema=schema(WIDER))
+    seen.settle()
+    seen.fail(class_, reason)
+    seen.edit(schema=schema(COLUMNS))
+    seen.created.clear()
+    seen.settle()
+    assert seen.started == ([("Provision", "")] if verifies else [])
+    assert seen.says("Ready")[0] == ("Unknown" if verifies else "True")
+    if verifies:
+        seen.finish("Provision", **seen_by_run(seen))
+        seen.settle()
+        assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_a_refusal_by_the_run_is_shown_and_not_the_plan_that_the_record_would_allow() -> None:
+    seen = ready(policy="Approve")
+    seen.edit(schema=schema(COLUMNS[:2], "colour"))
+    annotate(seen, **{APPROVE: approval(seen)})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+    annotate(seen)
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
+    assert planned(seen) == []
+
+
+def test_the_approval_of_a_plan_does_not_count_for_the_same_plan_of_a_later_schema() -> None:
+    """The annotation stays in the manifest, and the column was added again since."""
+    seen = ready(policy="Approve")
+    seen.edit(schema=schema(COLUMNS[:2], "colour"))
+    annotate(seen, **{APPROVE: approval(seen)})
+    before = record(seen)
+    for number, (columns, dropped) in enumerate([(COLUMNS[:2], ("colour",)), (COLUMNS, ())], start=1):
+        seen.edit(schema=schema(columns, *dropped))
+        seen.settle()
+        measured = {"schemaId": number, "snapshotId": 1, "files": 3}
+        seen.finish("Provision", after=measured, **seen_by_run(seen, before))
+        seen.run_due()
+        before = record(seen)
+    seen.created.clear()
+    seen.edit(schema=schema(COLUMNS[:2], "colour"))
+    seen.settle()
+    assert seen.started == []
+    assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
+
+
+def test_a_table_whose_plan_waits_for_approval_was_read_at_its_place() -> None:
+    seen = TableWorld(table=builders.table(schema=schema(COLUMNS)), catalog=builders.catalog(evolutionPolicy="Approve"))
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
+    seen.settle()
+    state = seen.table.status.provision
+    assert state is not None
+    assert state.found_at is not None
+
+
+def test_an_annotation_that_is_no_hash_does_not_reach_the_job() -> None:
+    seen = ready(policy="Approve")
+    annotate(seen, **{APPROVE: "x" * 200_000})
+    assert edits.approved(builders.context(seen.table, seen.catalog)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"id": 1, "fields": [{"name": "a", "type": {"type": 7}}], "primaryKeys": [], "partitionKeys": [], "options": {}}',
+        '{"id": Infinity, "fields": [], "primaryKeys": [], "partitionKeys": [], "options": {}}',
+        '{"id": 1, "fields": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}",
+    ],
+)
+def test_a_record_that_is_no_schema_counts_as_none(text: str) -> None:
+    assert read_record(base64.b64encode(zlib.compress(text.encode())).decode()) is None

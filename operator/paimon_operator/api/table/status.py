@@ -220,6 +220,9 @@ class ProvisionState(ApiModel):
     Absent: it is not known, and the run plans the edit."""
     recorded_for: Hash | None = None
     """Hash of the part of the spec with which the record was made. Absent: it is of the run before."""
+    may_be_altered: bool | None = None
+    """True: a run for another spec failed, and may have altered the table before. A run verifies the table, also if
+    the edit is reverted."""
     failure: LastFailure | None = None
     """Failure of the last run. Absent if the last run succeeded."""
     found_at: Place | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from paimon_operator.api.edit_plan import shown
@@ -15,7 +15,7 @@ from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record, record_of
 from paimon_operator.core.spec.ownership import was_moved
 from paimon_operator.core.spec.paimon_options import field_of_option
-from paimon_schema.plan import Plan, schema_after
+from paimon_schema.plan import HASH_LENGTH, Plan, schema_after
 from paimon_schema.steps import StepCost
 
 APPROVE: Final = "paimon-operator.dev/approve"
@@ -38,16 +38,29 @@ def plan_ahead(context: TableContext, status: TableStatus) -> Plan | None:
 
 
 def hold(context: TableContext, status: TableStatus) -> Hold | None:
-    """Why no run may apply the edit: a step is not legal, or the plan waits for approval. None if one may."""
-    plan = plan_ahead(context, status)
-    if plan is None:
+    """Why no run may apply the edit: the plan waits for approval. None if one may.
+
+    A step that is not legal by the record holds nothing: a run reads the table, which somebody may have altered.
+    """
+    plan = None if _is_refused(status) else plan_ahead(context, status)
+    if plan is None or plan.refusals or not plan.needs_approval or not needs_approval(context):
         return None
-    if plan.refusals:
-        said = " ".join(f"{_field(each.field)}: {each.sentence}. {each.remedy}" for each in plan.refusals)
-        return Hold(Reason.TABLE_DIFFERS, f"the table stays as it is: {said}")
-    if plan.needs_approval and needs_approval(context) and approved(context) != plan.hash:
-        return Hold(Reason.AWAITING_APPROVAL, awaiting_approval(plan))
-    return None
+    return None if approved(context) == plan.hash else Hold(Reason.AWAITING_APPROVAL, awaiting_approval(plan))
+
+
+def foreseen_refusal(context: TableContext, status: TableStatus) -> str | None:
+    """The steps that are not legal by the record, before a run has read the table; None without one."""
+    plan = plan_ahead(context, status)
+    if plan is None or not plan.refusals:
+        return None
+    said = " ".join(f"{_field(each.field)}: {each.sentence}. {each.remedy}" for each in plan.refusals)
+    return f"the table stays as it is: {said}"
+
+
+def _is_refused(status: TableStatus) -> bool:
+    """Whether a run has read the table and found a step that is not legal."""
+    failure = state_of(status).failure
+    return failure is not None and failure.reason == Reason.TABLE_DIFFERS
 
 
 def needs_approval(context: TableContext) -> bool:
@@ -56,8 +69,9 @@ def needs_approval(context: TableContext) -> bool:
 
 
 def approved(context: TableContext) -> str | None:
-    """The hash of the plan that a user has approved."""
-    return context.table.metadata.annotations.get(APPROVE)
+    """The hash of the plan that a user has approved; None for a text that is none, which may be long."""
+    text = context.table.metadata.annotations.get(APPROVE, "")
+    return text if len(text) == HASH_LENGTH else None
 
 
 def awaiting_approval(plan: Plan) -> str:
@@ -72,7 +86,8 @@ def with_edit(context: TableContext, status: TableStatus) -> TableStatus:
         return _with_record(context, status.model_copy(update={"plan": None}))
     plan, failure = plan_ahead(context, status), state_of(status).failure
     if plan is not None:
-        return status.model_copy(update={"plan": None if plan.refusals else shown(plan)})
+        refused = plan.refusals or _is_refused(status)
+        return status.model_copy(update={"plan": None if refused else shown(plan)})
     waits = failure is not None and failure.reason == Reason.AWAITING_APPROVAL
     return status if waits else status.model_copy(update={"plan": None})
 
@@ -88,7 +103,8 @@ def _with_record(context: TableContext, status: TableStatus) -> TableStatus:
     declared = declared_schema(desired_table(context.spec, context.effective))
     possible = (schema_after(each, declared) for each in (before, None))
     after = next((each for each in possible if each.columns_digest == state.columns_digest), None)
-    record = None if after is None else record_of(after)
+    schema_id = None if status.table is None else status.table.schema_id
+    record = None if after is None or schema_id is None else record_of(replace(after, id=schema_id))
     return with_state(status, state.model_copy(update={"schema_record": record, "recorded_for": context.wanted_hash}))
 
 

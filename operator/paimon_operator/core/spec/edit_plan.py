@@ -11,7 +11,7 @@ import zlib
 from typing import Final
 
 from paimon_engines.engine import Engine
-from paimon_operator.api.table.status import MAX_SCHEMA_RECORD
+from paimon_operator.api.table.status import MAX_SCHEMA_RECORD, ProvisionState
 from paimon_operator.core.spec.desired_table import DesiredTable
 from paimon_schema.plan import Plan, make_plan
 from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file, schema_file_of
@@ -43,10 +43,15 @@ def declared_schema(table: DesiredTable) -> DeclaredSchema:
     )
 
 
-def plan_of_edit(record: str | None, table: DesiredTable, engine: Engine) -> Plan | None:
-    """The plan from the recorded schema to the desired table; None if no schema is recorded that can be read."""
-    known = None if record is None else read_record(record)
-    return None if known is None else make_plan(known, declared_schema(table), engine)
+def known_schema(state: ProvisionState) -> TableSchema | None:
+    """The recorded schema; None without one, or if the last run has left other columns than the recorded ones."""
+    known = None if state.schema_record is None else read_record(state.schema_record)
+    return known if known is not None and known.columns_digest == state.columns_digest else None
+
+
+def plan_of_edit(known: TableSchema, table: DesiredTable, engine: Engine) -> Plan:
+    """The plan from the recorded schema to the desired table."""
+    return make_plan(known, declared_schema(table), engine)
 
 
 def record_of(schema: TableSchema) -> str | None:
@@ -61,5 +66,5 @@ def read_record(record: str) -> TableSchema | None:
     try:
         text = unpacking.decompress(base64.b64decode(record, validate=True), _MAX_TEXT)
         return read_schema_file(text.decode())
-    except (binascii.Error, zlib.error, ValueError):
+    except (binascii.Error, zlib.error, ValueError, AttributeError, OverflowError, RecursionError):
         return None

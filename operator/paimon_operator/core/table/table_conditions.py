@@ -111,8 +111,9 @@ def suspended(context: TableContext, status: TableStatus) -> Findings:
 def _suspended_edit(context: TableContext, status: TableStatus) -> str:
     """That nothing starts, and what the edit would do."""
     held, plan = edits.hold(context, status), edits.plan_ahead(context, status)
-    if held is not None:
-        return f"{Reason.SUSPENDED.means} The edit: {held.message}"
+    stopped = edits.foreseen_refusal(context, status) or (held.message if held is not None else None)
+    if stopped is not None:
+        return f"{Reason.SUSPENDED.means} The edit: {stopped}"
     if plan is None or not plan.steps:
         return Reason.SUSPENDED.means
     return f"{Reason.SUSPENDED.means} The edit would: {'; '.join(step.sentence for step in plan.steps)}"

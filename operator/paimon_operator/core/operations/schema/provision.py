@@ -13,7 +13,7 @@ from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.result import edit_plan, loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core import backoff
@@ -134,8 +134,9 @@ def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     failure = ended.as_failure(same, next_try)
     found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
     update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
-    if ended.result.plan is not None:
-        # The table is not as recorded: the plan of the run is the one to approve.
+    update["may_be_altered"] = state.may_be_altered or _may_be_altered(state, ended) or None
+    if ended.result.plan is not None or ended.reason == Reason.TABLE_MISSING:
+        # The table is not as recorded: the plan of the run, if it has one, is the one to approve.
         update |= {"schema_record": None, "columns_digest": None}
         status = status.model_copy(update={"plan": ended.result.plan})
     if ended.reason == Reason.CONFLICT:
@@ -143,6 +144,15 @@ def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     if ended.reason == Reason.TABLE_MISSING:
         status = without_recreation(status)
     return with_state(status, state.model_copy(update=update))
+
+
+def _may_be_altered(state: ProvisionState, ended: RunOutcome) -> bool:
+    """Whether a run that failed may have altered the table for another spec than the verified one.
+
+    It alters nothing after an error in the spec, except where Paimon refuses the second of two schema commits.
+    """
+    altered_nothing = ended.failure_class is FailureClass.SPEC and ended.reason != Reason.TABLE_REFUSED
+    return state.hash is not None and ended.active.spec_hash != state.hash and not altered_nothing
 
 
 def _recreating(status: TableStatus) -> str | None:
