@@ -12,10 +12,11 @@ from functools import cached_property
 
 from paimon_schema.data_types import DataType
 from paimon_schema.nested_changes import NestedChanges, SchemaChanges, merged, must_allow_null
+from paimon_schema.option_changes import MANAGED_OPTION
 from paimon_schema.order import moves, wanted_order
 from paimon_schema.steps import COLUMNS, FIRST, Change, Refusal, Step
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
-from paimon_schema.uses import columns_in_use
+from paimon_schema.uses import columns_in_use, index_of, listed
 
 _KEEP = "Columns that keys or merging use keep their name and their type: create another table."
 
@@ -127,6 +128,15 @@ class ColumnChanges:
     def _in_use(self) -> dict[str, str]:
         return columns_in_use(self.table)
 
+    def _used(self, name: str) -> tuple[str, str] | None:
+        """What uses a column that would lose its name, and the remedy; None if nothing does."""
+        if name in self._in_use:
+            return self._in_use[name], _KEEP
+        managed = listed(self.table.options.get(MANAGED_OPTION, ""))
+        stay = {key: value for key, value in self.table.options.items() if key not in managed}
+        index = index_of(name, {**stay, **self.declared.options})
+        return None if index is None else ("a file index", f"Set spec.options[{index}] without it.")
+
     @cached_property
     def _similar(self) -> dict[str, str]:
         """The columns that stay and are not declared, by their names in lower case: Spark does not see the case."""
@@ -137,12 +147,12 @@ class ColumnChanges:
         for column, present in self.matched.items():
             if present.name == column.name:
                 continue
-            use, similar = self._in_use.get(present.name), self._similar.get(column.name.lower())
+            used, similar = self._used(present.name), self._similar.get(column.name.lower())
             if similar is not None:
                 yield _differs_in_case(column.name, similar)
-            elif use is not None:
-                problem = f"column {present.name} is used by {use}, so it is not renamed to {column.name}"
-                yield Refusal(f"{COLUMNS}[{column.name}].renamedFrom", problem, _KEEP)
+            elif used is not None:
+                problem = f"column {present.name} is used by {used[0]}, so it is not renamed to {column.name}"
+                yield Refusal(f"{COLUMNS}[{column.name}].renamedFrom", problem, used[1])
             else:
                 yield Step(change=Change.RENAME_COLUMN, path=(present.name,), before=present.name, after=column.name)
 
@@ -151,9 +161,10 @@ class ColumnChanges:
         for name in self.declared.dropped:
             if "." in name or name not in self.table.by_name or name in kept:
                 continue
-            use = self._in_use.get(name)
-            if use is not None:
-                yield Refusal("spec.schema.droppedColumns", f"column {name} is used by {use}: it is not dropped", _KEEP)
+            used = self._used(name)
+            if used is not None:
+                problem = f"column {name} is used by {used[0]}: it is not dropped"
+                yield Refusal("spec.schema.droppedColumns", problem, used[1])
             else:
                 yield Step(change=Change.DROP_COLUMN, path=(name,))
 

@@ -40,6 +40,12 @@ def columns_of_option(key: str) -> tuple[str, ...]:
     return listed(named)
 
 
+def index_of(name: str, options: Mapping[str, str]) -> str | None:
+    """The option that names the column as one of a file index; None without one."""
+    indexes = (key for key in options if key.startswith("file-index.") and key.endswith(".columns"))
+    return next((key for key in indexes if name in listed(options[key])), None)
+
+
 def listed(value: str) -> tuple[str, ...]:
     """The names in a list with commas."""
     return tuple(name for name in (part.strip() for part in value.split(",")) if name)

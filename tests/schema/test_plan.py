@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -388,3 +389,26 @@ def test_a_path_in_dropped_columns_never_names_a_column_with_a_dot() -> None:
     wanted = declared("a ROW<c INT>", dropped=["a.b"])
     assert sentences(plan(before, wanted)) == ["drop field a.b"]
     assert [each.name for each in schema_after(before, wanted).columns] == ["a", "a.b"]
+
+
+INDEX = "file-index.bloom-filter.columns"
+
+
+@pytest.mark.parametrize("edit", [{"dropped": ["b"]}, {"renamed": {"c": "b"}}])
+@pytest.mark.parametrize(
+    ("managed", "options", "is_refused"),
+    [
+        ("", {}, True),
+        (INDEX, {}, False),
+        ("", {INDEX: "a"}, False),
+        ("", {INDEX: "a,b"}, True),
+    ],
+)
+def test_a_column_is_neither_dropped_nor_renamed_while_an_index_of_the_table_names_it(
+    edit: dict[str, Any], managed: str, options: dict[str, str], is_refused: bool
+) -> None:
+    """Every later write would fail: newer releases of Paimon look the column up by its name."""
+    before = table("a INT; b INT", **{INDEX: "a,b", MANAGED_OPTION: managed})
+    after = "a INT; c INT" if "renamed" in edit else "a INT"
+    found = plan(before, declared(after, options=options, **edit))
+    assert [each.remedy for each in found.refusals] == ([f"Set spec.options[{INDEX}] without it."] if is_refused else [])
