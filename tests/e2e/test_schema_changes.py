@@ -49,7 +49,7 @@ def test_an_edit_is_planned_approved_and_applied_and_the_rows_stay(lab: Lab) -> 
     assert len(lab.runs("orders", "Write")) == 1, "the write has loaded before the edit"
 
 
-def test_an_illegal_edit_starts_no_run(lab: Lab) -> None:
+def test_an_illegal_edit_leaves_the_table_as_it_is(lab: Lab) -> None:
     lab.land("in/1.json", [{"id": 1, "amount": 7, "colour": "red"}])
     lab.kubectl.apply(table(lab, COLUMNS))
     lab.settled("orders")
@@ -58,5 +58,7 @@ def test_an_illegal_edit_starts_no_run(lab: Lab) -> None:
     stalled = lab.kubectl.until_condition("orders", "Stalled", "True")
 
     assert stalled["reason"] == "TableDiffers"
-    assert "spec.schema.columns[amount].type: column amount: SMALLINT does not hold" in stalled["message"]
-    assert len(lab.runs("orders", "Provision")) == 1
+    assert "spec.schema.columns[amount].type: " in stalled["message"]
+    assert "column amount: SMALLINT does not hold" in stalled["message"]
+    assert len(lab.runs("orders", "Provision")) == 2, "one run has read the table, which decides"
+    assert lab.rows("orders") == [{"id": 1, "amount": 7, "colour": "red"}]

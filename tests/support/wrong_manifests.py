@@ -60,6 +60,8 @@ _CHANGES = [
     WrongManifest("a column that is dropped and renamed", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__droppedColumns=["old"]), "spec.schema.droppedColumns", "renamed"),
     WrongManifest("a path that ends with a dot", keyed_table(spec__schema__droppedColumns=["old."]), "spec.schema.droppedColumns[0]", "should match"),
     WrongManifest("a column renamed from itself", keyed_table(spec__schema__columns__2__renamedFrom="state"), "spec.schema.columns", "another name"),
+    _later("a field dropped under its column's old name", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__droppedColumns=["old.field"]), "spec.schema.droppedColumns[0]", "is renamed", "InvalidSpec"),
+    _later("columns renamed in a circle", keyed_table(spec__schema__columns__2__renamedFrom="amount", spec__schema__columns__3__renamedFrom="state"), "spec.schema.columns[2].renamedFrom", "circle", "InvalidSpec"),
     _later("two columns renamed from one", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__columns__3__renamedFrom="old"), "spec.schema.columns[3].renamedFrom", "as well", "InvalidSpec"),
 ]  # fmt: skip
 
