@@ -12,11 +12,10 @@ from functools import cached_property
 
 from paimon_schema.data_types import DataType
 from paimon_schema.nested_changes import NestedChanges, SchemaChanges, merged, must_allow_null
-from paimon_schema.option_changes import MANAGED_OPTION
 from paimon_schema.order import moves, wanted_order
 from paimon_schema.steps import COLUMNS, FIRST, Change, Refusal, Step
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
-from paimon_schema.uses import columns_in_use, index_of, listed
+from paimon_schema.uses import MANAGED_OPTION, columns_in_use, index_of, listed
 
 _KEEP = "Columns that keys or merging use keep their name and their type: create another table."
 

@@ -13,12 +13,10 @@ from typing import Final, Protocol
 
 from paimon_schema.steps import Change, Refusal, Step
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
-from paimon_schema.uses import OF_FIELDS, SEQUENCE_GROUP, columns_of_option, listed
+from paimon_schema.uses import MANAGED_OPTION, OF_FIELDS, SEQUENCE_GROUP, columns_of_option, listed
 
-MANAGED_OPTION: Final = "paimon-operator.options"
-"""Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
 COMMENTED_OPTION: Final = "paimon-operator.comments"
-"""The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
+"""As MANAGED_OPTION, for comments: the columns whose comment the manifest has set, and OF_TABLE."""
 ASSIGNED_BY_PAIMON: Final = frozenset({"path", "type"})
 OUR_PREFIX: Final = "paimon-operator."
 """Prefix of the options with which the operator marks its tables."""

@@ -7,6 +7,8 @@ from typing import Final
 
 from paimon_schema.table_schema import TableSchema
 
+MANAGED_OPTION: Final = "paimon-operator.options"
+"""Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
 OF_FIELDS: Final = "fields."
 """Prefix of options of columns. One column, or several with commas, and the option follow."""
 SEQUENCE_GROUP: Final = "sequence-group"

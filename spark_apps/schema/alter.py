@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_contract.result import PlanStep, ResultPlan
-from paimon_schema.option_changes import COMMENTED_OPTION, MANAGED_OPTION
+from paimon_schema.option_changes import COMMENTED_OPTION
 from paimon_schema.plan import Plan
 from paimon_schema.steps import Change, Step, StepCost
+from paimon_schema.uses import MANAGED_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.schema.schema_changes import schema_changes
 from spark_apps.schema.wording import Wording

@@ -378,7 +378,7 @@ def test_an_annotation_that_is_no_hash_does_not_reach_the_job() -> None:
     "text",
     [
         "[" * 100_000,
-        '{"id": 1, "fields": [{"name": "a", "type": {"type": 7}}], "primaryKeys": [], "partitionKeys": [], "options": {}}',
+        '{"id": 1, "fields": [{"name": "a", "type": {"type": 7}}], "primaryKeys": [], "partitionKeys": []}',
         '{"id": Infinity, "fields": [], "primaryKeys": [], "partitionKeys": [], "options": {}}',
         '{"id": 1, "fields": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}",
     ],
