@@ -15,7 +15,7 @@ from paimon_schema.nested_changes import NestedChanges, SchemaChanges, merged, m
 from paimon_schema.order import moves, wanted_order
 from paimon_schema.steps import COLUMNS, FIRST, Change, Refusal, Step
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
-from paimon_schema.uses import MANAGED_OPTION, columns_in_use, index_of, listed
+from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION, columns_in_use, index_of, listed
 
 _KEEP = "Columns that keys or merging use keep their name and their type: create another table."
 
@@ -83,17 +83,25 @@ class Matching:
 def columns_after(table: TableSchema | None, declared: DeclaredSchema) -> tuple[Column, ...]:
     """The columns after all steps: the declared ones, and those that the table keeps."""
     if table is None:
-        return tuple(_plain(each, each.type) for each in declared.columns)
+        return tuple(_plain(each, each.type, each.default) for each in declared.columns)
     matching, found = Matching(table, declared), table.by_name
     for column in declared.columns:
         present, path = matching.pairs.get(column), (column.name,)
         type_ = column.type if present is None else merged(path, present.type, column.type, declared.dropped)
-        found[column.name] = _plain(column, type_, None if present is None else present.default)
+        found[column.name] = _plain(
+            column, type_, column.default if present is None else _default_after(table, present, column)
+        )
     return tuple(found[name] for name in matching.order[1])
 
 
-def _plain(column: Column, type_: DataType, default: str | None = None) -> Column:
-    return Column(name=column.name, type=type_, comment=column.comment, default=column.default or default)
+def _plain(column: Column, type_: DataType, default: str | None) -> Column:
+    return Column(name=column.name, type=type_, comment=column.comment, default=default)
+
+
+def _default_after(table: TableSchema, present: Column, column: DeclaredColumn) -> str | None:
+    """The declared default; without one, that of the table, unless a manifest has set it."""
+    was_set = present.name in listed(table.options.get(DEFAULTED_OPTION, ""))
+    return column.default if column.default is not None or was_set else present.default
 
 
 @dataclass(frozen=True)
@@ -190,8 +198,8 @@ class ColumnChanges:
                 yield Step(change=Change.SET_DEFAULT, path=path, after=column.default)
 
     def _changes(self, present: Column, column: DeclaredColumn) -> Iterator[Step | Refusal]:
-        """Type and default of a column that stays. Its comment is in `option_changes`. A default that the manifest does
-        not declare stays."""
+        """Type and default of a column that stays. Its comment is in `option_changes`. A default that no manifest
+        has set stays."""
         path = (column.name,)
         changes = list(NestedChanges(self.engine, self.declared.dropped).steps(path, present.type, column.type))
         use = self._in_use.get(present.name)
@@ -200,8 +208,9 @@ class ColumnChanges:
             yield Refusal(f"{COLUMNS}[{column.name}].type", problem, _KEEP)
         else:
             yield from changes
-        if column.default is not None and present.default != column.default:
-            yield Step(change=Change.SET_DEFAULT, path=path, before=present.default, after=column.default)
+        wanted = _default_after(self.table, present, column)
+        if present.default != wanted:
+            yield Step(change=Change.SET_DEFAULT, path=path, before=present.default, after=wanted)
 
     def _moves(self) -> Iterator[Step]:
         for name, before in moves(*self.matching.order):

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from paimon_schema.steps import Change, Refusal, Step
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
-from paimon_schema.uses import MANAGED_OPTION, OF_FIELDS, SEQUENCE_GROUP, columns_of_option, listed
+from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION, OF_FIELDS, SEQUENCE_GROUP, columns_of_option, listed
 
 COMMENTED_OPTION: Final = "paimon-operator.comments"
 """As MANAGED_OPTION, for comments: the columns whose comment the manifest has set, and OF_TABLE."""
@@ -41,8 +41,9 @@ class OptionRules(Protocol):
 
 
 def marks_of(declared: DeclaredSchema) -> dict[str, str]:
-    """The two options that record what this manifest sets."""
-    lists = {MANAGED_OPTION: declared.options, COMMENTED_OPTION: _comments(declared)}
+    """The options that record what this manifest sets."""
+    defaults = [each.name for each in declared.columns if each.default is not None]
+    lists = {MANAGED_OPTION: declared.options, COMMENTED_OPTION: _comments(declared), DEFAULTED_OPTION: defaults}
     return {option: ",".join(sorted(names)) for option, names in lists.items() if names}
 
 

@@ -9,6 +9,8 @@ from paimon_schema.table_schema import TableSchema
 
 MANAGED_OPTION: Final = "paimon-operator.options"
 """Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
+DEFAULTED_OPTION: Final = "paimon-operator.defaults"
+"""The same for defaults: the columns whose default the manifest has set."""
 OF_FIELDS: Final = "fields."
 """Prefix of options of columns. One column, or several with commas, and the option follow."""
 SEQUENCE_GROUP: Final = "sequence-group"

@@ -14,7 +14,7 @@ from paimon_contract.result import PlanStep, ResultPlan
 from paimon_schema.option_changes import COMMENTED_OPTION
 from paimon_schema.plan import Plan
 from paimon_schema.steps import Change, Step, StepCost
-from paimon_schema.uses import MANAGED_OPTION
+from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.schema.schema_changes import schema_changes
 from spark_apps.schema.wording import Wording
@@ -71,7 +71,7 @@ def _mark_steps(has: Mapping[str, str], marks: Mapping[str, str]) -> Iterator[St
     for option, value in sorted(marks.items()):
         if has.get(option) != value:
             yield Step(change=Change.SET_OPTION, option=option, before=has.get(option), after=value)
-    for option in (MANAGED_OPTION, COMMENTED_OPTION, APPLYING_OPTION):
+    for option in (MANAGED_OPTION, COMMENTED_OPTION, DEFAULTED_OPTION, APPLYING_OPTION):
         if option in has and option not in marks:
             yield Step(change=Change.REMOVE_OPTION, option=option, before=has[option])
 

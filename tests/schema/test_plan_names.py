@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from paimon_schema.option_changes import marks_of
 from paimon_schema.plan import Plan, schema_after
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
 from paimon_schema.type_parser import parse
@@ -19,6 +20,15 @@ def test_a_default_that_no_manifest_has_set_stays() -> None:
     wanted = DeclaredSchema(columns=(DeclaredColumn(name="a", type=parse("INT")),))
     assert plan(before, wanted) == Plan()
     assert schema_after(before, wanted).columns_digest == before.columns_digest
+
+
+def test_a_default_that_leaves_the_manifest_is_removed_also_when_its_column_is_renamed() -> None:
+    column = DeclaredColumn(name="a", type=parse("INT"), default="7")
+    before = TableSchema(columns=(Column(name="a", type=parse("INT"), default="7"),))
+    marked = replace(before, options=marks_of(DeclaredSchema(columns=(column,))))
+    wanted = DeclaredSchema(columns=(DeclaredColumn(name="b", type=parse("INT"), renamed_from="a"),))
+    assert sentences(plan(marked, wanted)) == ["rename column a to b", "default of column b: 7 -> unset"]
+    assert schema_after(marked, wanted).columns[0].default is None
 
 
 @pytest.mark.parametrize(
