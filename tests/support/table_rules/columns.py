@@ -42,18 +42,18 @@ def _default(text: str, column: int = 2, **edits: object) -> Manifest:
 
 
 _BUCKET = {"type": "Fixed", "fixed": {"count": 4, "keys": ["page"]}}
-_VALUE = f"{_DEFAULTS}: test_a_text_that_is_no_value_of_the_type"
+_VALUE = f"{_DEFAULTS}: test_a_text_that_is_no_value_of_the_type_is_stored_as_another_value"
 
 DEFAULTS = [
     TableRule("default-not-key", "A primary key has no default value: it is never NULL.", "TableWriteImpl.checkNullability", _default("new"),
         WrongManifest("a default of a primary key", _default("7", 0), "spec.schema.columns", "a primary key must not have a defaultValue")),
     TableRule("default-not-partition", "A partition key has no default value.", "0.9: SchemaValidation.validateDefaultValues", append_table(spec__schema__columns__1__defaultValue="home"),
         WrongManifest("a default of a partition key", append_table(spec__schema__columns__1__defaultValue="home", spec__schema__partitionKeys=["page"]), "spec.schema.columns", "a partition key must not have a defaultValue")),
-    TableRule("default-not-bucket-key", "A bucket key has no default value: Spark computes the bucket before it is filled in.", f"{_DEFAULTS}: test_a_default_of_a_bucket_key", append_table(spec__bucket=_BUCKET, spec__schema__columns__2={"name": "n", "type": "INT", "defaultValue": "1"}),
+    TableRule("default-not-bucket-key", "A bucket key has no default value: Spark computes the bucket before it is filled in.", f"{_DEFAULTS}: test_a_default_of_a_bucket_key_is_filled_in_after_the_bucket_was_chosen", append_table(spec__bucket=_BUCKET, spec__schema__columns__2={"name": "n", "type": "INT", "defaultValue": "1"}),
         WrongManifest("a default of a bucket key", append_table(spec__bucket=_BUCKET, spec__schema__columns__1__defaultValue="home"), "spec.schema.columns", "a bucket key must not have a defaultValue")),
-    TableRule("default-not-merged", "PartialUpdate and Aggregation exclude default values: a value would merge into rows where the column is absent.", f"{_DEFAULTS}: test_a_default_value_would_overwrite", _default("new", spec__mergeEngine={"type": "FirstRow"}),
+    TableRule("default-not-merged", "PartialUpdate and Aggregation exclude default values: a value would merge into rows where the column is absent.", f"{_DEFAULTS}: test_a_default_value_would_overwrite_what_a_row_leaves_out", _default("new", spec__mergeEngine={"type": "FirstRow"}),
         WrongManifest("a default that would overwrite", _default("new", spec__mergeEngine={"type": "PartialUpdate"}), "spec.schema.columns", "it would merge into rows")),
-    TableRule("default-nullable", "A column with a default value allows NULL.", f"{_DEFAULTS}: test_a_column_that_is_not_null_gets_no_default", _default("1", spec__schema__columns__2__type="INT"),
+    TableRule("default-nullable", "A column with a default value allows NULL.", f"{_DEFAULTS}: test_a_column_that_is_not_null_gets_no_default_value", _default("1", spec__schema__columns__2__type="INT"),
         WrongManifest("a default of a column that is never NULL", _default("1", spec__schema__columns__2__type="INT NOT NULL"), "spec.schema.columns[2].defaultValue", "that is NOT NULL")),
     TableRule("default-type", "Columns of nested and binary types and TIMESTAMP_LTZ have no default value.", "ours: the text would have no single meaning", _default("2026-01-31 12:00:00", 5),
         WrongManifest("a default of a list", _default("[]", 4), "spec.schema.columns[4].defaultValue", "must not have a defaultValue")),
@@ -65,6 +65,6 @@ DEFAULTS = [
         later("a default with a T in its time", _default("2026-01-31T12:00:00", 5), "spec.schema.columns[5].defaultValue", "is no value of type TIMESTAMP(6)")),
     TableRule("default-quotes", "A default text has no quotes around it: Paimon takes them off.", _VALUE, _default("it's"),
         later("a default in quotes", _default("'new'"), "spec.schema.columns[2].defaultValue", "without quotes")),
-    TableRule("default-engine", "The engine must store default values.", f"{_DEFAULTS}: test_an_engine_without_default_values", _default("new"),
+    TableRule("default-engine", "The engine must store default values.", f"{_DEFAULTS}: test_an_engine_without_default_values_stores_null", _default("new"),
         later("a default value on an engine without them", _default("new"), "spec.schema.columns[2].defaultValue", "paimon-0.9", "UnsupportedByEngine", engine="paimon-0.9")),
 ]  # fmt: skip

@@ -106,7 +106,7 @@ def _removing(**settings: object) -> Manifest:
 ROW_KINDS = [
     TableRule("row-kind-column", "rowKindField is a column.", "SchemaValidation.validateTableSchema", _kinds(),
         WrongManifest("row kinds of no column", _kinds("kind"), _ROW_KIND, "one of the columns")),
-    TableRule("row-kind-not-key", "rowKindField is no primary key.", f"{_DELETES}: test_a_delete_does_not_find_its_row", _kinds(),
+    TableRule("row-kind-not-key", "rowKindField is no primary key.", f"{_DELETES}: test_a_delete_does_not_find_its_row_if_its_kind_is_part_of_the_key", _kinds(),
         WrongManifest("row kinds in the key", _kinds("dt"), _ROW_KIND, "must not be a primary key")),
     TableRule("row-kind-plain", "The column of rowKindField has no aggregate.", "ours: it would no longer say what the row is", _kinds(type_="Aggregation"),
         WrongManifest("row kinds that are merged", _kinds(type_="Aggregation", edits={"spec__schema__columns__2__aggregate": {"function": "last_value"}}), _ROW_KIND, "no aggregate and no defaultValue")),

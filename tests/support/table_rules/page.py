@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -37,7 +38,8 @@ def _sections() -> Iterator[str]:
 
 def _item(rule: TableRule) -> str:
     checked = "apply" if rule.at_apply else "reconcile"
-    text = f"* `{rule.id}` (`{rule.wrong.field}`, {checked}): {rule.says} Source: {rule.source}."
+    field = re.sub(r"\[[0-9]+\]", "[]", rule.wrong.field)
+    text = f"* `{rule.id}` (`{field}`, {checked}): {rule.says} Source: {rule.source}."
     return textwrap.fill(text, _LINE_LENGTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
