@@ -36,6 +36,9 @@ class OptionRules(Protocol):
     def default_of(self, key: str) -> str | None:
         """The value of an option that a table does not set."""
 
+    def means_the_same(self, key: str, one: str | None, other: str | None) -> bool:
+        """Whether two values of an option are one to Paimon: `1 h` and `60 min`. None is the default."""
+
     def changeable(self, key: str) -> bool:
         """Whether the option may change on a table that may hold data."""
 
@@ -88,7 +91,7 @@ class OptionChanges:
         """Present name, name in the table and declared value (None: removed) of each option that is not as declared."""
         has, wants = self._has, self.declared.options
         for name, value in sorted(wants.items()):
-            if has.get(name, self.rules.default_of(name)) != value:
+            if not self.rules.means_the_same(name, has.get(name), value):
                 yield name, name, value
         left = {name for name in has if name not in wants and self._leaves(name)}
         for name, key in sorted((name, key) for key, name in self._names_after.items()):
@@ -119,7 +122,7 @@ class OptionChanges:
         if set(columns_of_option(name)) & self.kept:
             return False
         if not self.rules.changeable(name) and not self._names_dropped(name):
-            return self._has[name] != self.rules.default_of(name)
+            return not self.rules.means_the_same(name, self._has[name], None)
         return name in listed(self.table.options.get(MANAGED_OPTION, "")) or self._names_dropped(name)
 
     def _names_dropped(self, name: str) -> bool:

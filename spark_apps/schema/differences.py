@@ -77,9 +77,8 @@ def _compared(
 ) -> Iterator[tuple[str, str | None]]:
     """Name and the manifest's value of each option that differs."""
     for name in sorted(name for name in names if name not in ASSIGNED_BY_PAIMON and not name.startswith(OUR_PREFIX)):
-        table, manifest = (options.get(name, engine.default_of(name)) for options in (has, wants))
-        if table != manifest:
-            yield name, manifest
+        if not engine.means_the_same(name, has.get(name), wants.get(name)):
+            yield name, wants.get(name, engine.default_of(name))
 
 
 def _options(different: Iterable[tuple[str, str | None]], nameable: set[str]) -> Iterator[Difference]:

@@ -36,6 +36,10 @@ class EngineOf:
     def default_of(self, key: str) -> str | None:
         return self.defaults.get(key)
 
+    def means_the_same(self, key: str, one: str | None, other: str | None) -> bool:
+        first, second = (self.default_of(key) if each is None else each.lower() for each in (one, other))
+        return first == second
+
     def changeable(self, key: str) -> bool:
         return key not in self.frozen and not key.startswith("fields.")
 

@@ -186,6 +186,10 @@ def test_options_are_set_and_those_that_leave_the_manifest_are_removed() -> None
     assert sentences(found) == ["option y: 2 -> 3", "option z: unset -> 4", "option old-x: 1 -> unset"]
 
 
+def test_another_spelling_of_a_value_is_no_step() -> None:
+    assert plan(table("a INT", y="TRUE", bucket="-1"), declared("a INT", options={"y": "true"})).steps == ()
+
+
 def test_a_frozen_option_is_refused() -> None:
     found = plan(table("a INT", bucket="2"), declared("a INT", options={"bucket": "4"}))
     assert [each.field for each in found.refusals] == ["spec.options[bucket]"]
