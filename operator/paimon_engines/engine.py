@@ -109,6 +109,17 @@ class Engine:
     """Compressions of what is spilled to the local disk."""
     stats_modes: frozenset[str] = frozenset()
     """Ways to keep a column's statistics; the number in truncate(16) is free."""
+    widenings: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """Root of a column's type -> root of a wider type -> file formats in which the widening really lost nothing."""
+    schema_changes: frozenset[str] = frozenset()
+    """Changes of a table's schema that were really made; tools/engines/schema_change_cases.py names them."""
+
+    def widening_formats(self, before: str, after: str) -> frozenset[str]:
+        """File formats in which a column may get the wider type; empty for what is no widening.
+
+        Both are roots, as in DECIMAL of DECIMAL(10, 2). The caller compares their numbers.
+        """
+        return self.widenings.get(before, {}).get(after, frozenset())
 
     def has_argument(self, procedure: str, argument: str) -> bool:
         """Whether `CALL sys.<procedure>` takes an argument of this name."""
@@ -236,6 +247,10 @@ def _generated(document: Json, bounds: Bounds) -> dict[str, Any]:
         "file_formats": _frozen_sets(document["fileFormats"], lambda compressions: compressions),
         "block_compressions": frozenset(document["blockCompressions"]),
         "stats_modes": frozenset(document["statsModes"]),
+        "widenings": MappingProxyType(
+            {root: _frozen_sets(wider, lambda formats: formats) for root, wider in document["widenings"].items()}
+        ),
+        "schema_changes": frozenset(document["schemaChanges"]),
     }
 
 
