@@ -112,12 +112,22 @@ class Engine:
     """Compressions of what is spilled to the local disk."""
     stats_modes: frozenset[str] = frozenset()
     """Ways to keep a column's statistics; the number in truncate(16) is free."""
+    widenings: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """Root of a column's type -> root of a wider type -> file formats in which the widening really lost nothing."""
+    schema_changes: frozenset[str] = frozenset()
+    """Changes of a table's schema that were really made; tools/engines/schema_change_cases.py names them."""
 
-    schema_changes: frozenset[str] = frozenset({"addNestedField", "dropNestedField", "widenNestedField"})
+    def widening_formats(self, before: str, after: str) -> frozenset[str]:
+        """File formats in which a column may get the wider type; empty for what is no widening.
 
-    def widens(self, old: str, new: str) -> bool:  # noqa: ARG002  (until the engine data has it)
-        """Whether old values are read rightly after a column of type `old` became one of type `new`."""
-        return True
+        Both are roots, as in DECIMAL of DECIMAL(10, 2). The caller compares their numbers.
+        """
+        return self.widenings.get(before, {}).get(after, frozenset())
+
+    def widens(self, old: str, new: str) -> bool:
+        """Whether old values are read rightly in each format that was tried: a table may have files of several."""
+        tried = frozenset().union(*(formats for of in self.widenings.values() for formats in of.values()))
+        return bool(tried) and self.widening_formats(old, new) >= tried
 
     def has_argument(self, procedure: str, argument: str) -> bool:
         """Whether `CALL sys.<procedure>` takes an argument of this name."""
@@ -260,6 +270,10 @@ def _generated(document: Json, bounds: Bounds) -> dict[str, Any]:
         "file_formats": _frozen_sets(document["fileFormats"], lambda compressions: compressions),
         "block_compressions": frozenset(document["blockCompressions"]),
         "stats_modes": frozenset(document["statsModes"]),
+        "widenings": MappingProxyType(
+            {root: _frozen_sets(wider, lambda formats: formats) for root, wider in document["widenings"].items()}
+        ),
+        "schema_changes": frozenset(document["schemaChanges"]),
     }
 
 

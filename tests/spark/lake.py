@@ -194,6 +194,10 @@ class Lake:
         """Runs SQL as another writer than the operator, in the catalog `outside`."""
         self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
 
+    def retype(self, types: dict[str, str]) -> None:
+        """Gives columns other types, as another writer than the operator."""
+        self.jvm.ask(retype={column: json_form(text) for column, text in types.items()}, warehouse=self.warehouse)
+
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Performs the job in the worker; spark_worker explains `more`."""
         result, code = self.jvm.ask(job=str(self.save(job)), **more)
