@@ -29,6 +29,13 @@ class ResultTable(Document):
 
     schema_id: int | None = None
     bucket_mode: str | None = None
+    bucket_count: int | None = None
+    """Buckets per partition by the table's option; None unless they are fixed, as of the three below."""
+    partitions: int | None = None
+    """Partitions that have files."""
+    bucket_bytes_median: int | None = None
+    """Of the buckets that have files, over all partitions."""
+    bucket_bytes_max: int | None = None
     files: int | None = None
     rows: int | None = None
     size_bytes: int | None = None

@@ -20,6 +20,7 @@ class ConditionType(StrEnum):
     STALLED = "Stalled"
     HEALTHY = "Healthy"
     COMMIT_SAFE = "CommitSafe"
+    BUCKETS_FIT = "BucketsFit"
     SUSPENDED = "Suspended"
 
 

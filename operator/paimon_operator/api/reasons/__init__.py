@@ -84,6 +84,9 @@ class Reason(StrEnum):
     RUNS_SUCCEEDING = "RunsSucceeding"
     NOT_MEASURED = "NotMeasured"
     RUN_FAILING = "RunFailing"
+    BUCKET_SIZE_FITS = "BucketSizeFits"
+    BUCKETS_TOO_SMALL = "BucketsTooSmall"
+    BUCKETS_TOO_LARGE = "BucketsTooLarge"
 
     # Commits by other writers
     SINGLE_COMMITTER = "SingleCommitter"

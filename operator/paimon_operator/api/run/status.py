@@ -165,6 +165,14 @@ class Measure(ApiModel):
     """Time of the oldest snapshot that still exists."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed, as are the next three."""
+    partitions: Int64 | None = None
+    """Partitions that have files."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
 
 
 class Cost(ApiModel):

@@ -100,6 +100,14 @@ class TableFacts(ApiModel):
     """Latest snapshot. Absent: the table has none."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed, as are the next three."""
+    partitions: Int64 | None = None
+    """Partitions that have files."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
     files: Int64 | None = None
     """Data files of the latest snapshot."""
     rows: Int64 | None = None
@@ -277,7 +285,7 @@ class TableStatus(ApiModel):
     observed_generation: Int64 = -1
     """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, BucketsFit, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
     queued_run: QueuedRun | None = None
