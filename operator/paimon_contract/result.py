@@ -31,6 +31,8 @@ class ResultTable(Document):
     bucket_mode: str | None = None
     bucket_count: int | None = None
     """Buckets per partition by the table's option; None unless they are fixed, as of the three below."""
+    rescaling: bool | None = None
+    """True: some partitions may have another number of buckets."""
     partitions: int | None = None
     """Partitions that have files."""
     bucket_bytes_median: int | None = None
@@ -78,6 +80,15 @@ class LoadedWrite(Document):
     hash: str
     ledger: str | None = None
     done: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescaleSummary(Document):
+    """`done` of `total` partitions have the new number of buckets. `finished`: they are verified, too."""
+
+    done: int
+    total: int
+    finished: bool
 
 
 @dataclass(frozen=True)
@@ -134,6 +145,7 @@ class Outcome(Document):
     dropped: bool | None = None
     kept: bool | None = None
     loaded: tuple[LoadedWrite, ...] = ()
+    rescale: RescaleSummary | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from paimon_contract.result import ResultMeasure, ResultTable
+from spark_apps.catalog.bucket_layout import tag_of
 from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
 from spark_apps.catalog.session import Session
 
@@ -60,6 +61,7 @@ def measure_table(session: Session, table: Any) -> Measured:
             schema_id=schema_id,
             bucket_mode=bucket_mode,
             bucket_count=bucket_count,
+            rescaling=True if tag_of(table) is not None else None,
             snapshot_id=None if latest is None else int(latest.id()),
             oldest_snapshot=oldest,
             **counted,

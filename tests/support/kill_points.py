@@ -1,4 +1,4 @@
-"""The moments of a Write at which a test kills the driver."""
+"""The moments of a Write and of a Rescale at which a test kills the driver."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from spark_apps.loading.ledger import Ledger
+from spark_apps.operations import rescale
 
 MOMENTS: Final = {
     "before the ledger": ("begin", "before"),
@@ -15,6 +16,18 @@ MOMENTS: Final = {
     "after the mark": ("mark_committed", "after"),
 }
 """Method of the ledger, and whether the driver is killed before or after it."""
+
+RESCALE_MOMENTS: Final = {
+    "before the tag": ("create_tag", "before"),
+    "after the tag": ("create_tag", "after"),
+    "after the number is altered": ("begin", "after"),
+    "after the first partition": ("rewrite", "after"),
+    "before the comparison": ("verify", "before"),
+    "after the comparison": ("verify", "after"),
+    "after the mark is removed": ("unmark", "after"),
+    "after the tag is deleted": ("complete", "after"),
+}
+"""Function of the operation, and whether the driver is killed before or after it."""
 
 
 class Died(BaseException):
@@ -26,9 +39,9 @@ class Died(BaseException):
 
 @contextlib.contextmanager
 def dying(moment: str, die: Callable[[], None]) -> Iterator[None]:
-    """Makes a Write within the block call `die` at the moment."""
-    name, when = MOMENTS[moment]
-    method = getattr(Ledger, name)
+    """Makes a run within the block call `die` at the moment."""
+    owner, (name, when) = (Ledger, MOMENTS[moment]) if moment in MOMENTS else (rescale, RESCALE_MOMENTS[moment])
+    method = getattr(owner, name)
 
     def dying_method(*args: Any, **kwargs: Any) -> Any:
         if when == "after":
@@ -36,8 +49,8 @@ def dying(moment: str, die: Callable[[], None]) -> Iterator[None]:
         die()
         return method(*args, **kwargs)
 
-    setattr(Ledger, name, dying_method)
+    setattr(owner, name, dying_method)
     try:
         yield
     finally:
-        setattr(Ledger, name, method)
+        setattr(owner, name, method)

@@ -159,6 +159,7 @@ _UPKEEP = [
     WrongManifest("a schedule with seconds", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 */5 * * * *"}}), "spec.compaction.full.schedule", "should match"),
     WrongManifest("a scheduled compaction by the writers", keyed_table(spec__compaction={"mode": "Inline", "full": {"schedule": "0 3 * * *"}}), "spec.compaction.full", "Dedicated"),
     WrongManifest("idle partitions without partitions", append_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "without partitionKeys"),
+    WrongManifest("a rescale beside outside writers", keyed_table(spec__externalWriters="Active", spec__bucket={"type": "Fixed", "fixed": {"count": 2, "onCountChange": "Rescale"}}), "spec.bucket.fixed.onCountChange", "Active"),
     WrongManifest("outside writers on dynamic buckets", keyed_table(spec__externalWriters="Active"), "spec.externalWriters", "Fixed"),
     WrongManifest("an option with a typed field", keyed_table(spec__options={"bucket": "4"}), "spec.options", "option bucket must be set by its typed field spec.bucket"),
     WrongManifest("an option of a column", keyed_table(spec__options={"fields.amount.aggregate-function": "sum"}), "spec.options", "options of columns must be set by their typed fields"),

@@ -20,6 +20,7 @@ class ConditionType(StrEnum):
     STALLED = "Stalled"
     HEALTHY = "Healthy"
     COMMIT_SAFE = "CommitSafe"
+    WRITES_PAUSED = "WritesPaused"
     BUCKETS_FIT = "BucketsFit"
     SUSPENDED = "Suspended"
 

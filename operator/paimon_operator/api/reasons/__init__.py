@@ -53,6 +53,7 @@ class Reason(StrEnum):
     # Normal operation and progress
     TABLE_MATCHES_SPEC = "TableMatchesSpec"
     PENDING = "Pending"
+    RESCALING = "Rescaling"
     SPEC_CHANGED = "SpecChanged"
     PROVISIONING = "Provisioning"
     NO_ACTION_NEEDED = "NoActionNeeded"
@@ -115,6 +116,8 @@ class Reason(StrEnum):
     TABLE_EXISTS = "TableExists"
     TABLE_DIFFERS = "TableDiffers"
     TABLE_REFUSED = "TableRefused"
+    RESCALE_REFUSED = "RescaleRefused"
+    RESCALE_FAILED = "RescaleFailed"
     TABLE_NOT_FOUND = "TableNotFound"
     WRITE_NOT_FOUND = "WriteNotFound"
     RESULT_UNKNOWN = "ResultUnknown"

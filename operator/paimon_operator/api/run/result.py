@@ -17,6 +17,7 @@ from paimon_operator.api.run.status import (
     LoadedWrites,
     Measure,
     OutsideCommit,
+    RescaleResult,
     RunStatus,
     WriteResult,
 )
@@ -83,6 +84,11 @@ def write_result(result: Result) -> WriteResult | None:
     return None if result.write is None else WriteResult.model_validate(_given(result.write))
 
 
+def rescale_result(result: Result) -> RescaleResult | None:
+    """The progress of a rescale."""
+    return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
+
+
 def loaded_writes(result: Result) -> LoadedWrites:
     """The writes of type Once that a run has found as done."""
     return _LOADED.validate_python([_given(each) for each in result.loaded])
@@ -104,7 +110,15 @@ def _check_values(result: Result) -> None:
         raise _no_result(f"version: {result.version}")
     if result.error is not None:
         _REASON.validate_python(result.error.reason)
-    for part in (measure_before, measure_after, write_result, loaded_writes, outside_commit, seen_commit):
+    for part in (
+        measure_before,
+        measure_after,
+        write_result,
+        rescale_result,
+        loaded_writes,
+        outside_commit,
+        seen_commit,
+    ):
         part(result)
     RunStatus.model_validate({"seen_snapshot": result.seen_snapshot, "expired": result.expired})
 

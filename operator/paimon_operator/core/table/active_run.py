@@ -243,6 +243,7 @@ def _facts(table: PaimonTable, measure: Measure) -> TableFacts:
         snapshot_id=measure.snapshot_id,
         bucket_mode=measure.bucket_mode,
         bucket_count=measure.bucket_count,
+        rescaling=measure.rescaling,
         partitions=measure.partitions,
         bucket_bytes_median=measure.bucket_bytes_median,
         bucket_bytes_max=measure.bucket_bytes_max,

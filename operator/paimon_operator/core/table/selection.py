@@ -19,6 +19,7 @@ from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.table import holds
 from paimon_operator.core.table.observed import TableObserved
 
 BELIEVED_EMPTY: Final = timedelta(days=1)
@@ -33,7 +34,9 @@ def next_work(context: TableContext, observed: TableObserved, status: TableStatu
     """
     if not is_established(context, status):
         return None
+    held = holds.holding(context, status)
     works = [*_scheduled(context, status), *_requested(observed)]
+    works = [work for work in works if held is None or held.allows(work)]
     if not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
     return min(works, key=lambda work: work.due, default=None)
@@ -79,6 +82,10 @@ def _only_operator_writes(context: TableContext, since: datetime) -> bool:
 
 def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the reason why due work waits for the table: all of it until the table is established."""
+    held = holds.holding(context, status)
+    if held is not None and held.hold.excludes:
+        others = [work for work in _others(context, status) if not held.allows(work)]
+        return _with_decision(status, others, held.hold.reason, held.hold.message)
     if is_verified(context, status):
         return status
     failure, established = state_of(status).failure, is_established(context, status)
