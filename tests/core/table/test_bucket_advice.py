@@ -73,6 +73,12 @@ def test_nothing_is_said_without_a_measure_of_fixed_buckets(
     assert bucket_advice(None) == ()
 
 
+def test_nothing_is_said_during_a_rescale_whose_buckets_are_of_two_numbers() -> None:
+    facts = TableFacts(identifier="shop.orders", bucket_count=8, bucket_bytes_max=7 * GB, bucket_bytes_median=7 * GB)
+    assert bucket_advice(facts) != ()
+    assert bucket_advice(facts.model_copy(update={"rescaling": True})) == ()
+
+
 @given(count=st.integers(1, MAX_COUNT), largest=st.integers(1, 10**13))
 def test_the_advised_number_is_a_power_of_two_whose_buckets_fit_with_room_to_double(count: int, largest: int) -> None:
     advised = advised_count(count, largest)

@@ -221,3 +221,35 @@ def test_a_table_that_says_itself_that_it_is_unfinished_is_completed() -> None:
     seen.settle()
     assert types(seen) == ["Provision", "Rescale"]
     assert seen.says("WritesPaused")[0] == "True"
+
+
+@pytest.mark.parametrize(
+    ("mode", "before", "after"),
+    [
+        ("Fixed", buckets(2), {"type": "Dynamic"}),
+        ("Dynamic", None, buckets(8)),
+    ],
+)
+def test_a_rescale_to_or_from_dynamic_is_refused_with_the_reason(
+    mode: str, before: dict[str, Any] | None, after: dict[str, Any]
+) -> None:
+    seen = ready(bucket=before)
+    facts = seen.table.status.table
+    assert facts is not None
+    status = seen.table.status.model_copy(update={"table": facts.model_copy(update={"bucket_mode": mode})})
+    seen.table = seen.table.model_copy(update={"status": status})
+
+    seen.edit(bucket=after)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "option bucket: table has one, manifest has another")
+    seen.settle()
+
+    assert types(seen) == ["Provision"]
+    assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
+    message = seen.condition("Stalled").message
+    assert message.startswith("spec.bucket.type")
+    assert f"the table has {mode} buckets" in message
+
+    seen.edit(bucket=before)
+    seen.settle()
+    assert seen.says("Ready")[0] == "True"

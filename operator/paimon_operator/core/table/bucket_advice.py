@@ -20,8 +20,8 @@ MAX_COUNT: Final = 65536
 
 
 def bucket_advice(facts: TableFacts | None) -> tuple[Finding, ...]:
-    """Whether the number of buckets fits the data. Nothing for other bucket modes, and for a table without data."""
-    if facts is None or not facts.bucket_count or not facts.bucket_bytes_max:
+    """Whether the number of buckets fits. Nothing for other bucket modes, without data, and during a rescale."""
+    if facts is None or facts.rescaling or not facts.bucket_count or not facts.bucket_bytes_max:
         return ()
     count, largest, median = facts.bucket_count, facts.bucket_bytes_max, facts.bucket_bytes_median or 0
     advised = advised_count(count, largest)

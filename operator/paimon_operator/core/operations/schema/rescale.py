@@ -24,7 +24,7 @@ from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Hold, InputSize, Memory, OperationSpec
 from paimon_operator.core.operations.schedule_state import retry_time
-from paimon_operator.core.operations.verification import require_verification
+from paimon_operator.core.operations.verification import require_verification, state_of
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.errors import SpecError
@@ -80,7 +80,7 @@ class RescaleTable:
 def hold(context: TableContext, status: TableStatus) -> Hold | None:
     """A rescale that is due or unfinished excludes every other run. One that is refused changes nothing."""
     if not _is_asked(context.spec, status):
-        return None
+        return _of_another_type(context.spec, status)
     unfinished, failure = _is_unfinished(status), _state(status).failure
     if failure is not None and failure.next_try is None:
         reason = known_reason(failure.reason, Reason.RESCALE_FAILED)
@@ -90,6 +90,20 @@ def hold(context: TableContext, status: TableStatus) -> Hold | None:
         message = f"spec.bucket: a rescale is unfinished ({_progress(status)}): set type Fixed and a count again"
         return Hold(reason=Reason.RESCALING, message=message, is_stalled=True)
     return Hold(reason=Reason.RESCALING, message=_progress(status))
+
+
+def _of_another_type(spec: PaimonTableSpec, status: TableStatus) -> Hold | None:
+    """Why the edit of the type cannot be applied, once a run has found that the table differs."""
+    failure, found = state_of(status).failure, _facts(status).bucket_mode
+    automatic = BucketType.DYNAMIC if spec.table_schema.primary_keys else BucketType.UNAWARE
+    wanted = spec.bucket.type if spec.bucket is not None else automatic
+    if failure is None or failure.reason != Reason.TABLE_DIFFERS or found in (None, wanted):
+        return None
+    message = (
+        f"spec.bucket.type: the table has {found} buckets, and Paimon cannot change them to {wanted}. Set the type "
+        "back, or create another PaimonTable with the new type and load the data into it."
+    )
+    return Hold(reason=Reason.TABLE_DIFFERS, message=message, is_stalled=True, excludes=False)
 
 
 def paused(status: TableStatus) -> str | None:
