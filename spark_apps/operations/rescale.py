@@ -33,6 +33,7 @@ from spark_apps.sql.partition_values import condition_of, literal_of
 
 PARAMETERS = RescaleParameters
 FIELD = "spec.bucket.fixed.count"
+TAG_DAYS = 3650
 MOST_NAMED = 3
 """Partitions that a message names."""
 
@@ -61,22 +62,22 @@ def run(job: Job, session: Session) -> Outcome:
 
 def begin(session: Session, table: Any, layout: list[PartitionLayout], count: int) -> None:
     """Alters the number and marks the table, in one ALTER. Without data in another number there is nothing to mark."""
+    has_count, old = int(table.coreOptions().bucket()) == count, other_counts(layout, count)
+    if has_count and not old:
+        return
     _refuse_unsupported(session, table)
     for partition in layout:
         condition_of(partition.keys)  # raises for what could not be rewritten later
-    has_count = int(table.coreOptions().bucket()) == count
-    if not other_counts(layout, count):
-        if not has_count:
-            alter(session, {"bucket": str(count)})
-        return
-    alter(session, {"bucket": str(count), RESCALE_OPTION: create_tag(table)})
+    mark = {RESCALE_OPTION: create_tag(session, table)} if old else {}
+    alter(session, {"bucket": str(count), **mark})
 
 
-def create_tag(table: Any) -> str:
+def create_tag(session: Session, table: Any) -> str:
     """Creates the tag of the latest snapshot, in place of those of runs that were killed before the mark."""
     delete_tags(table)
     snapshot = latest_snapshot(table)
-    table.createTag(f"{TAG_PREFIX}{snapshot}", snapshot)
+    # With a time of its own: by tag.default-time-retained it could expire before the comparison.
+    table.createTag(f"{TAG_PREFIX}{snapshot}", snapshot, session.jvm.java.time.Duration.ofDays(TAG_DAYS))
     return f"{TAG_PREFIX}{snapshot}"
 
 
@@ -150,6 +151,13 @@ def unmark(session: Session) -> None:
 
 def verify(job: Job, session: Session, table: Any, tag: str) -> None:
     """Raises RunError unless the table holds what it held at the tag, each key once. The tag and the mark stay."""
+    if tag not in rescale_tags(table):
+        raise spec_failure(
+            "RescaleFailed",
+            f"tag {tag} of {job.table} was deleted, so the rewritten table cannot be compared with the one before",
+            f"to accept the table as it is, remove its option {RESCALE_OPTION} and edit the manifest",
+            field=FIELD,
+        )
     _refuse_other_commits(session, table, tag)
     changes = content_changes(session, table, tag)
     if changes:

@@ -112,6 +112,15 @@ def test_commits_have_the_user_of_their_run_and_nothing_is_left_behind(lake: Lak
     assert (len(lake.snapshots()), lake.schemas()) == (before + len(made), schemas), "nothing is left to do"
 
 
+def test_the_tag_does_not_expire_by_the_time_that_the_table_gives_to_its_tags(lake: Lake) -> None:
+    rows = partitioned(lake)
+    lake.outside("alter table outside.shop.orders set tblproperties ('tag.default-time-retained' = '1 ms')")
+
+    assert progress(lake.rescale(4, most=1)) == (1, 3, False)
+    assert progress(lake.rescale(4)) == (3, 3, True)
+    assert rows_of(lake) == rows
+
+
 def test_partitions_with_unusual_keys_and_with_deleted_rows_only_are_rescaled(lake: Lake) -> None:
     columns = {"id": "BIGINT", "day": "DATE", "n": "INT", "name": "STRING", "m": "MAP<STRING, INT>"}
     lake.provision(columns, partitions=["day", "n", "name"], options={"bucket": "2", "bucket-key": "id"}).ok()
@@ -218,5 +227,16 @@ def test_a_table_that_differs_afterwards_is_reported_and_its_earlier_state_is_ke
     (tag,) = (row["tag_name"] for row in lake_reader.read_rows(lake.warehouse, lake.database, "orders$tags"))
     assert tag in said
     lake.outside(f"call outside.sys.rollback('shop.orders', '{tag}')")
+    assert progress(lake.rescale(4)) == (3, 3, True)
+    assert rows_of(lake) == rows
+
+
+def test_a_tag_that_somebody_deletes_is_reported_and_the_table_can_be_accepted_without_it(lake: Lake) -> None:
+    rows = partitioned(lake)
+    lake.rescale(4, most=1).ok()
+    lake.outside("call outside.sys.delete_tag('shop.orders', 'paimon-operator-rescale-2')")
+    assert "was deleted" in lake.rescale(4).refused("RescaleFailed")
+
+    lake.outside("alter table outside.shop.orders unset tblproperties ('paimon-operator.rescale')")
     assert progress(lake.rescale(4)) == (3, 3, True)
     assert rows_of(lake) == rows

@@ -128,6 +128,26 @@ def test_a_rescale_that_has_started_is_completed_after_any_edit(sentence: str, e
     assert "WritesPaused" not in [each.type for each in seen.table.status.conditions]
 
 
+def test_the_progress_of_an_earlier_rescale_or_to_an_earlier_number_is_not_shown() -> None:
+    seen = rescaling()
+    seen.edit(bucket=buckets(5))
+    seen.settle()
+    assert "12 of 40" not in seen.condition("WritesPaused").message
+    seen.finish("Rescale", after=TWO | {"bucketCount": 5}, rescale=progress(40, finished=True))
+    seen.settle()
+    seen.finish("Provision", after=TWO | {"bucketCount": 5})
+    seen.settle()
+    while seen.table.status.active_run:
+        seen.finish(after=TWO | {"bucketCount": 5})
+        seen.settle()
+
+    seen.edit(bucket=buckets(8))
+    seen.settle()
+    assert types(seen)[-1] == "Rescale"
+    for condition in ("WritesPaused", "Reconciling"):
+        assert "of 40" not in seen.condition(condition).message
+
+
 def test_a_suspended_table_shows_what_is_left_and_continues_later() -> None:
     seen = rescaling()
     seen.edit(suspend=True)

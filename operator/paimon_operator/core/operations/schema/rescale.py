@@ -69,7 +69,11 @@ class RescaleTable:
         """A run that starts makes the rescale unfinished, before it exists."""
         if decision.result is not DecisionResult.STARTED:
             return status
-        return _with(status, _state(status).model_copy(update={"unfinished": True, "spec_hash": work.spec_hash}))
+        state = _state(status)
+        goes_on = state.unfinished and state.spec_hash == work.spec_hash
+        progress = {} if goes_on else {"done": None, "total": None}
+        update = progress | {"unfinished": True, "spec_hash": work.spec_hash}
+        return _with(status, state.model_copy(update=update))
 
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One, once a run has started."""
@@ -133,7 +137,7 @@ def _wanted(spec: PaimonTableSpec) -> int | None:
 
 def _progress(status: TableStatus) -> str:
     state = _state(status)
-    if state.total is None:
+    if state.total is None or not state.unfinished:
         return "the table is being rescaled to another number of buckets"
     done = state.done or 0
     return f"{done} of {state.total} partitions have the new number of buckets, {state.total - done} are left"
