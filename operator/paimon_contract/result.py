@@ -29,6 +29,15 @@ class ResultTable(Document):
 
     schema_id: int | None = None
     bucket_mode: str | None = None
+    bucket_count: int | None = None
+    """Buckets per partition by the table's option; None unless they are fixed, as of the three below."""
+    rescaling: bool | None = None
+    """True: some partitions may have another number of buckets."""
+    partitions: int | None = None
+    """Partitions that have files."""
+    bucket_bytes_median: int | None = None
+    """Of the buckets that have files, over all partitions."""
+    bucket_bytes_max: int | None = None
     files: int | None = None
     rows: int | None = None
     size_bytes: int | None = None
@@ -92,6 +101,15 @@ class ResultPlan(Document):
     steps: tuple[PlanStep, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class RescaleSummary(Document):
+    """`done` of `total` partitions have the new number of buckets. `finished`: they are verified, too."""
+
+    done: int
+    total: int
+    finished: bool
+
+
 @dataclass(frozen=True)
 class ForeignCommit(Document):
     """A commit that no run of the operator made."""
@@ -149,6 +167,7 @@ class Outcome(Document):
     dropped: bool | None = None
     kept: bool | None = None
     loaded: tuple[LoadedWrite, ...] = ()
+    rescale: RescaleSummary | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

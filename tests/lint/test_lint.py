@@ -122,6 +122,8 @@ def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path
     plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
     allowed = "from paimon_operator.core.operations import registry\n"
     plant(tmp_path, "operator/paimon_operator/core/table/plan.py", allowed)
+    choice = 'class OnEdit(StrEnum):\n    """What an edit does."""\n\n    CREATE = "CreateTag"\n'
+    plant(tmp_path, "operator/paimon_operator/api/table/spec.py", choice)
     assert findings(tmp_path) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,15 @@ class Lake:
 
     def expire(self, **more: Any) -> Ended:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
+
+    def rescale(self, count: int, most: int = 100) -> Ended:
+        return self.perform(self.rescale_job(count, most))
+
+    def rescale_job(self, count: int, most: int = 100) -> dict[str, Any]:
+        """Returns the job of a run with a name as the operator gives it: later runs know its commits by that."""
+        user = f"orders-rescale-{next(self.numbers):08x}-{uuid.uuid4()}"
+        body = {"count": count, "mostPartitions": most}
+        return self.job("Rescale", rescale=body, commitUser=user, runPrefix="orders-")
 
     def drop(self, **parameters: Any) -> Ended:
         return self.perform(self.job("Drop", drop=parameters))

@@ -1,4 +1,4 @@
-"""The moments of a Write, and of an edit of the schema, at which a test kills the driver."""
+"""The moments of a Write, an edit of the schema and a Rescale at which a test kills the driver."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from spark_apps.loading.ledger import Ledger
+from spark_apps.operations import rescale
 from spark_apps.schema import alter
 
 
@@ -23,7 +24,18 @@ class Moment:
     call: int = 1
 
 
+RESCALE_MOMENTS: Final = {
+    "before the tag": Moment(rescale, "create_tag", "before"),
+    "after the tag": Moment(rescale, "create_tag", "after"),
+    "after the number is altered": Moment(rescale, "begin", "after"),
+    "after the first partition": Moment(rescale, "rewrite", "after"),
+    "before the comparison": Moment(rescale, "verify", "before"),
+    "after the comparison": Moment(rescale, "verify", "after"),
+    "after the mark is removed": Moment(rescale, "unmark", "after"),
+    "after the tag is deleted": Moment(rescale, "complete", "after"),
+}
 MOMENTS: Final = {
+    **RESCALE_MOMENTS,
     "before the ledger": Moment(Ledger, "begin", "before"),
     "after the ledger": Moment(Ledger, "begin", "after"),
     "after the commit": Moment(Ledger, "mark_committed", "before"),

@@ -94,6 +94,7 @@ _UPKEEP = [
     WrongManifest("idle partitions of the writers", keyed_table(spec__compaction={"mode": "Inline", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "unless mode is Dedicated"),
     WrongManifest("partitions that are idle for more than 65 years", keyed_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "24001d"}), "spec.compaction.partitionIdleTime", "at most 24000d"),
     WrongManifest("idle partitions without partitions", append_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "without partitionKeys"),
+    WrongManifest("a rescale beside outside writers", keyed_table(spec__externalWriters="Active", spec__bucket={"type": "Fixed", "fixed": {"count": 2, "onCountChange": "Rescale"}}), "spec.bucket.fixed.onCountChange", "Active"),
     WrongManifest("the parallelism of Flink", keyed_table(spec__options={"scan.parallelism": "4"}), "spec.options", "for Spark set spark.executor.instances"),
     WrongManifest("a credential as an option", keyed_table(spec__options={"s3.secret-key": "x"}), "spec.options", "s3.secret-key must not be set"),
     WrongManifest("a path as an option", keyed_table(spec__options={"path": "s3://elsewhere/x"}), "spec.options", "option path must not be set"),

@@ -93,6 +93,15 @@ EXPLANATIONS: Final = {
         "Paimon rejects this table. The message is Paimon's own.",
         "Edit the field that the message names.",
     ),
+    "RescaleRefused": Explanation(
+        "The table cannot be rescaled to another number of buckets. Nothing was changed.",
+        "Undo the edit of the number, or fix what the message names.",
+    ),
+    "RescaleFailed": Explanation(
+        "A rescale has stopped: the rewritten table differs from the one before, or somebody else wrote to it. The tag "
+        "that the message names has the data before the rescale.",
+        "Follow the message and docs/buckets.md. Any edit of the manifest continues the rescale.",
+    ),
     "TableNotFound": Explanation(
         "The table no longer exists in the warehouse, or the PaimonTable of a run does not exist.",
         "Find out who dropped the table: the operator looks for it, and recreates nothing. For a run, create the "

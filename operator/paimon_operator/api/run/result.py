@@ -18,6 +18,7 @@ from paimon_operator.api.run.status import (
     LoadedWrites,
     Measure,
     OutsideCommit,
+    RescaleResult,
     RunStatus,
     WriteResult,
 )
@@ -89,6 +90,11 @@ def edit_plan(result: Result) -> EditPlan | None:
     return None if result.plan is None else EditPlan.model_validate(asdict(result.plan))
 
 
+def rescale_result(result: Result) -> RescaleResult | None:
+    """The progress of a rescale."""
+    return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
+
+
 def loaded_writes(result: Result) -> LoadedWrites:
     """The writes of type Once that a run has found as done."""
     return _LOADED.validate_python([_given(each) for each in result.loaded])
@@ -110,7 +116,16 @@ def _check_values(result: Result) -> None:
         raise _no_result(f"version: {result.version}")
     if result.error is not None:
         _REASON.validate_python(result.error.reason)
-    for part in (measure_before, measure_after, write_result, edit_plan, loaded_writes, outside_commit, seen_commit):
+    for part in (
+        measure_before,
+        measure_after,
+        write_result,
+        edit_plan,
+        rescale_result,
+        loaded_writes,
+        outside_commit,
+        seen_commit,
+    ):
         part(result)
     bounded = ("seen_snapshot", "expired", "columns_digest")
     RunStatus.model_validate({name: getattr(result, name) for name in bounded})

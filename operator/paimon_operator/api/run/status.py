@@ -166,6 +166,16 @@ class Measure(ApiModel):
     """Time of the oldest snapshot that still exists."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed."""
+    rescaling: bool | None = None
+    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
+    partitions: Int64 | None = None
+    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
 
 
 class Cost(ApiModel):
@@ -193,6 +203,17 @@ class OutsideCommit(ApiModel):
     """APPEND, OVERWRITE, COMPACT or ANALYZE."""
     time: Time
     """Time of the commit."""
+
+
+class RescaleResult(ApiModel):
+    """Progress of a rescale."""
+
+    done: Int64
+    """Partitions that have the new number of buckets."""
+    total: Int64
+    """Partitions that have files."""
+    finished: bool
+    """True: all have it, and the table was verified to hold what it held before."""
 
 
 class WriteResult(ApiModel):
@@ -278,6 +299,8 @@ class RunStatus(ApiModel):
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     write: WriteResult | None = None
     """Write. Result of the load."""
+    rescale: RescaleResult | None = None
+    """Rescale. Progress after the run."""
     expired: Int32 | None = None
     """ExpireSnapshots. Number of snapshots that were expired."""
     dropped: bool | None = None

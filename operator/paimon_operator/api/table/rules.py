@@ -70,6 +70,13 @@ _BUCKETS: Final = [
         path=".bucket.fixed.keys",
     ),
     rule(
+        "self.externalWriters != 'Active' || !(has(self.bucket) && has(self.bucket.fixed)"
+        " && has(self.bucket.fixed.onCountChange)) || self.bucket.fixed.onCountChange != 'Rescale'",
+        "onCountChange Rescale must not be set with externalWriters Active: a rescale would lose their rows",
+        path=".bucket.fixed.onCountChange",
+        reason=_FORBIDDEN,
+    ),
+    rule(
         f"self.externalWriters != 'Active' || !{_KEYED} || (has(self.bucket) && self.bucket.type == 'Fixed')",
         "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: others allow one writer",
         path=".externalWriters",

@@ -40,6 +40,13 @@ class BucketType(StrEnum):
     UNAWARE = "Unaware"
 
 
+class OnCountChange(StrEnum):
+    """What an edit of the number of buckets does to a table that exists."""
+
+    REFUSE = "Refuse"
+    RESCALE = "Rescale"
+
+
 class FixedBuckets(ApiModel):
     """A fixed number of buckets."""
 
@@ -47,6 +54,9 @@ class FixedBuckets(ApiModel):
     """Number of buckets per partition. A compaction processes up to this many in parallel."""
     keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
     """Columns whose hash selects the bucket. Absent: the primary key. Required without a primary key."""
+    on_count_change: OnCountChange | None = None
+    """Effect of an edit of count on a table that exists. Refuse: none, the table is Stalled. Rescale: runs rewrite the
+    table, and all writes wait until they are complete. Absent: Refuse."""
 
 
 class Bucket(ApiModel):

@@ -103,6 +103,16 @@ class TableFacts(ApiModel):
     """Latest snapshot. Absent: the table has none."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed."""
+    rescaling: bool | None = None
+    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
+    partitions: Int64 | None = None
+    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
     files: Int64 | None = None
     """Data files of the latest snapshot."""
     rows: Int64 | None = None
@@ -229,6 +239,25 @@ class ProvisionState(ApiModel):
     """Place at which the last run has read the table without proving that it is owned. Absent: it could not read it."""
 
 
+class RescaleState(ApiModel):
+    """State of rescaling the table to another number of buckets."""
+
+    unfinished: bool | None = None
+    """True: a rescale has started and is not complete. No other run commits until then."""
+    done: Int64 | None = None
+    """Partitions that have the new number of buckets."""
+    total: Int64 | None = None
+    """Partitions that have files."""
+    spec_hash: Hash | None = None
+    """Hash of the number of buckets that the last run was started for."""
+    last_run: RunName | None = None
+    """Name of the last run that ended."""
+    last_time: Time | None = None
+    """Time of the last success."""
+    failure: LastFailure | None = None
+    """Failure of the last run. Absent if the last run succeeded."""
+
+
 class CompactionState(ScheduleState):
     """State of compaction: the latest of both strategies, and each strategy."""
 
@@ -290,7 +319,7 @@ class TableStatus(ApiModel):
     observed_generation: Int64 = -1
     """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, BucketsFit, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
     queued_run: QueuedRun | None = None
@@ -309,6 +338,8 @@ class TableStatus(ApiModel):
     """Foreign commits that the runs have found."""
     provision: ProvisionState | None = None
     """State of Provision, the operation that makes the table match the spec."""
+    rescale: RescaleState | None = None
+    """State of rescaling the table to another number of buckets."""
     compaction: CompactionState | None = None
     """State of compaction."""
     retention: ScheduleState | None = None

@@ -24,7 +24,7 @@ _OPTION: Final = "spec.options["
 
 
 @dataclass(frozen=True)
-class Hold:
+class EditBlocker:
     """Why an edit is not applied now."""
 
     reason: Reason
@@ -37,7 +37,7 @@ def plan_ahead(context: TableContext, status: TableStatus) -> Plan | None:
     return context.edit if known and not is_verified(context, status) else None
 
 
-def hold(context: TableContext, status: TableStatus) -> Hold | None:
+def blocker(context: TableContext, status: TableStatus) -> EditBlocker | None:
     """Why no run may apply the edit: the plan waits for approval. None if one may.
 
     A step that is not legal by the record holds nothing: a run reads the table, which somebody may have altered.
@@ -45,7 +45,7 @@ def hold(context: TableContext, status: TableStatus) -> Hold | None:
     plan = None if _is_refused(status) else plan_ahead(context, status)
     if plan is None or plan.refusals or not plan.needs_approval or not needs_approval(context):
         return None
-    return None if approved(context) == plan.hash else Hold(Reason.AWAITING_APPROVAL, awaiting_approval(plan))
+    return None if approved(context) == plan.hash else EditBlocker(Reason.AWAITING_APPROVAL, awaiting_approval(plan))
 
 
 def foreseen_refusal(context: TableContext, status: TableStatus) -> str | None:

@@ -30,7 +30,7 @@ from paimon_operator.core.spec.ownership import (
     with_recreation,
     without_annotation,
 )
-from paimon_operator.core.table import active_run, run_queue, selection, table_conditions
+from paimon_operator.core.table import active_run, holds, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
@@ -97,7 +97,8 @@ def _without_active_run(
     Establishing the table may start where other commits may not: `may_verify`.
     """
     suspended = _is_suspended(context)
-    establishing = next(iter(_establishing().due(context, status)), None)
+    held = holds.holding(context, status)
+    establishing = None if held is not None else next(iter(_establishing().due(context, status)), None)
     verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
         return _unsafe(context, status)

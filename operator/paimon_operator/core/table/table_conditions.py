@@ -18,11 +18,12 @@ from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.conditions import Finding, false, idle, reconciling, stalled, true, unknown
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.operations import edits, registry
-from paimon_operator.core.operations.operation import Memory, Role
+from paimon_operator.core.operations.operation import Hold, Memory, Role
 from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
+from paimon_operator.core.table import holds
 from paimon_operator.core.validation.catalog import summarise
 
 Findings = tuple[Finding, ...]
@@ -110,7 +111,7 @@ def suspended(context: TableContext, status: TableStatus) -> Findings:
 
 def _suspended_edit(context: TableContext, status: TableStatus) -> str:
     """That nothing starts, and what the edit would do."""
-    held, plan = edits.hold(context, status), edits.plan_ahead(context, status)
+    held, plan = edits.blocker(context, status), edits.plan_ahead(context, status)
     stopped = edits.foreseen_refusal(context, status) or (held.message if held is not None else None)
     if stopped is not None:
         return f"{Reason.SUSPENDED.means} The edit: {stopped}"
@@ -124,10 +125,12 @@ def steady_state(
 ) -> Findings:
     """The usual case: the table is verified, or about to be, or the last try failed. `run` is the active one."""
     held = held or blocker_of(run) or _broken_block(context)
-    verified = _verified(context, status)
+    verified, waits = _verified(context, status), holds.holding(context, status)
+    if waits is not None:
+        return _held(waits.hold, None if waits.hold.excludes else verified, healthy(status, held))
     if verified is not None:
         return (verified, *_repair_needed(context), *healthy(status, held))
-    edit = edits.hold(context, status)
+    edit = edits.blocker(context, status)
     if edit is not None:
         ready = false(ConditionType.READY, edit.reason, edit.message)
         return (ready, *stalled(edit.reason, edit.message), *healthy(status, held))
@@ -138,6 +141,15 @@ def steady_state(
     reason, message = _progress(status)
     step = reconciling(reason, message) if not context.broken else _repair_needed(context)
     return (unknown(ConditionType.READY, reason, message), *step, *healthy(status, held))
+
+
+def _held(hold: Hold, verified: Finding | None, health: Findings) -> Findings:
+    """An operation keeps the table from being verified, or everything else from starting."""
+    if hold.is_stalled:
+        ready = verified or false(ConditionType.READY, hold.reason, hold.message)
+        return (ready, *stalled(hold.reason, hold.message), *health)
+    ready = verified or unknown(ConditionType.READY, hold.reason, hold.message)
+    return (ready, *reconciling(hold.reason, hold.message), *health)
 
 
 def _repair_needed(context: TableContext) -> Findings:

@@ -15,7 +15,7 @@ from paimon_operator.api import units
 from paimon_operator.api.base import LONGEST_DURATION_D
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.spec import BucketType
+from paimon_operator.api.table.spec import BucketType, OnCountChange
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
@@ -106,6 +106,13 @@ def _fixed_buckets(context: TableContext) -> Iterator[SpecError]:
         yield SpecError("spec.bucket.fixed", "type is Fixed and no count is given", "Set fixed.count.")
         return
     path = "spec.bucket.fixed.keys"
+    active = context.spec.external_writers is ExternalWriters.ACTIVE
+    if active and fixed.on_count_change is OnCountChange.RESCALE:
+        yield SpecError(
+            "spec.bucket.fixed.onCountChange",
+            "a rescale loses the rows of other writers, and externalWriters is Active",
+            "Set externalWriters to Paused while they are stopped, or onCountChange to Refuse.",
+        )
     if not fixed.keys and not schema.primary_keys:
         yield SpecError(
             path, "a table without primary key needs bucket keys", "Name the columns whose hash picks the bucket."

@@ -51,7 +51,7 @@ class EstablishTable:
         failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
         if failure is not None and not _is_due(context, status, failure):
             return
-        if edits.hold(context, status) is not None:
+        if edits.blocker(context, status) is not None:
             return
         repetition = failure.count if failure else 0
         yield DueRun(
