@@ -8,6 +8,7 @@ from typing import Final
 VARIABLE: Final = "PROPERTY_EXAMPLES"
 
 
-def examples(usual: int) -> int:
-    """The value of PROPERTY_EXAMPLES, or `usual` without it."""
-    return int(os.environ.get(VARIABLE, usual))
+def examples(usual: int, *, most: int | None = None) -> int:
+    """The value of PROPERTY_EXAMPLES, or `usual` without it; never more than `most`, for examples that take a second."""
+    count = int(os.environ.get(VARIABLE, usual))
+    return count if most is None else min(count, most)
