@@ -40,7 +40,8 @@ def _available() -> dict[str, Availability]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Adds the engines, sorted, because only one JVM runs at a time. A module can name the METASTORE that it needs."""
+    """Adds the engines, sorted, because only one JVM runs at a time. A module can name the METASTORE that it needs,
+    and that it needs an older engine beside (NEEDS_OLDER_ENGINE)."""
     if "engine_id" in metafunc.fixturenames:
         ready = [name for name, found in _available().items() if found.directory]
         if not ready:
@@ -49,7 +50,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         needed = getattr(metafunc.module, "METASTORE", "Filesystem")
         marked = metafunc.definition.get_closest_marker("newest_engine") is not None
         newest_only = marked and not metafunc.config.getoption(WHOLE_MATRIX)
-        metafunc.parametrize("engine_id", engines_for(ready, needed, newest_only=newest_only), scope="session")
+        needs_older = getattr(metafunc.module, "NEEDS_OLDER_ENGINE", False)
+        engines = engines_for(ready, needed, newest_only=newest_only, needs_older=needs_older)
+        metafunc.parametrize("engine_id", engines, scope="session")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,12 +17,13 @@ NO_ENGINE: Final = "no-engine"
 """In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""
 
 
-def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool) -> list[str]:
+def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool, needs_older: bool = False) -> list[str]:
     """Engines of `ready` (oldest first) that support the metastore; with `newest_only` the last of them.
 
+    With `needs_older` only those beside which an older one can be had.
     The result is NO_ENGINE where there is none. `remove_without_engine` removes that test.
     """
-    able = [name for name in ready if metastore in supported_engines()[name].metastores]
+    able = [name for name in ready[int(needs_older) :] if metastore in supported_engines()[name].metastores]
     return (able[-1:] if newest_only else able) or [NO_ENGINE]
 
 

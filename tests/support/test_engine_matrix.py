@@ -31,6 +31,13 @@ def test_a_test_marked_newest_engine_runs_on_the_newest_engine_that_supports_the
     assert engines_for(ready, metastore, newest_only=newest_only) == engines
 
 
+@pytest.mark.parametrize(("ready", "engines"), [(BOTH, ["paimon-1.4"]), (["paimon-0.9"], [NO_ENGINE])])
+def test_a_test_of_two_engines_runs_on_those_that_have_an_older_one_beside(
+    ready: list[str], engines: list[str]
+) -> None:
+    assert engines_for(ready, "Filesystem", newest_only=False, needs_older=True) == engines
+
+
 @pytest.mark.parametrize(
     ("kinds", "engines", "kept"),
     [
