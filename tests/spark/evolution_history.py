@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from paimon_engines.loader import load_engine
 from paimon_schema.data_types import DataType
 from paimon_schema.type_parser import parse
 from tests.spark.lake import Lake
@@ -61,7 +62,7 @@ class History:
     @property
     def nested_changes(self) -> bool:
         """Whether the engine changes fields of nested types."""
-        return "addNestedField" in self.lake.engine.schema_changes
+        return "addNestedField" in load_engine(self.lake.engine.id).schema_changes
 
     def provision(self, lake: Lake | None = None) -> list[str]:
         """Applies the manifest. Returns the steps that the run reports."""
@@ -144,7 +145,7 @@ class History:
     def _wider(self, column: Col, of: DataType) -> DataType:
         if str(of) in WIDER:
             wider = parse(WIDER[str(of)])
-            return wider if self.lake.engine.widens(of.name, wider.name) else of
+            return wider if load_engine(self.lake.engine.id).widens(of.name, wider.name) else of
         if not of.children or not self.nested_changes or not self._is_stored(column.name):
             return of
         if of.name != "ROW":

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from paimon_engines.loader import load_engine
 from tests.spark.lake import Ended, Lake
 from tests.support.kill_points import MOMENTS as MOMENTS_OF_DRIVERS
 
@@ -168,7 +169,7 @@ def test_fields_of_nested_types_change_where_the_engine_can_do_it(lake: Lake) ->
 
     ended = orders(lake, edited)
 
-    if "addNestedField" not in lake.engine.schema_changes:
+    if "addNestedField" not in load_engine(lake.engine.id).schema_changes:
         assert "this engine cannot change fields of a nested type" in ended.refused("TableDiffers")
         return
     assert lake.schemas() == 2
