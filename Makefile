@@ -66,7 +66,7 @@ unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server
 coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and api; fails below the value in pyproject.toml
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered $(UNIT)
 
-properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test with the marker worlds (500 where one takes a second); half an hour
+properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
 	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds

@@ -17,7 +17,7 @@ from tests.cluster.node import Cluster
 from tests.e2e.hdfs_lab import HdfsLab
 from tests.e2e.kills import OPERATOR_LABEL, OPERATOR_NAMESPACE, kill_operator
 from tests.e2e.lab import Lab
-from tests.e2e.outages import dedicated_s3, dedicated_s3_of, without_datanode
+from tests.e2e.outages import DedicatedS3, dedicated_s3_of, without_datanode
 from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Kubectl, Object
 
@@ -114,7 +114,7 @@ def _kubelet_restarted(lab: Lab) -> Iterator[Injection]:
 @contextmanager
 def _s3_stopped(lab: Lab) -> Iterator[Injection]:
     def inject(_: str) -> bool:
-        with dedicated_s3(lab).outage():
+        with DedicatedS3.of(lab).outage():
             time.sleep(STORAGE_OUTAGE_S)  # the duration of the outage
         return True
 

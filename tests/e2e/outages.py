@@ -27,6 +27,11 @@ class DedicatedS3:
     layout: Layout = field(default_factory=Layout)
     tls: Identity | None = None
 
+    @classmethod
+    def of(cls, lab: Lab, tls: Identity | None = None) -> DedicatedS3:
+        """The server for this lab alone. It may not run yet."""
+        return cls(PORTS[zlib.crc32(lab.namespace.encode()) % len(PORTS)], lab.layout, tls)
+
     @property
     def endpoint(self) -> str:
         """The server's address for Pods."""
@@ -71,15 +76,10 @@ def without_datanode(hdfs: Hdfs) -> Iterator[None]:
         hdfs.start_datanode()
 
 
-def dedicated_s3(lab: Lab, tls: Identity | None = None) -> DedicatedS3:
-    """Returns the S3 server for this lab alone; it may not run yet."""
-    return DedicatedS3(PORTS[zlib.crc32(lab.namespace.encode()) % len(PORTS)], lab.layout, tls)
-
-
 @contextmanager
 def dedicated_s3_of(lab: Lab, tls: Identity | None = None) -> Iterator[DedicatedS3]:
     """Starts an S3 server for this lab alone and changes the lab's catalog to it."""
-    server = dedicated_s3(lab, tls)
+    server = DedicatedS3.of(lab, tls)
     server.start()
     try:
         lab.kubectl.apply(lab.catalog(endpoint=server.endpoint))

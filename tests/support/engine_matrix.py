@@ -23,7 +23,8 @@ def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool, need
     With `needs_older` only those beside which an older one can be had.
     The result is NO_ENGINE where there is none. `remove_without_engine` removes that test.
     """
-    able = [name for name in ready[int(needs_older) :] if metastore in supported_engines()[name].metastores]
+    considered = ready[1:] if needs_older else ready
+    able = [name for name in considered if metastore in supported_engines()[name].metastores]
     return (able[-1:] if newest_only else able) or [NO_ENGINE]
 
 

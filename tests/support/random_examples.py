@@ -9,6 +9,6 @@ VARIABLE: Final = "PROPERTY_EXAMPLES"
 
 
 def examples(usual: int, *, most: int | None = None) -> int:
-    """The value of PROPERTY_EXAMPLES, or `usual` without it; at most `most`, for examples that take a second."""
+    """The value of PROPERTY_EXAMPLES, or `usual` without it; never more than `most`, for slow ones."""
     count = int(os.environ.get(VARIABLE, usual))
     return count if most is None else min(count, most)

@@ -31,8 +31,6 @@ _PAST: Final = frozenset(
 
 Ticks and retries are compared where they count. `started` and `finished` of an attempt are times of the Pod's node.
 """
-_BY_ANOTHER_CLOCK: Final = OutsideCommit
-"""Its time is the clock's of the writer who made the commit. Nothing is compared with it."""
 
 
 def with_trusted_times(status: ModelT, now: datetime) -> tuple[ModelT, tuple[EventNote, ...]]:
@@ -54,8 +52,8 @@ def _trusted(model: ModelT, path: str, now: datetime, found: list[tuple[str, dat
     before = len(found)
     for name, info in type(model).model_fields.items():
         value, field = getattr(model, name), f"{path}.{info.alias or name}"
-        if isinstance(value, _BY_ANOTHER_CLOCK):
-            continue
+        if isinstance(value, OutsideCommit):
+            continue  # its time is by the clock of the foreign writer, and nothing is compared with it
         if isinstance(value, BaseModel):
             update[name] = _trusted(value, field, now, found)
         elif isinstance(value, tuple):

@@ -26,7 +26,7 @@ def size_of(spec: ApiModel) -> Iterator[SpecError]:
 
 
 def packed(value: object) -> bytes:
-    """`value` as compact JSON in UTF-8. Dictionaries take five to twenty times that memory."""
+    """`value` as compact JSON in UTF-8."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
