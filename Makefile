@@ -18,7 +18,7 @@ TEST_PROCESSES ?= 5
 STORAGE ?= s3
 # Whose Spark images `up`, `deploy` and `demo` build: the newest engine's whose jars can be had, or all.
 ENGINES ?= newest
-UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/spark_apps tests/support
+UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
 .PHONY: help venv lint format unit coverage properties test test-long test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
@@ -52,11 +52,12 @@ format: $(STAMP) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the pages of reasons and attacks, the chart's table of values
+generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the pages of reasons, attacks and rules, the chart's table of values
 	$(BIN)/python -m paimon_operator.generate.crd crds
 	$(BIN)/python -m paimon_operator.generate.run_types charts/paimon-operator/files/run-types.yaml
 	$(BIN)/python -m paimon_operator.generate.reasons_page docs/reasons.md
 	$(BIN)/python -m tests.apiserver.attacks.page docs/access.md
+	$(BIN)/python -m tests.support.table_rules.page docs/rules.md
 	$(BIN)/python -m tools.engines.generate
 	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 

@@ -29,6 +29,15 @@ class ResultTable(Document):
 
     schema_id: int | None = None
     bucket_mode: str | None = None
+    bucket_count: int | None = None
+    """Buckets per partition by the table's option; None unless they are fixed, as of the three below."""
+    rescaling: bool | None = None
+    """True: some partitions may have another number of buckets."""
+    partitions: int | None = None
+    """Partitions that have files."""
+    bucket_bytes_median: int | None = None
+    """Of the buckets that have files, over all partitions."""
+    bucket_bytes_max: int | None = None
     files: int | None = None
     rows: int | None = None
     size_bytes: int | None = None
@@ -71,6 +80,34 @@ class LoadedWrite(Document):
     hash: str
     ledger: str | None = None
     done: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanStep(Document):
+    """A step of a plan: its kind, the field of the manifest that asks for it, what it costs, and a short sentence."""
+
+    change: str
+    field: str
+    cost: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultPlan(Document):
+    """The plan that waits for approval. `steps` are the first of its `count`, those that lose data before others."""
+
+    hash: str
+    count: int
+    steps: tuple[PlanStep, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescaleSummary(Document):
+    """`done` of `total` partitions have the new number of buckets. `finished`: they are verified, too."""
+
+    done: int
+    total: int
+    finished: bool
 
 
 @dataclass(frozen=True)
@@ -120,6 +157,9 @@ class Outcome(Document):
     table: ResultTable | None = None
     created: bool | None = None
     differences: tuple[str, ...] = ()
+    plan: ResultPlan | None = None
+    columns_digest: str | None = None
+    """`TableSchema.columns_digest` of the table as it is now."""
     before: ResultMeasure | None = None
     after: ResultMeasure | None = None
     write: LoadSummary | None = None
@@ -127,6 +167,7 @@ class Outcome(Document):
     dropped: bool | None = None
     kept: bool | None = None
     loaded: tuple[LoadedWrite, ...] = ()
+    rescale: RescaleSummary | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from paimon_engines.bounds import NO_BOUNDS, Bounds, FreeOption, Json, Range, ValueKind
+from paimon_engines.values import meaning
 
 _VERSION: Final = re.compile(r"paimon-([0-9]+)\.([0-9]+)")
 FREE_PREFIXES: Final = ("fields.", "file-index.", "orc.", "parquet.")
@@ -82,8 +83,10 @@ class Engine:
     jars: tuple[Jar, ...]
     """Paimon's, the connector first, and those that read the input files."""
     frozen_options: tuple[str, ...]
-    file_indexes: frozenset[str]
-    """Kinds of indexes that it writes into data files."""
+    file_indexes: Mapping[str, frozenset[str]]
+    """Kind of index that it writes into data files -> roots of the column types that it indexes."""
+    stores_default_values: bool
+    """Whether writes store a column's default value in place of NULL."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -109,6 +112,22 @@ class Engine:
     """Compressions of what is spilled to the local disk."""
     stats_modes: frozenset[str] = frozenset()
     """Ways to keep a column's statistics; the number in truncate(16) is free."""
+    widenings: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """Root of a column's type -> root of a wider type -> file formats in which the widening really lost nothing."""
+    schema_changes: frozenset[str] = frozenset()
+    """Changes of a table's schema that were really made; tools/engines/schema_change_cases.py names them."""
+
+    def widening_formats(self, before: str, after: str) -> frozenset[str]:
+        """File formats in which a column may get the wider type; empty for what is no widening.
+
+        Both are roots, as in DECIMAL of DECIMAL(10, 2). The caller compares their numbers.
+        """
+        return self.widenings.get(before, {}).get(after, frozenset())
+
+    def widens(self, old: str, new: str) -> bool:
+        """Whether old values are read rightly in each format that was tried: a table may have files of several."""
+        tried = frozenset().union(*(formats for of in self.widenings.values() for formats in of.values()))
+        return bool(tried) and self.widening_formats(old, new) >= tried
 
     def has_argument(self, procedure: str, argument: str) -> bool:
         """Whether `CALL sys.<procedure>` takes an argument of this name."""
@@ -118,6 +137,11 @@ class Engine:
     def has_minor_compaction(self) -> bool:
         """Whether an argument of the compaction procedure limits it to few sorted runs."""
         return self.has_argument("compact", "compact_strategy")
+
+    @property
+    def has_postponed_buckets(self) -> bool:
+        """Whether a table can have postponed buckets (bucket=-2)."""
+        return "postpone.batch-write-fixed-bucket" in self.options
 
     def option(self, key: str) -> Option | None:
         """The option of this key, also by an older name or with a free part; None if the engine has none."""
@@ -156,6 +180,15 @@ class Engine:
         """The value of an option that a table does not set."""
         option = self._named(key)
         return None if option is None else option.default
+
+    def means_the_same(self, key: str, one: str | None, other: str | None) -> bool:
+        """Whether Paimon reads the two values of an option as one: `1 h` and `60 min`. None is the option's default."""
+        option = self.option(key)
+        if option is None:
+            return one == other
+        texts = [option.default if text is None else text for text in (one, other)]
+        first, second = (None if text is None else meaning(option.kind, text) for text in texts)
+        return first == second
 
     def _free(self, key: str) -> Iterator[Option]:
         for free in self.free_options:
@@ -203,7 +236,8 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         scala=str(entry["scala"]),
         jars=tuple(Jar(jar["artifact"], jar["sha256"]) for jar in [*entry["jars"], *entry["inputJars"]]),
         frozen_options=tuple(entry["frozenOptions"]),
-        file_indexes=frozenset(entry["fileIndexes"]),
+        file_indexes=_frozen_sets(entry["fileIndexes"], lambda types: types),
+        stores_default_values=entry["storesDefaultValues"],
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),
@@ -236,6 +270,10 @@ def _generated(document: Json, bounds: Bounds) -> dict[str, Any]:
         "file_formats": _frozen_sets(document["fileFormats"], lambda compressions: compressions),
         "block_compressions": frozenset(document["blockCompressions"]),
         "stats_modes": frozenset(document["statsModes"]),
+        "widenings": MappingProxyType(
+            {root: _frozen_sets(wider, lambda formats: formats) for root, wider in document["widenings"].items()}
+        ),
+        "schema_changes": frozenset(document["schemaChanges"]),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from statistics import median_low
 from typing import Any
 
 from spark_apps.catalog.session import Session
@@ -17,6 +18,8 @@ LISTED_MAX = 200
 
 COUNTS = ("files", "rows", "size_bytes", "small_files", "sorted_runs_max")
 """What is counted of a table's files."""
+BUCKET_COUNTS = ("partitions", "bucket_bytes_median", "bucket_bytes_max")
+"""What is counted of the buckets that have files."""
 
 _OF_BUCKET = (
     "count(*) AS files",
@@ -29,6 +32,9 @@ _OF_BUCKET = (
 _OF_TABLE = (
     *(f"coalesce(sum({name}), 0) AS {name}" for name in ("files", "rows", "size_bytes", "small_files")),
     "coalesce(max(sorted_runs), 0) AS sorted_runs_max",
+    "count(DISTINCT partition) AS partitions",
+    "coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY size_bytes), 0) AS bucket_bytes_median",
+    "coalesce(max(size_bytes), 0) AS bucket_bytes_max",
 )
 """What is counted of the table, from its buckets."""
 
@@ -62,7 +68,7 @@ class _Bucket:
 
 
 def count_files(session: Session, table: Any, snapshot: Any, small_below: int) -> dict[str, int]:
-    """Returns COUNTS of `snapshot` (Java), the latest. A file of less than `small_below` bytes is small."""
+    """COUNTS and BUCKET_COUNTS of `snapshot` (Java), the latest. A file of less than `small_below` bytes is small."""
     if _live_files(table, snapshot) <= LISTED_MAX:
         return _count_listed(session, table, snapshot, small_below)
     return _count_with_spark(session, small_below)
@@ -85,6 +91,9 @@ def _count_listed(session: Session, table: Any, snapshot: Any, small_below: int)
         "size_bytes": sum(each.size_bytes for each in buckets.values()),
         "small_files": sum(each.small_files for each in buckets.values()),
         "sorted_runs_max": max((each.sorted_runs for each in buckets.values()), default=0),
+        "partitions": len({partition for partition, _ in buckets}),
+        "bucket_bytes_median": median_low([each.size_bytes for each in buckets.values()] or [0]),
+        "bucket_bytes_max": max((each.size_bytes for each in buckets.values()), default=0),
     }
 
 

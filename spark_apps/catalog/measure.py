@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from paimon_contract.result import ResultMeasure, ResultTable
-from spark_apps.catalog.file_counts import COUNTS, count_files
+from spark_apps.catalog.bucket_layout import tag_of
+from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
 from spark_apps.catalog.session import Session
 
+FIXED = "Fixed"
 BUCKET_MODES = {
-    "HASH_FIXED": "Fixed",
+    "HASH_FIXED": FIXED,
     "HASH_DYNAMIC": "Dynamic",
     "KEY_DYNAMIC": "Dynamic",
     "CROSS_PARTITION": "Dynamic",
@@ -47,23 +49,29 @@ def measure_table(session: Session, table: Any) -> Measured:
     """Measures `table` (Java FileStoreTable). Without a snapshot it has no files."""
     mode = str(table.bucketMode().toString())
     schema_id, bucket_mode = int(table.schema().id()), BUCKET_MODES.get(mode, mode)
-    snapshots = table.snapshotManager()
-    latest = snapshots.latestSnapshot()
-    if latest is None:
-        none: dict[str, int] = dict.fromkeys(COUNTS, 0)
-        return Measured(ResultTable(schema_id=schema_id, bucket_mode=bucket_mode, oldest_snapshot=None, **none))
-    earliest = snapshots.earliestSnapshot()
-    oldest = datetime.fromtimestamp(earliest.timeMillis() / 1000, UTC).isoformat(timespec="seconds")
-    counted = count_files(session, table, latest, _small_below(table))
+    bucket_count = int(table.coreOptions().bucket()) if bucket_mode == FIXED else None
+    latest, oldest = table.snapshotManager().latestSnapshot(), None
+    counted: dict[str, int] = dict.fromkeys(COUNTS, 0)
+    if latest is not None:
+        oldest = _time_of(table.snapshotManager().earliestSnapshot())
+        all_counts = count_files(session, table, latest, _small_below(table))
+        counted = {name: all_counts[name] for name in (*COUNTS, *(BUCKET_COUNTS if bucket_count else ()))}
     return Measured(
         ResultTable(
             schema_id=schema_id,
             bucket_mode=bucket_mode,
+            bucket_count=bucket_count,
+            rescaling=True if tag_of(table) is not None else None,
+            snapshot_id=None if latest is None else int(latest.id()),
+            oldest_snapshot=oldest,
             **counted,
-            snapshot_id=int(latest.id()),
-            oldest_snapshot=oldest.replace("+00:00", "Z"),
         )
     )
+
+
+def _time_of(snapshot: Any) -> str:
+    time = datetime.fromtimestamp(snapshot.timeMillis() / 1000, UTC).isoformat(timespec="seconds")
+    return time.replace("+00:00", "Z")
 
 
 def _small_below(table: Any) -> int:

@@ -8,7 +8,7 @@ holds them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -211,6 +211,15 @@ class Session:
         for value in values:
             result.add(value)
         return result
+
+    def java_strings(self, values: Sequence[str]) -> Any:
+        """A String[]."""
+        array = self.jvm.java.lang.reflect.Array.newInstance(
+            self.jvm.java.lang.Class.forName("java.lang.String"), len(values)
+        )
+        for index, value in enumerate(values):
+            array[index] = value
+        return array
 
     def path(self, uri: str) -> Any:
         """A Path (Java) of Paimon's file systems."""

@@ -64,6 +64,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
     except Exception as error:  # noqa: BLE001  (every error becomes a result)
         traceback.print_exc()
         failure = _failure(error, session)
+        outcome = failure.outcome or outcome
     finally:
         _close(session)
     elapsed = Elapsed(session=_milliseconds(ready - started), total=_milliseconds(time.monotonic() - started))

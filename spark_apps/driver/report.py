@@ -27,6 +27,8 @@ def document_of(job: Job, seen: Seen, outcome: Outcome, failure: RunError | None
     document = {key: value for key, value in to_json(result).items() if value != []}
     while _too_long(document) and document.get("differences"):
         document["differences"] = document["differences"][:-1]
+    while _too_long(document) and document.get("plan", {}).get("steps"):
+        document["plan"]["steps"] = document["plan"]["steps"][:-1]
     for part, least in LEFT.items():
         _shorten(document, part, least)
     return document

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from paimon_contract.exit_codes import EXIT_CODES, ErrorClass
-from paimon_contract.result import ResultError
+from paimon_contract.result import Outcome, ResultError
 
 MAX_MESSAGE: Final = 700
 """Characters of a message: the whole result must stay below 3 KB."""
@@ -20,14 +20,27 @@ them."""
 
 
 class RunError(Exception):
-    """A run that cannot succeed now. `kind` is one of the failure classes of the contract (EXIT_CODES)."""
+    """A run that cannot succeed now. `kind` is one of the failure classes of the contract (EXIT_CODES).
 
-    def __init__(self, kind: str, reason: str, message: str, remedy: str = "", *, field: str | None = None) -> None:
+    `outcome` is what it reports beside the error.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        reason: str,
+        message: str,
+        remedy: str = "",
+        *,
+        field: str | None = None,
+        outcome: Outcome | None = None,
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.reason = reason
         self.remedy = remedy
         self.field = field
+        self.outcome = outcome
 
     @property
     def exit_code(self) -> int:
@@ -40,9 +53,11 @@ class RunError(Exception):
         return ResultError(ErrorClass(self.kind), self.reason, message, remedy, self.field)
 
 
-def spec_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:
+def spec_failure(
+    reason: str, message: str, remedy: str, *, field: str | None = None, outcome: Outcome | None = None
+) -> RunError:
     """A failure that only an edit of the manifest fixes; a retry would end the same."""
-    return RunError("Spec", reason, message, remedy, field=field)
+    return RunError("Spec", reason, message, remedy, field=field, outcome=outcome)
 
 
 def input_failure(reason: str, message: str, remedy: str, *, field: str | None = None) -> RunError:

@@ -1,10 +1,6 @@
 """Creates the table, or verifies and adopts an existing one. Needs no Spark SQL unless there is data to measure.
 
-Nothing is written when nothing differs: every ALTER writes a schema file, even one that changes nothing. Only comments
-and the options that do not change query results are altered (Engine.changeable).
-
-An option or comment that leaves the manifest is removed if the manifest had set it; two options of the table record
-that. What an adopted table had before, and no manifest ever set, stays.
+An existing table is altered by the plan of `paimon_schema`: all of it, or nothing where one step is not legal.
 """
 
 from __future__ import annotations
@@ -17,6 +13,8 @@ from paimon_contract.job import Job
 from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
+from paimon_schema.option_changes import marks_of
+from paimon_schema.plan import make_plan
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
 from spark_apps.catalog.session import Session
@@ -25,23 +23,17 @@ from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.found_ledgers import found_writes
 from spark_apps.loading.ledger import ledgers_of
+from spark_apps.schema.alter import Alteration
 from spark_apps.schema.column_types import column_type
-from spark_apps.schema.differences import ASSIGNED_BY_PAIMON, differences
+from spark_apps.schema.declared import declared_schema, schema_of
 from spark_apps.schema.isolate import invalid_part
+from spark_apps.schema.refusals import refuse_differences, refuse_plan, refused_by_paimon, unapproved
+from spark_apps.schema.wording import Wording
 
 PARAMETERS = ProvisionParameters
 
-MANAGED_OPTION = "paimon-operator.options"
-"""Table option that lists the options set by the manifest, so that one which leaves the manifest is removed."""
-
-COMMENTED_OPTION = "paimon-operator.comments"
-"""The same for comments: the columns whose comment the manifest has set, and OF_TABLE."""
-
 RECREATED_OPTION = "paimon-operator.recreated-by"
 """Table option by which a later attempt or run knows the creation of one whose result was lost."""
-
-OF_TABLE = "<table>"
-"""Stands for the table's own comment; no column can have this name."""
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -55,15 +47,40 @@ def run(job: Job, session: Session) -> Outcome:
         if provision.recreates:
             _forget_loads(job, session)
         _create(job, session, wanted)
-        return Outcome(created=True, table=measure_table(session, session.existing_table()).table)
+        return _found(session, created=True)
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
-    adopts_identical = provision.adoption == "AdoptIfIdentical" and owner_of(table) != job.owner
-    _refuse_differences(job, session, table, wanted, all_options=adopts_identical)
-    altered = _alter(job, session, table, provision)
-    measured = measure_table(session, session.existing_table()).table
+    steps = _make_as_declared(job, session, provision, table, wanted)
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
-    return Outcome(created=_was_recreated(provision, table), differences=altered, table=measured, loaded=loaded)
+    return _found(session, created=_was_recreated(provision, table), differences=steps, loaded=loaded)
+
+
+def _found(session: Session, **more: Any) -> Outcome:
+    """The outcome with the table as it is now, and the digest by which the operator knows its columns."""
+    table = session.existing_table()
+    measured = measure_table(session, table).table
+    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, **more)
+
+
+def _make_as_declared(
+    job: Job, session: Session, provision: ProvisionParameters, table: Any, wanted: Any
+) -> tuple[str, ...]:
+    """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words."""
+    is_own = owner_of(table) == job.owner
+    if provision.adoption == "AdoptIfIdentical" and not is_own:
+        refuse_differences(job, table, wanted, session.engine)
+    declared, has = declared_schema(provision), schema_of(table)
+    wording = Wording(declared, is_own)
+    plan = make_plan(has, declared, session.engine)
+    refuse_plan(job, plan, declared, is_own=is_own)
+    alteration = Alteration(plan, has.options, declared.digest)
+    if provision.approve and not alteration.is_approved(provision.approved):
+        raise unapproved(job, plan, wording)
+    try:
+        alteration.apply({OWNER_OPTION: job.owner} | marks_of(declared), session)
+    except Exception as error:
+        raise refused_by_paimon(job, error, is_own=is_own) from error
+    return tuple(wording.sentence(step) for step in plan.steps)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:
@@ -93,22 +110,10 @@ def _forget_loads(job: Job, session: Session) -> None:
         files.delete(ledgers, True)
 
 
-def desired_options(job: Job, provision: ProvisionParameters) -> dict[str, str]:
-    """All options that the operator sets, with the three that record it."""
-    lists = {MANAGED_OPTION: provision.options, COMMENTED_OPTION: _comments(provision)}
-    said = {option: ",".join(sorted(names)) for option, names in lists.items() if names}
-    return {**provision.options, OWNER_OPTION: job.owner, **said}
-
-
 def _options_at_creation(job: Job, provision: ProvisionParameters) -> dict[str, str]:
     mark = {RECREATED_OPTION: provision.recreation} if provision.recreates and provision.recreation else {}
-    return desired_options(job, provision) | mark
-
-
-def _comments(provision: ProvisionParameters) -> dict[str, str]:
-    """The comments of the manifest, by column; that of the table is OF_TABLE."""
-    given = {column.name: column.comment for column in provision.columns} | {OF_TABLE: provision.comment}
-    return {name: comment for name, comment in given.items() if comment}
+    marks = marks_of(declared_schema(provision))
+    return {**provision.options, OWNER_OPTION: job.owner, **marks, **mark}
 
 
 def _wanted_schema(provision: ProvisionParameters, session: Session) -> Any:
@@ -122,7 +127,8 @@ def _wanted_schema(provision: ProvisionParameters, session: Session) -> Any:
 def _schema(provision: ProvisionParameters, types: list[Any], session: Session) -> Any:
     builder = session.jvm.org.apache.paimon.schema.Schema.newBuilder()
     for column, type_ in zip(provision.columns, types, strict=True):
-        builder.column(column.name, type_, column.comment or None)
+        default = () if column.default_value is None else (column.default_value,)  # 0.9 takes none
+        builder.column(column.name, type_, column.comment or None, *default)
     builder.primaryKey(session.java_list(provision.primary_keys))
     builder.partitionKeys(session.java_list(provision.partition_keys))
     builder.options(session.java_map(_options_at_creation(session.job, provision)))
@@ -216,55 +222,3 @@ def _refuse_unadopted(job: Job, provision: ProvisionParameters, table: Any) -> N
             "set adoptionPolicy to AdoptIfIdentical or Adopt, or use another table name",
             field="spec.adoptionPolicy",
         )
-
-
-def _refuse_differences(job: Job, session: Session, table: Any, wanted: Any, *, all_options: bool) -> None:
-    is_own = owner_of(table) == job.owner
-    found = differences(table.schema(), wanted, session.engine, all_options=all_options, is_own=is_own)
-    if found:
-        said = "; ".join(each.sentence for each in found)
-        remedy = "make the manifest equal to the table, or use another table name"
-        if all_options:
-            remedy += "; adoptionPolicy Adopt keeps options that can be altered, and alters those in the manifest"
-        raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field=found[0].field)
-
-
-def _alter(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> tuple[str, ...]:
-    """Sets options and comments as in the job, in one ALTER, or in none. Returns what it changed."""
-    steps = [*_option_steps(job, session, table, provision), *_comment_steps(session, table, provision)]
-    if steps:
-        session.catalog.alterTable(session.identifier, session.java_list(change for change, _ in steps), False)
-    return tuple(said for _, said in steps)
-
-
-def _option_steps(job: Job, session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:
-    change = session.jvm.org.apache.paimon.schema.SchemaChange
-    stored = dict(table.schema().options())
-    has, wants = session.engine.canonical(stored), desired_options(job, provision)
-    for name, value in sorted(wants.items()):
-        if has.get(name, session.engine.default_of(name)) != value:
-            yield change.setOption(name, value), f"option {name}: {has.get(name, 'unset')} -> {value}"
-    managed = {*_names(has, MANAGED_OPTION), MANAGED_OPTION, COMMENTED_OPTION} - ASSIGNED_BY_PAIMON
-    left = managed & has.keys() - wants.keys()
-    for name, key in sorted((session.engine.present_name(key), key) for key in stored):
-        if name in left:
-            yield change.removeOption(key), f"option {name}: {stored[key]} -> unset"
-
-
-def _comment_steps(session: Session, table: Any, provision: ProvisionParameters) -> Iterator[tuple[Any, str]]:
-    change, schema = session.jvm.org.apache.paimon.schema.SchemaChange, table.schema()
-    has = {field.name(): field.description() for field in schema.fields()} | {OF_TABLE: schema.comment()}
-    wants = _comments(provision)
-    left = _names(dict(schema.options()), COMMENTED_OPTION) - wants.keys()
-    for name, comment in has.items():
-        wanted = wants.get(name, None if name in left else comment)
-        if (comment or None) == (wanted or None):
-            continue
-        if name == OF_TABLE:
-            yield change.updateComment(wanted), "comment of the table"
-        else:
-            yield change.updateColumnComment(name, wanted), f"comment of column {name}"
-
-
-def _names(options: dict[str, str], key: str) -> set[str]:
-    return set(options.get(key, "").split(",")) - {""}

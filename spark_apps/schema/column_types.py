@@ -15,12 +15,11 @@ DATA_TYPE = "org.apache.paimon.types.DataType"
 def column_type(column: JobColumn, jvm: Any) -> Any:
     """The DataType (Java) of a column.
 
-    Raises RunError: Spec, naming the field, where this Paimon has no such type; Environment as `_json_form`.
+    Raises RunError: Spec, naming the field, where this Paimon has no such type; Environment as `json_form`.
     """
-    json_form = _json_form(column)
+    text = json.dumps(json_form(column))
     try:
-        form = jvm.java.lang.Class.forName(DATA_TYPE)
-        return jvm.org.apache.paimon.utils.JsonSerdeUtil.fromJson(json.dumps(json_form), form)
+        return java_type(text, jvm)
     except Exception as error:
         raise spec_failure(
             "InvalidSpec",
@@ -30,7 +29,12 @@ def column_type(column: JobColumn, jvm: Any) -> Any:
         ) from error
 
 
-def _json_form(column: JobColumn) -> object:
+def java_type(text: str, jvm: Any) -> Any:
+    """The DataType (Java) from the text of its JSON form. Raises Py4JJavaError where this Paimon has no such type."""
+    return jvm.org.apache.paimon.utils.JsonSerdeUtil.fromJson(text, jvm.java.lang.Class.forName(DATA_TYPE))
+
+
+def json_form(column: JobColumn) -> object:
     """The type in Paimon's JSON form. A type without nested types has its text as its form.
 
     Raises RunError for a nested type in a job of release 0.1, which has texts only. The job of a run never changes, so

@@ -15,6 +15,8 @@ from tests.apiserver.crds import Objects
 from tests.cluster.apiserver import ApiServer
 from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
+from tests.support.table_rules import TABLE_RULES
+from tests.support.table_rules.rule import TableRule
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
@@ -40,7 +42,9 @@ def test_a_minimal_table_has_at_most_15_lines(objects: Objects) -> None:
 
 
 @pytest.mark.parametrize(
-    "manifest", [widest_tables.aggregating(), widest_tables.grouped()], ids=["aggregating", "grouped"]
+    "manifest",
+    [widest_tables.aggregating(), widest_tables.grouped(), widest_tables.defaulting()],
+    ids=["aggregating", "grouped", "defaulting"],
 )
 def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
     objects: Objects, manifest: dict[str, Any]
@@ -49,6 +53,11 @@ def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
     objects.replace(edited(manifest, spec__schema__comment="y" * 1024, spec__schema__columns__499__comment="edited"))
     objects.set_status(manifest, {"observedGeneration": 2, "table": {"identifier": "d.t"}})
     objects.replace(edited(manifest, spec__schema__comment="z" * 1024, spec__schema__columns__0__comment="edited"))
+
+
+@pytest.mark.parametrize("rule", TABLE_RULES, ids=lambda rule: rule.id)
+def test_the_right_manifest_of_each_rule_is_admitted(objects: Objects, rule: TableRule) -> None:
+    objects.create(rule.right)
 
 
 def test_columns_of_every_kind_of_type_are_admitted(objects: Objects) -> None:

@@ -10,7 +10,8 @@ from kubernetes.client import ApiException
 
 from tests.apiserver.crds import Objects
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
-from tests.support.wrong_manifests import REFUSED_AT_APPLY, STALLED_IN_RECONCILE, WrongManifest
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifests import REFUSED_AT_APPLY, STALLED_IN_RECONCILE
 
 
 @pytest.mark.parametrize("wrong", REFUSED_AT_APPLY, ids=lambda wrong: wrong.name)
@@ -75,6 +76,22 @@ FIXED_BY_THE_TABLE = [
     ({"spec__schema__partitionKeys": ["order_id"]}, "spec.schema.partitionKeys"),
     ({"spec__mergeEngine": {"type": "FirstRow"}}, "spec.mergeEngine"),
     ({"spec__sequence": {"fields": ["updated_at"]}}, "spec.sequence"),
+    ({"spec__schema__partitionDefaultName": "none"}, "spec.schema.partitionDefaultName"),
+    ({"spec__deletionVectors": {"enabled": True}}, "spec.deletionVectors.enabled"),
+    ({"spec__mergeEngine": {"type": "Deduplicate", "rowKindField": "state"}}, "spec.mergeEngine.rowKindField"),
+]
+
+REMOVING = [
+    ("PartialUpdate", "partialUpdate", {"removeRecordOnDelete": True}),
+    ("Aggregation", "aggregation", {"removeRecordOnDelete": True}),
+    (
+        "PartialUpdate",
+        "partialUpdate",
+        {
+            "sequenceGroups": [{"sequenceFields": ["updated_at"], "columns": ["state"]}],
+            "removeRecordOnSequenceGroup": ["updated_at"],
+        },
+    ),
 ]
 
 
@@ -91,10 +108,32 @@ def test_keys_and_merging_are_mutable_until_the_table_exists(
     assert any(wrong == field and "once the table exists" in message for wrong, message in _causes(refusal.value))
 
 
-def test_the_default_merge_engine_may_be_written_out_once_the_table_exists(objects: Objects) -> None:
+@pytest.mark.parametrize(("type_", "member", "settings"), REMOVING, ids=str)
+def test_what_a_delete_removes_is_immutable_once_the_table_exists(
+    objects: Objects, type_: str, member: str, settings: dict[str, Any]
+) -> None:
+    objects.create(keyed_table(spec__mergeEngine={"type": type_}))
+    objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
+    with pytest.raises(ApiException) as refusal:
+        objects.replace(keyed_table(spec__mergeEngine={"type": type_, member: settings}))
+    assert any(
+        wrong.startswith(f"spec.mergeEngine.{member}") and "once the table exists" in message
+        for wrong, message in _causes(refusal.value)
+    )
+
+
+DEFAULTS = [
+    {"spec__mergeEngine": {"type": "Deduplicate"}},
+    {"spec__deletionVectors": {"enabled": False}},
+    {"spec__schema__partitionDefaultName": "__DEFAULT_PARTITION__"},
+]
+
+
+@pytest.mark.parametrize("edit", DEFAULTS, ids=str)
+def test_a_default_may_be_written_out_once_the_table_exists(objects: Objects, edit: dict[str, Any]) -> None:
     objects.create(keyed_table())
     objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
-    objects.replace(keyed_table(spec__mergeEngine={"type": "Deduplicate"}))
+    objects.replace(keyed_table(**edit))
 
 
 def _causes(refusal: ApiException) -> list[tuple[str, str]]:

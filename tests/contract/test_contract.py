@@ -19,6 +19,7 @@ from paimon_contract.result import (
     ForeignCommit,
     LoadSummary,
     Outcome,
+    RescaleSummary,
     Result,
     ResultMeasure,
     ResultTable,
@@ -151,6 +152,7 @@ def test_the_operator_reads_every_value_that_the_spark_side_reports() -> None:
         write=LoadSummary(files=1, rows=2, committed_snapshot=3),
         expired=4,
         dropped=False,
+        rescale=RescaleSummary(done=12, total=40, finished=False),
     )
     seen = Seen(seen_snapshot=814, outside_commit=ForeignCommit(813, "somebody", "APPEND", "2026-11-21T08:00:00Z"))
     result = read_result(json.dumps(document_of(JOB, seen, outcome, None, Elapsed(1, 2))))

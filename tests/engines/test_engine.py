@@ -101,3 +101,58 @@ def test_a_misspelt_option_has_the_nearest_known_option(misspelt: str, nearest: 
 def test_options_under_older_names_have_their_present_names(options: dict[str, str], canonical: dict[str, str]) -> None:
     for engine in builders.engines().values():
         assert engine.canonical(options) == canonical
+
+
+NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+@pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
+@pytest.mark.parametrize(
+    ("before", "after", "is_widening"),
+    [
+        ("INT", "BIGINT", True),
+        ("DECIMAL", "DECIMAL", True),
+        ("VARCHAR", "STRING", True),
+        ("TIMESTAMP_LTZ", "TIMESTAMP_LTZ", True),
+        ("BIGINT", "INT", False),
+        ("BIGINT", "DOUBLE", False),
+        ("INT", "STRING", False),
+        ("DATE", "TIMESTAMP", False),
+        ("TIMESTAMP", "TIMESTAMP_LTZ", False),
+        ("BOOLEAN", "INT", False),
+        ("STRING", "VARCHAR", False),
+        ("NO_SUCH_TYPE", "INT", False),
+    ],
+)
+def test_a_widening_has_the_file_formats_in_which_it_loses_nothing(
+    engine: str, before: str, after: str, is_widening: bool
+) -> None:
+    formats = builders.engines()[engine].widening_formats(before, after)
+    assert (formats == {"avro", "orc", "parquet"}) is is_widening
+    assert bool(formats) is is_widening
+
+
+@pytest.mark.parametrize(
+    ("engine", "formats"), [("paimon-0.9", {"avro", "orc"}), ("paimon-1.4", {"avro", "orc", "parquet"})]
+)
+def test_a_widening_can_depend_on_the_file_format(engine: str, formats: set[str]) -> None:
+    assert builders.engines()[engine].widening_formats("SMALLINT", "BIGINT") == formats
+
+
+@pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
+def test_no_widening_turns_a_number_into_something_else(engine: str) -> None:
+    widenings = builders.engines()[engine].widenings
+    assert {after for before in NUMBERS for after in widenings.get(before, {})} <= set(NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("engine", "able", "unable"),
+    [
+        ("paimon-0.9", {"addColumn", "swapColumns"}, {"addNestedField", "nestedComment", "columnDefault"}),
+        ("paimon-1.4", {"addColumn", "swapColumns", "addNestedField", "nestedComment"}, {"renameTwoNestedFields"}),
+    ],
+)
+def test_the_schema_changes_of_an_engine_are_known(engine: str, able: set[str], unable: set[str]) -> None:
+    known = builders.engines()[engine].schema_changes
+    assert able <= known
+    assert not unable & known

@@ -19,7 +19,8 @@ from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definiti
 from tests.generate.structural_rules import faults, nodes
 from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, keyed_table, run
-from tests.support.wrong_manifests import WRONG_MANIFESTS, WrongManifest
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifests import WRONG_MANIFESTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
@@ -113,7 +114,15 @@ def test_model_and_schema_accept_every_example(path: Path) -> None:
     assert all(accepted_by_model(document) and accepted_by_schema(document) for document in ours)
 
 
-VALID = [keyed_table(), append_table(), catalog(), run(), widest_tables.aggregating(), widest_tables.grouped()]
+VALID = [
+    keyed_table(),
+    append_table(),
+    catalog(),
+    run(),
+    widest_tables.aggregating(),
+    widest_tables.grouped(),
+    widest_tables.defaulting(),
+]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def test_a_word_that_has_a_usual_one_is_an_offence(tmp_path: Path, file: str) ->
     assert str(found) == f"{file}:2: 'told' is not the usual word. Write: reported, shown or named."
 
 
-@pytest.mark.parametrize("package", ["operator/paimon_operator", "operator/paimon_contract", "spark_apps"])
+@pytest.mark.parametrize(
+    "package", ["operator/paimon_operator", "operator/paimon_contract", "operator/paimon_schema", "spark_apps"]
+)
 def test_a_class_name_used_twice_in_a_package_is_an_offence(tmp_path: Path, package: str) -> None:
     plant(tmp_path, f"{package}/api/status.py", "class Failure:\n    pass\n")
     plant(tmp_path, f"{package}/core/outcome.py", "import ast\n\n\nclass Failure(Exception):\n    pass\n")
@@ -120,6 +122,8 @@ def test_operations_may_name_themselves_and_others_may_use_the_registry(tmp_path
     plant(tmp_path, "operator/paimon_operator/core/operations/versions/create_tag.py", own)
     allowed = "from paimon_operator.core.operations import registry\n"
     plant(tmp_path, "operator/paimon_operator/core/table/plan.py", allowed)
+    choice = 'class OnEdit(StrEnum):\n    """What an edit does."""\n\n    CREATE = "CreateTag"\n'
+    plant(tmp_path, "operator/paimon_operator/api/table/spec.py", choice)
     assert findings(tmp_path) == []
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from paimon_engines.engine import Engine
-from paimon_operator.core.spec.data_types import paimon_json
-from paimon_operator.core.spec.type_parser import TypeTextError, parse
+from paimon_schema.paimon_json import paimon_json
+from paimon_schema.type_parser import TypeTextError, parse
 from tests.support import lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
@@ -119,11 +120,19 @@ class Lake:
         return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
-        """Performs Provision. `columns` maps names to types; `more`: keys, partitions, comments, or job members."""
-        comments = more.pop("comments", {})
+        """Performs Provision: see `provision_job`."""
+        return self.perform(self.provision_job(columns, **more))
+
+    def provision_job(self, columns: dict[str, str], *, run: str | None = None, **more: Any) -> dict[str, Any]:
+        """The job of Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, defaults,
+        or members of the job."""
+        comments, renamed, defaults = (more.pop(each, {}) for each in ("comments", "renamed", "defaults"))
         body = {
             "columns": [
-                {"name": n, "type": t, **({"comment": comments[n]} if n in comments else {})}
+                {"name": n, "type": t}
+                | ({"comment": comments[n]} if n in comments else {})
+                | ({"renamedFrom": renamed[n]} if n in renamed else {})
+                | ({"defaultValue": defaults[n]} if n in defaults else {})
                 for n, t in columns.items()
             ],
             "primaryKeys": more.pop("keys", []),
@@ -132,7 +141,7 @@ class Lake:
             "adoption": more.pop("adoption", "AdoptIfIdentical"),
             **more,
         }
-        return self.perform(self.job("Provision", provision=body))
+        return self.job("Provision", run=run, provision=body)
 
     def write(self, *, run: str | None = None, **more: Any) -> Ended:
         """Performs Write, by default of the CSV files in `orders/`."""
@@ -160,6 +169,15 @@ class Lake:
     def expire(self, **more: Any) -> Ended:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
 
+    def rescale(self, count: int, most: int = 100) -> Ended:
+        return self.perform(self.rescale_job(count, most))
+
+    def rescale_job(self, count: int, most: int = 100) -> dict[str, Any]:
+        """Returns the job of a run with a name as the operator gives it: later runs know its commits by that."""
+        user = f"orders-rescale-{next(self.numbers):08x}-{uuid.uuid4()}"
+        body = {"count": count, "mostPartitions": most}
+        return self.job("Rescale", rescale=body, commitUser=user, runPrefix="orders-")
+
     def drop(self, **parameters: Any) -> Ended:
         return self.perform(self.job("Drop", drop=parameters))
 
@@ -185,6 +203,10 @@ class Lake:
     def outside(self, *statements: str) -> None:
         """Runs SQL as another writer than the operator, in the catalog `outside`."""
         self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
+
+    def retype(self, types: dict[str, str]) -> None:
+        """Gives columns other types, as another writer than the operator."""
+        self.jvm.ask(retype={column: json_form(text) for column, text in types.items()}, warehouse=self.warehouse)
 
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Performs the job in the worker; spark_worker explains `more`."""

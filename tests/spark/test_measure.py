@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from statistics import median_low
 
 import pytest
 
@@ -47,6 +49,24 @@ def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int, opt
     assert counted["smallFiles"] == sum(file["file_size_in_bytes"] < 0.7 * 2048 for file in files)
     assert 0 < counted["smallFiles"] < counted["files"]
     assert counted["sortedRunsMax"] == 2
+    sizes: Counter[tuple[str, int]] = Counter()
+    for file in files:
+        sizes[file["partition"], file["bucket"]] += file["file_size_in_bytes"]
+    assert (counted["bucketCount"], counted["partitions"]) == (buckets, 2)
+    assert counted["bucketBytesMedian"] == median_low(sizes.values())
+    assert counted["bucketBytesMax"] == max(sizes.values())
+    assert counted["bucketBytesMedian"] < counted["bucketBytesMax"]
+
+
+@pytest.mark.parametrize("keys", [["id"], []], ids=["Dynamic", "Unaware"])
+def test_only_fixed_buckets_are_measured(lake: Lake, keys: list[str]) -> None:
+    lake.provision(COLUMNS, keys=keys, options={"bucket": "-1"}).ok()
+    lake.land("orders/1.csv", "day,id,v\nmon,1,x\n")
+
+    measured = lake.write(mode="Upsert" if keys else "Append").ok()["table"]
+
+    assert measured["rows"] == 1
+    assert not measured.keys() & {"bucketCount", "partitions", "bucketBytesMedian", "bucketBytesMax"}
 
 
 @pytest.mark.newest_engine

@@ -155,36 +155,37 @@ def test_comments_of_an_adopted_table_stay_until_a_manifest_has_set_them(lake: L
     assert stored_comments(lake) == {}, "a manifest had them and has them no more"
 
 
+FROZEN = ", and it cannot change once the table exists"
 DIFFERENCES: dict[str, tuple[dict[str, Any], str, str]] = {
     "type": (
         {"columns": {**COLUMNS, "amount": "DECIMAL(10,2)"}},
-        "column amount: table has DECIMAL(12, 2), manifest has DECIMAL(10, 2)",
+        "column amount: DECIMAL(10,2) does not hold every value of DECIMAL(12,2)",
         "spec.schema.columns[amount].type",
     ),
-    "new column": (
-        {"columns": {**COLUMNS, "more": "INT"}},
-        "column more: only the manifest has it",
-        "spec.schema.columns[more]",
+    "family": (
+        {"columns": {**COLUMNS, "note": "INT"}},
+        "column note: STRING and INT are of different families",
+        "spec.schema.columns[note].type",
     ),
-    "lost column": (
-        {"columns": {"id": "BIGINT", "note": "STRING"}},
-        "column amount: only the table has it",
-        "spec.schema.columns",
+    "not null": (
+        {"columns": {**COLUMNS, "note": "STRING NOT NULL"}},
+        "column note: it may hold NULL, and NOT NULL cannot be added",
+        "spec.schema.columns[note].type",
     ),
-    "order": (
-        {"columns": dict(reversed(COLUMNS.items()))},
-        "column order: table has id, amount, note, manifest has note, amount, id",
-        "spec.schema.columns",
+    "dropped key": (
+        {"columns": {"amount": "DECIMAL(12,2)"}, "dropped": ["id"], "keys": []},
+        "column id is used by the primary key: it is not dropped",
+        "spec.schema.primaryKeys",
     ),
     "key": ({"keys": ["id", "note"]}, "primary key: table has id, manifest has id, note", "spec.schema.primaryKeys"),
     "bucket": (
         {"options": {**OPTIONS, "bucket": "4"}},
-        "option bucket: table has 2, manifest has 4",
+        f"option bucket: table has 2, manifest has 4{FROZEN}",
         "spec.options[bucket]",
     ),
     "merge engine": (
         {"options": {**OPTIONS, "merge-engine": "first-row"}},
-        "option merge-engine: table has deduplicate, manifest has first-row",
+        f"option merge-engine: table has deduplicate, manifest has first-row{FROZEN}",
         "spec.options[merge-engine]",
     ),
     "partitions": (
@@ -218,7 +219,7 @@ def test_with_several_differences_the_field_is_that_of_the_first(lake: Lake) -> 
 
     refused = orders(lake, options={**OPTIONS, "bucket": "4"}, columns={**COLUMNS, "note": "INT"})
 
-    assert refused.refused("TableDiffers").endswith("option bucket: table has 2, manifest has 4")
+    assert refused.refused("TableDiffers").endswith(f"option bucket: table has 2, manifest has 4{FROZEN}")
     assert refused.error["field"] == "spec.schema.columns[note].type"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from paimon_operator.core.spec.data_types import not_writable
-from paimon_operator.core.spec.type_parser import parse
+from paimon_schema.data_types import not_writable
+from paimon_schema.type_parser import parse
 from tests.spark.lake import Lake
 
 # column -> (type, what stands in the JSON file, what pypaimon reads)

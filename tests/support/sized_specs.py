@@ -40,6 +40,13 @@ def _names(dial: int) -> Manifest:
     return _aggregated([{"name": f"c{number:0>59}"} | more for number in range(490)])
 
 
+def _renamed_and_dropped(dial: int) -> Manifest:
+    columns = [each | {"renamedFrom": f"o{each['name']}"} for each in _columns(500, comment="x" * dial)]
+    return append_table(
+        spec__schema__columns=columns, spec__schema__droppedColumns=[f"d{number:0>254}" for number in range(200)]
+    )
+
+
 def _nested_keys(dial: int) -> Manifest:
     aggregate = {"function": "nested_update", "nestedKey": [f"k{n:0>{dial + 2}}" for n in range(16)], "countLimit": 9}
     return _aggregated(_columns(200, type="ARRAY<ROW<k INT>>", aggregate=aggregate))
@@ -77,7 +84,8 @@ def _partition_values(dial: int) -> Manifest:
 
 SHAPES: Final[dict[str, Shape]] = {
     "comments": _comments, "comments in Unicode": _snowmen, "types": _types, "names with aggregates": _names,
-    "nested keys": _nested_keys, "sequence groups": _groups, "options in Unicode": _options, "writes": _writes,
+    "renamed and dropped columns": _renamed_and_dropped, "nested keys": _nested_keys, "sequence groups": _groups,
+    "options in Unicode": _options, "writes": _writes,
     "partitions": _partitions, "partitions in Unicode": _partition_values,
 }  # fmt: skip
 

@@ -3,16 +3,20 @@
 The image's entrypoint starts it instead of driver/main.py. A request is one JSON line:
   {"job": path}                        performed by spark_apps.driver.main, as in a driver
   {"job": path, "replace": path, "by": text}   the same; the file is replaced after the ledger has its entry
+  {"job": path, "alter": statement, "warehouse": uri}   the same; SQL of a foreign session after the ledger has its
+                                       entry, as "sql" runs it
   {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
+  {"retype": types, "warehouse": uri}  Paimon gives columns of shop.orders these types, in its JSON form
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -35,6 +39,7 @@ from spark_apps.driver.digest import checked_text
 from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.loading.ledger import Ledger
+from spark_apps.schema.column_types import DATA_TYPE
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying
@@ -48,6 +53,9 @@ def answer(request: dict[str, Any]) -> Any:
             return _do_job(request)
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
+        return None
+    if "retype" in request:
+        _retype(request["retype"], request["warehouse"])
         return None
     parser: Any = _session()._jsparkSession.sessionState().sqlParser()
     if "identifier" in request:
@@ -66,8 +74,35 @@ def _do_job(request: dict[str, Any]) -> list[Any]:
 
 
 def _perform(request: dict[str, Any], job: Job) -> list[Any]:
-    with _replacing(request):
+    with _replacing(request), _altering(request):
         return list(perform(job))
+
+
+@contextlib.contextmanager
+def _altering(request: dict[str, Any]) -> Iterator[None]:
+    """Changes the table's schema in the middle of a write, as another writer would."""
+    begin = Ledger.begin
+
+    def altering(*args: Any, **kwargs: Any) -> Any:
+        entry = begin(*args, **kwargs)
+        if "alter" in request:
+            _alter_outside(request["alter"], request["warehouse"])
+        return entry
+
+    with mock.patch.object(Ledger, "begin", altering):
+        yield
+
+
+def _alter_outside(statement: str, warehouse: str) -> None:
+    """In a Spark session of its own, beside that of the job."""
+    active = SparkSession.getActiveSession()
+    assert active is not None
+    other = active.newSession()
+    other.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
+    other.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
+    other.sql(statement).collect()
+    jvm: Any = SparkContext._jvm
+    jvm.SparkSession.setActiveSession(active._jsparkSession)
 
 
 @contextlib.contextmanager
@@ -151,6 +186,23 @@ def _run_outside(statement: str, warehouse: str) -> None:
             session.sql(each).collect()
     finally:
         _forget_session()
+
+
+def _retype(types: dict[str, Any], warehouse: str) -> None:
+    _session()
+    jvm: Any = SparkContext._jvm
+    paimon = jvm.org.apache.paimon
+    options = paimon.options.Options()
+    options.set("warehouse", warehouse)
+    catalog = paimon.catalog.CatalogFactory.createCatalog(paimon.catalog.CatalogContext.create(options))
+    changes = jvm.java.util.ArrayList()
+    form = jvm.java.lang.Class.forName(DATA_TYPE)
+    for column, data_type in types.items():
+        wanted = paimon.utils.JsonSerdeUtil.fromJson(json.dumps(data_type), form)
+        changes.add(paimon.schema.SchemaChange.updateColumnType(column, wanted, True))
+    catalog.alterTable(paimon.catalog.Identifier.create("shop", "orders"), changes, False)
+    catalog.close()
+    _forget_session()
 
 
 def main() -> None:

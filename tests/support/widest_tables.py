@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from paimon_operator.api.table.options import FILE_INDEXES
 from tests.support.manifests import Manifest, keyed_table
 
 COLUMNS = 500
-_OPTIONS = {f"option.{n:0>53}": "v" * 20 for n in range(100)}
 _CRON = ",".join(str(minute) for minute in range(34)) + " * * * *"
 
 
 def _name(number: int) -> str:
     return f"c{number:0>59}"
+
+
+_INDEXED = ",".join(_name(n) for n in range(16))
+_OPTIONS = {f"option.{n:0>53}": "v" * 20 for n in range(96)} | {
+    f"file-index.{index}.columns": _INDEXED for index in FILE_INDEXES
+}
 
 
 def _column(number: int, **more: object) -> dict[str, Any]:
@@ -64,7 +70,21 @@ def grouped() -> Manifest:
     """A table with twelve sequence groups of 128 columns, each with eight sequence fields."""
     last = [_name(n) for n in range(COLUMNS - 136, COLUMNS)]
     group = {"sequenceFields": last[:8], "columns": last[8:]}
+    groups = {"sequenceGroups": [group] * 12, "removeRecordOnSequenceGroup": [last[7]] * 12}
     return _table(
         [_column(n) for n in range(COLUMNS)],
-        spec__mergeEngine={"type": "PartialUpdate", "partialUpdate": {"sequenceGroups": [group] * 12}},
+        spec__mergeEngine={"type": "PartialUpdate", "partialUpdate": groups, "rowKindField": last[-1]},
+    )
+
+
+def defaulting() -> Manifest:
+    """A table with a default value on every column that allows one, and with row kinds."""
+    plain = [_column(n) for n in (*range(16), COLUMNS - 1)]
+    columns = plain[:-1] + [_column(n, defaultValue="1" * 8) for n in range(16, COLUMNS - 1)] + plain[-1:]
+    return _table(
+        columns,
+        spec__mergeEngine={"type": "Deduplicate", "rowKindField": _name(COLUMNS - 1)},
+        spec__deletionVectors={"enabled": True},
+        spec__changelogProducer={"type": "Lookup", "lookup": {"cacheMaxMemorySize": "512Mi"}},
+        spec__compaction={"mode": "Dedicated"},
     )

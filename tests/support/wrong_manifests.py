@@ -9,43 +9,14 @@ catalog, so only the operator refuses it (`tests/core/validation/test_table.py`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 from tests.support.manifests import REMOVED, Manifest, append_table, catalog, edited, keyed_table, run
-
-
-@dataclass(frozen=True)
-class WrongManifest:
-    """One mistake: the field and the text that the message must contain."""
-
-    name: str
-    manifest: Manifest
-    field: str
-    contains: str
-    caught_by: Literal["apiserver", "reconcile"] = "apiserver"
-    reason: str = ""
-    """Reason of the condition Stalled; only for what reconcile catches."""
-    engine: str = "paimon-1.4"
-    """Engine of the catalog; only for what reconcile catches."""
-
-
-def _later(
-    name: str, manifest: Manifest, field: str, contains: str, reason: str, *, engine: str = "paimon-1.4"
-) -> WrongManifest:
-    return WrongManifest(name, manifest, field, contains, "reconcile", reason, engine)
-
+from tests.support.table_rules import TABLE_RULES
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifest import later as _later
 
 _LONG = "a" * 10_000
 _MANY_COLUMNS = [{"name": f"c{n}", "type": "INT"} for n in range(501)]
 _WRITE = keyed_table()["spec"]["writes"][0]
-_GROUP = {"sequenceFields": ["updated_at"], "columns": ["state", "amount"]}
-
-
-def _partial_update(*groups: dict[str, list[str]], **edits: object) -> Manifest:
-    engine = {"type": "PartialUpdate", "partialUpdate": {"sequenceGroups": list(groups)}}
-    return keyed_table(spec__mergeEngine=engine, **edits)
-
 
 _KERBEROS = {
     "principal": "paimon@EXAMPLE.COM",
@@ -58,12 +29,6 @@ def _on_hdfs(**edits: object) -> Manifest:
     hdfs = {"configMapRef": {"name": "hadoop-conf"}}
     return edited(
         catalog(spec__warehouse="hdfs://lake/warehouse", spec__storage={"hdfs": hdfs}, spec__locations=[]), **edits
-    )
-
-
-def _aggregation(column: int, **aggregate: object) -> Manifest:
-    return keyed_table(
-        spec__mergeEngine={"type": "Aggregation"}, **{f"spec__schema__columns__{column}__aggregate": aggregate}
     )
 
 
@@ -89,48 +54,15 @@ _COLUMNS = [
     _later("two columns that differ in case only", keyed_table(spec__schema__columns__6={"name": "DT", "type": "INT"}), "spec.schema.columns[6].name", "dt", "InvalidSpec"),
 ]  # fmt: skip
 
-_KEYS = [
-    WrongManifest("a primary key that is no column", keyed_table(spec__schema__primaryKeys=["dt", "id"]), "spec.schema.primaryKeys", "one of the columns"),
-    WrongManifest("a primary key twice", keyed_table(spec__schema__primaryKeys=["dt", "order_id", "dt"]), "spec.schema.primaryKeys", "twice"),
-    WrongManifest("a partition key that is no column", keyed_table(spec__schema__partitionKeys=["day"]), "spec.schema.partitionKeys", "one of the columns"),
-    WrongManifest("a partition key outside the primary key", keyed_table(spec__schema__partitionKeys=["state"]), "spec.schema.partitionKeys", "part of the primary key"),
-    WrongManifest("a primary key that is the partition", keyed_table(spec__schema__primaryKeys=["dt"]), "spec.schema.primaryKeys", "single row"),
-    WrongManifest("no bucket at all", keyed_table(spec__bucket={"type": "Fixed", "fixed": {"count": 0}}), "spec.bucket.fixed.count", "greater than or equal to 1"),
-    WrongManifest("fixed buckets without a number", keyed_table(spec__bucket={"type": "Fixed"}), "spec.bucket.fixed", "must be set"),
-    WrongManifest("a number of dynamic buckets", keyed_table(spec__bucket={"type": "Dynamic", "fixed": {"count": 4}}), "spec.bucket.fixed", "must not be set"),
-    WrongManifest("a bucket type that does not work yet", keyed_table(spec__bucket={"type": "Postpone"}), "spec.bucket.type", "Unsupported value"),
-    WrongManifest("dynamic buckets without keys", append_table(spec__bucket={"type": "Dynamic"}), "spec.bucket.type", "needs primaryKeys"),
-    WrongManifest("no buckets with keys", keyed_table(spec__bucket={"type": "Unaware"}), "spec.bucket.type", "must not be used with primaryKeys"),
-    WrongManifest("fixed buckets of an append table without bucket keys", append_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4}}), "spec.bucket.fixed", "keys must be set"),
-    WrongManifest("a bucket key that is no column", append_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4, "keys": ["nope"]}}), "spec.bucket.fixed.keys", "one of the columns"),
-    WrongManifest("a bucket key outside the primary key", keyed_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4, "keys": ["state"]}}), "spec.bucket.fixed.keys", "one of the primaryKeys"),
-    WrongManifest("a bucket key that is a partition key", keyed_table(spec__bucket={"type": "Fixed", "fixed": {"count": 4, "keys": ["dt"]}}), "spec.bucket.fixed.keys", "partition key"),
-    _later("a primary key of a nested type", keyed_table(spec__schema__primaryKeys=["dt", "tags"]), "spec.schema.primaryKeys", "tags", "InvalidSpec"),
-]  # fmt: skip
-
-_MERGING = [
-    WrongManifest("a merge engine without keys", append_table(spec__mergeEngine={"type": "Deduplicate"}), "spec.mergeEngine", "without primaryKeys"),
-    WrongManifest("a changelog without keys", append_table(spec__changelogProducer={"type": "Input"}), "spec.changelogProducer.type", "without primaryKeys"),
-    WrongManifest("a sequence without keys", append_table(spec__sequence={"fields": ["at"]}), "spec.sequence", "without primaryKeys"),
-    WrongManifest("an aggregate that Paimon would ignore", keyed_table(spec__schema__columns__3__aggregate={"function": "sum"}), "spec.schema.columns", "ignores it silently"),
-    WrongManifest("an aggregate on a key", _aggregation(0, function="max"), "spec.schema.columns", "primary key"),
-    WrongManifest("an unknown aggregate function", _aggregation(3, function="average"), "spec.schema.columns[3].aggregate.function", "Unsupported value"),
-    WrongManifest("a delimiter between numbers", _aggregation(3, function="sum", delimiter=";"), "spec.schema.columns[3].aggregate.delimiter", "listagg"),
-    WrongManifest("nested rows without a key", _aggregation(4, function="nested_partial_update"), "spec.schema.columns[4].aggregate.nestedKey", "must be set"),
-    WrongManifest("a limit of numbers", _aggregation(3, function="sum", countLimit=3), "spec.schema.columns[3].aggregate.countLimit", "nested_update"),
-    WrongManifest("a sequence under FirstRow", keyed_table(spec__mergeEngine={"type": "FirstRow"}, spec__sequence={"fields": ["updated_at"]}), "spec.sequence", "FirstRow"),
-    WrongManifest("an input changelog under FirstRow", keyed_table(spec__mergeEngine={"type": "FirstRow"}, spec__changelogProducer={"type": "Input"}), "spec.changelogProducer.type", "None or Lookup"),
-    WrongManifest("a sequence field that is no column", keyed_table(spec__sequence={"fields": ["version"]}), "spec.sequence.fields", "one of the columns"),
-    WrongManifest("two kinds of sequence", _partial_update(_GROUP, spec__sequence={"fields": ["updated_at"]}), "spec.sequence", "sequenceFields of their own"),
-    WrongManifest("a sequence group of no column", _partial_update({"sequenceFields": ["updated_at"], "columns": ["nope"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "one of the columns"),
-    WrongManifest("a primary key in a sequence group", _partial_update({"sequenceFields": ["updated_at"], "columns": ["order_id"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "primary key"),
-    WrongManifest("partial update settings under Aggregation", keyed_table(spec__mergeEngine={"type": "Aggregation", "partialUpdate": {"sequenceGroups": [_GROUP]}}), "spec.mergeEngine.partialUpdate", "must not be set"),
-    WrongManifest("a changelog interval under Lookup", keyed_table(spec__changelogProducer={"type": "Lookup", "fullCompaction": {"deltaCommits": 3}}), "spec.changelogProducer.fullCompaction", "must not be set"),
-    WrongManifest("a changelog without repetitions under Input", keyed_table(spec__changelogProducer={"type": "Input", "rowDeduplicate": True}), "spec.changelogProducer.rowDeduplicate", "must not be set"),
-    _later("sum on STRING", _aggregation(2, function="sum"), "spec.schema.columns[2].aggregate.function", "STRING", "InvalidSpec"),
-    _later("listagg on a number", _aggregation(3, function="listagg"), "spec.schema.columns[3].aggregate.function", "DECIMAL", "InvalidSpec"),
-    _later("an aggregate outside the sequence groups", _partial_update(_GROUP, spec__schema__columns__4__aggregate={"function": "collect"}), "spec.schema.columns[4].aggregate", "sequence group", "InvalidSpec"),
-    _later("a column in two sequence groups", _partial_update(_GROUP, {"sequenceFields": ["dt"], "columns": ["state"]}), "spec.mergeEngine.partialUpdate.sequenceGroups", "state", "InvalidSpec"),
+_CHANGES = [
+    WrongManifest("a dropped column that is declared", keyed_table(spec__schema__droppedColumns=["state"]), "spec.schema.droppedColumns", "one of the columns"),
+    WrongManifest("a primary key that is dropped", keyed_table(spec__schema__columns__1=REMOVED, spec__schema__droppedColumns=["order_id"]), "spec.schema.droppedColumns", "primary key"),
+    WrongManifest("a column that is dropped and renamed", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__droppedColumns=["old"]), "spec.schema.droppedColumns", "renamed"),
+    WrongManifest("a path that ends with a dot", keyed_table(spec__schema__droppedColumns=["old."]), "spec.schema.droppedColumns[0]", "should match"),
+    WrongManifest("a column renamed from itself", keyed_table(spec__schema__columns__2__renamedFrom="state"), "spec.schema.columns", "another name"),
+    _later("a field dropped under its column's old name", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__droppedColumns=["old.field"]), "spec.schema.droppedColumns[0]", "is renamed", "InvalidSpec"),
+    _later("columns renamed in a circle", keyed_table(spec__schema__columns__2__renamedFrom="amount", spec__schema__columns__3__renamedFrom="state"), "spec.schema.columns[2].renamedFrom", "circle", "InvalidSpec"),
+    _later("two columns renamed from one", keyed_table(spec__schema__columns__2__renamedFrom="old", spec__schema__columns__3__renamedFrom="old"), "spec.schema.columns[3].renamedFrom", "as well", "InvalidSpec"),
 ]  # fmt: skip
 
 _ITEMS = {
@@ -158,12 +90,12 @@ _UPKEEP = [
     WrongManifest("a schedule of four fields", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "*/5 * * *"}}), "spec.compaction.full.schedule", "should match"),
     WrongManifest("a schedule with seconds", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 */5 * * * *"}}), "spec.compaction.full.schedule", "should match"),
     WrongManifest("a scheduled compaction by the writers", keyed_table(spec__compaction={"mode": "Inline", "full": {"schedule": "0 3 * * *"}}), "spec.compaction.full", "Dedicated"),
+    WrongManifest("a minor compaction by the writers", keyed_table(spec__compaction={"mode": "Inline", "minor": {"schedule": "0 3 * * *"}}), "spec.compaction.minor", "minor must not be set unless mode is Dedicated"),
+    WrongManifest("idle partitions of the writers", keyed_table(spec__compaction={"mode": "Inline", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "unless mode is Dedicated"),
+    WrongManifest("partitions that are idle for more than 65 years", keyed_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "24001d"}), "spec.compaction.partitionIdleTime", "at most 24000d"),
     WrongManifest("idle partitions without partitions", append_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "without partitionKeys"),
-    WrongManifest("outside writers on dynamic buckets", keyed_table(spec__externalWriters="Active"), "spec.externalWriters", "Fixed"),
-    WrongManifest("an option with a typed field", keyed_table(spec__options={"bucket": "4"}), "spec.options", "option bucket must be set by its typed field spec.bucket"),
-    WrongManifest("an option of a column", keyed_table(spec__options={"fields.amount.aggregate-function": "sum"}), "spec.options", "options of columns must be set by their typed fields"),
+    WrongManifest("a rescale beside outside writers", keyed_table(spec__externalWriters="Active", spec__bucket={"type": "Fixed", "fixed": {"count": 2, "onCountChange": "Rescale"}}), "spec.bucket.fixed.onCountChange", "Active"),
     WrongManifest("the parallelism of Flink", keyed_table(spec__options={"scan.parallelism": "4"}), "spec.options", "for Spark set spark.executor.instances"),
-    WrongManifest("an option of old manuals", keyed_table(spec__options={"write-mode": "append-only"}), "spec.options", "one without appends"),
     WrongManifest("a credential as an option", keyed_table(spec__options={"s3.secret-key": "x"}), "spec.options", "s3.secret-key must not be set"),
     WrongManifest("a path as an option", keyed_table(spec__options={"path": "s3://elsewhere/x"}), "spec.options", "option path must not be set"),
     WrongManifest("an option of 10,000 characters", keyed_table(spec__options={"file.compression": _LONG}), "spec.options.file.compression", "Too long"),
@@ -312,7 +244,9 @@ _OTHER_KINDS = [
     _later("an engine that the operator has not", catalog(spec__engine="paimon-7.3"), "spec.engine", "paimon-7.3", "UnknownEngine"),
 ]  # fmt: skip
 
-WRONG_MANIFESTS = [*_COLUMNS, *_KEYS, *_MERGING, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS]
+_SETTINGS = [rule.wrong for rule in TABLE_RULES]
+
+WRONG_MANIFESTS = [*_COLUMNS, *_CHANGES, *_SETTINGS, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS]
 
 REFUSED_AT_APPLY = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "apiserver"]
 STALLED_IN_RECONCILE = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "reconcile"]

@@ -8,6 +8,11 @@ The shape of each file:
   fileFormats         name -> compressions: with each of them a table was really written and read
   blockCompressions   compressions of what is spilled to the local disk
   statsModes          ways to keep a column's statistics
+  widenings           root of a column's type -> root of a wider type -> file formats in which this loses nothing: rows
+                      of before and after were really read and found, before and after a compaction
+  schemaChanges       changes of a schema that were really made on tables with rows, which were read right afterwards
+                      (schema_change_cases.py): nested ones in a ROW, an ARRAY<ROW> and a MAP<STRING, ROW>;
+                      widenNestedField: the widenings above work in a ROW's field, an ARRAY's element and a MAP's value
 """
 
 from __future__ import annotations
@@ -27,19 +32,24 @@ from paimon_engines.loader import supported_engines
 from tools.engines.aggregate_probe import TypeProbe
 from tools.engines.fetch import fetch
 from tools.engines.format_probe import FormatProbe
+from tools.engines.probe_lake import EXTENSIONS, ProbeLake
+from tools.engines.schema_change_probe import SchemaChangeProbe
+from tools.engines.widening_probe import WideningProbe
 
 AGGREGATES = "org/apache/paimon/mergetree/compact/aggregate/"
 
 
 def describe(engine: Engine, jars: Path) -> dict[str, Any]:
     """Asks the jars in `jars` through a JVM of this process; a process can describe one engine only."""
-    session = (
+    builder = (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.extraClassPath", ":".join(str(path) for path in sorted(jars.glob("*.jar"))))
         .config("spark.driver.extraJavaOptions", "-Duser.timezone=UTC")
         .config("spark.ui.enabled", "false")
-        .getOrCreate()
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.extensions", EXTENSIONS)
     )
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     try:
         jvm: Any = session.sparkContext._jvm
@@ -51,6 +61,7 @@ def describe(engine: Engine, jars: Path) -> dict[str, Any]:
             "options": _options(jvm),
             "aggregateFunctions": _aggregate_functions(jvm, jars / engine.jars[0].file_name),
             **_formats(jvm),
+            **_schema_evolution(session),
         }
     finally:
         session.stop()
@@ -117,6 +128,17 @@ def _formats(jvm: Any) -> dict[str, Any]:
         }
     finally:
         probe.close()
+
+
+def _schema_evolution(session: SparkSession) -> dict[str, Any]:
+    lake = ProbeLake(session)
+    try:
+        widening = WideningProbe(lake)
+        nested = ["widenNestedField"] if widening.widens_nested() else []
+        changes = [*SchemaChangeProbe(lake).schema_changes(), *nested]
+        return {"widenings": widening.widenings(), "schemaChanges": sorted(changes)}
+    finally:
+        lake.close()
 
 
 def _constant(jvm: Any, class_name: str, field_name: str) -> str | None:

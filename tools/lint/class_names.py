@@ -9,7 +9,13 @@ from typing import Final
 
 from tools.lint.finding import Finding
 
-_PACKAGES: Final = ("operator/paimon_operator", "operator/paimon_engines", "operator/paimon_contract", "spark_apps")
+_PACKAGES: Final = (
+    "operator/paimon_operator",
+    "operator/paimon_engines",
+    "operator/paimon_contract",
+    "operator/paimon_schema",
+    "spark_apps",
+)
 """Packages below the root. A name may occur once in each of them. A package that does not exist has no names."""
 
 

@@ -1,6 +1,7 @@
 """Names of operations outside the packages of operations, of the operator and of the Spark side.
 
-The types come from the operations' own files: the text of `type=` in each `OperationSpec(...)`.
+The types come from the operations' own files: the text of `type=` in each `OperationSpec(...)`. A value of an enum of
+the API may be the same word, since it names a choice of users.
 """
 
 from __future__ import annotations
@@ -37,12 +38,21 @@ def check_operations(root: Path) -> Iterator[Finding]:
 
 def _offences(root: Path, file: Path, types: frozenset[str], modules: set[str], remedy: str) -> Iterator[Finding]:
     place = file.relative_to(root).as_posix()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Constant) and node.value in types:
+    tree = ast.parse(file.read_text())
+    choices = set(_choices(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in types and node not in choices:
             yield Finding(place, node.lineno, f"names the operation {node.value}", remedy)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for imported in modules.intersection(_imports(node)):
                 yield Finding(place, node.lineno, f"imports the operation {imported.rpartition('.')[2]}", remedy)
+
+
+def _choices(tree: ast.Module) -> Iterator[ast.expr]:
+    """The values of the enums that a module defines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and any(isinstance(b, ast.Name) and b.id == "StrEnum" for b in node.bases):
+            yield from (each.value for each in node.body if isinstance(each, ast.Assign))
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:

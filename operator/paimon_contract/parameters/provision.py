@@ -16,6 +16,10 @@ class JobColumn(Document):
     comment: str | None = None
     data_type: object | None = None
     """The same type in the JSON form of Paimon's schema files. Jobs of release 0.1 have none."""
+    renamed_from: str | None = None
+    """Name that the column may still have in the table."""
+    default_value: str | None = None
+    """Value that writes store in place of NULL, as text that Paimon casts to the type."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +41,12 @@ class ProvisionParameters(Document):
     comment: str = ""
     options: dict[str, str] = field(default_factory=dict)
     adoption: str
+    dropped: tuple[str, ...] | None = None
+    """Columns, and paths of nested fields, that are dropped. Others that are not declared stay in the table."""
+    approve: bool | None = None
+    """True: a plan that loses or rewrites data is applied only if `approved` is its hash."""
+    approved: str | None = None
+    """Hash of the plan that a user has approved."""
     last_observed: str | None = None
     """When a run last saw the table (RFC 3339). A table that has existed is reported when it is missing, not created
     again. None: it may be created."""

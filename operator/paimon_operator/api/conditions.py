@@ -20,6 +20,8 @@ class ConditionType(StrEnum):
     STALLED = "Stalled"
     HEALTHY = "Healthy"
     COMMIT_SAFE = "CommitSafe"
+    WRITES_PAUSED = "WritesPaused"
+    BUCKETS_FIT = "BucketsFit"
     SUSPENDED = "Suspended"
 
 

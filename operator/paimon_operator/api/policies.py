@@ -45,6 +45,13 @@ class CommitPolicy(StrEnum):
     ALLOW_UNSAFE = "AllowUnsafe"
 
 
+class EvolutionPolicy(StrEnum):
+    """What happens with an edit that loses or rewrites data."""
+
+    AUTOMATIC = "Automatic"
+    APPROVE = "Approve"
+
+
 class RunPolicy(ApiModel):
     """Deadline, retries and history of runs."""
 

@@ -17,6 +17,7 @@ DRIVER_PACKAGES = (
     CHECKOUT / "spark_apps",
     CHECKOUT / "operator" / "paimon_contract",
     CHECKOUT / "operator" / "paimon_engines",
+    CHECKOUT / "operator" / "paimon_schema",
 )
 """The Python packages of the Spark image that are this project's own."""
 ENTRYPOINT = CHECKOUT / "spark_apps" / "entrypoint.sh"

@@ -90,6 +90,7 @@ def test_every_part_of_the_table_but_its_adoption_changes_the_hash() -> None:
     table = desired()
     changes: dict[str, Any] = {
         "columns": table.columns[:-1], "primary_keys": (), "partition_keys": ("a",), "comment": "c", "options": {"a": "b"},
+            "dropped": ("x",),
     }  # fmt: skip
     hashes = {fingerprint(replace(table, **{name: value})) for name, value in changes.items()}
     assert changes.keys() | {"adoption"} == {each.name for each in fields(table)}

@@ -30,7 +30,7 @@ def with_aggregate(**aggregate: Any) -> dict[str, Any]:
 
 
 AUTOMATIC = {"bucket": "-1"}
-GROUPS = {
+GROUPS: dict[str, Any] = {
     "type": "PartialUpdate",
     "partialUpdate": {"sequenceGroups": [{"sequenceFields": ["a", "b"], "columns": ["c", "d"]}]},
 }
@@ -60,6 +60,15 @@ GROUPS = {
         ("dedicated compaction stops the writers'", {"compaction": {"mode": "Dedicated"}}, AUTOMATIC | {"write-only": "true"}),
         ("external compaction stops the writers' too", {"compaction": {"mode": "External"}}, AUTOMATIC | {"write-only": "true"}),
         ("retention in Paimon's words", {"retention": {"snapshots": {"timeRetained": "90m", "numRetainedMin": 5, "numRetainedMax": 50}}}, AUTOMATIC | {"snapshot.time-retained": "90 min", "snapshot.num-retained.min": "5", "snapshot.num-retained.max": "50"}),
+        ("postponed buckets", {"bucket": {"type": "Postpone"}}, {"bucket": "-2"}),
+        ("deletion vectors", {"deletionVectors": {"enabled": True}}, AUTOMATIC | {"deletion-vectors.enabled": "true"}),
+        ("no deletion vectors are the default", {"deletionVectors": {"enabled": False}}, AUTOMATIC),
+        ("a name for partitions without a value", {"schema": builders.ORDERS | {"partitionDefaultName": "none"}}, AUTOMATIC | {"partition.default-name": "none"}),
+        ("row kinds by a column", {"mergeEngine": {"type": "Deduplicate", "rowKindField": "op", "ignoreUpdateBefore": True}}, AUTOMATIC | {"rowkind.field": "op", "ignore-update-before": "true"}),
+        ("deletes that remove rows", {"mergeEngine": {"type": "PartialUpdate", "partialUpdate": {"removeRecordOnDelete": True}}}, AUTOMATIC | {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"}),
+        ("deletes that remove rows of groups", {"mergeEngine": GROUPS | {"partialUpdate": GROUPS["partialUpdate"] | {"removeRecordOnSequenceGroup": ["a", "b"]}}}, AUTOMATIC | {"merge-engine": "partial-update", "fields.a,b.sequence-group": "c,d", "partial-update.remove-record-on-sequence-group": "a,b"}),
+        ("deletes that remove aggregates", {"mergeEngine": {"type": "Aggregation", "aggregation": {"removeRecordOnDelete": True}}}, AUTOMATIC | {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": "true"}),
+        ("a default value is no option", {"schema": {"columns": [{"name": "v", "type": "INT", "defaultValue": "7"}]}}, AUTOMATIC),
         ("free options are unchanged", {"options": {"file.compression": "lz4"}}, AUTOMATIC | {"file.compression": "lz4"}),
     ],
 )  # fmt: skip
@@ -67,6 +76,16 @@ def test_a_manifest_has_its_paimon_options(sentence: str, spec: dict[str, Any], 
     assert options_of(**spec) == expected, sentence
     typed = expected.keys() - spec.get("options", {}).keys()
     assert [key for key in typed if field_of_option(key) == f"spec.options[{key}]"] == [], "a field makes each of them"
+
+
+def test_the_cache_of_lookups_is_set_in_the_words_of_paimons_defaults() -> None:
+    lookup = {"cacheMaxMemorySize": "1Gi", "cacheMaxDiskSize": "512Mi", "cacheFileRetention": "1h"}
+    assert options_of(changelogProducer={"type": "Lookup", "lookup": lookup}) == AUTOMATIC | {
+        "changelog-producer": "lookup",
+        "lookup.cache-max-memory-size": "1024 mb",
+        "lookup.cache-max-disk-size": "512 mb",
+        "lookup.cache-file-retention": "1 h",
+    }
 
 
 def test_retention_that_the_catalog_gives_becomes_the_tables_option() -> None:

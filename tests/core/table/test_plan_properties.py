@@ -31,6 +31,9 @@ EDITS: list[dict[str, Any]] = [
     {"timeZone": "Mars/Base"},
     {"timeZone": "Europe/Berlin"},
     {"schema": {**builders.ORDERS, "comment": "edited"}},
+    {"schema": {**builders.ORDERS, "columns": [*COLUMNS, {"name": "more", "type": "INT"}]}},
+    {"schema": {**builders.ORDERS, "columns": COLUMNS[:-1], "droppedColumns": ["note"]}},
+    {"schema": {**builders.ORDERS, "columns": [*COLUMNS[:-1], {"name": "note", "type": "INT"}]}},
     {"deletionPolicy": "Delete"},
     {"deletionPolicy": "Retain"},
 ]

@@ -17,7 +17,8 @@ from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
 from tests.support import builders
 from tests.support.table_world import TableWorld
-from tests.support.wrong_manifests import STALLED_IN_RECONCILE, WrongManifest
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifests import STALLED_IN_RECONCILE
 
 KEYED = builders.ORDERS
 APPEND = builders.EVENTS

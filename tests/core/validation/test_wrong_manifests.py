@@ -22,7 +22,8 @@ from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
 from tests.support.manifests import Manifest, append_table, catalog, keyed_table, run
-from tests.support.wrong_manifests import REFUSED_AT_APPLY, WrongManifest
+from tests.support.wrong_manifest import WrongManifest
+from tests.support.wrong_manifests import REFUSED_AT_APPLY
 
 MODELS: dict[str, type[ApiModel]] = {
     "PaimonTable": PaimonTable, "PaimonCatalog": PaimonCatalog, "PaimonRun": PaimonRun

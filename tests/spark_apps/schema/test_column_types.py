@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from paimon_contract.parameters.provision import JobColumn
-from paimon_operator.core.spec.data_types import paimon_json
-from paimon_operator.core.spec.type_parser import parse
+from paimon_schema.paimon_json import paimon_json
+from paimon_schema.type_parser import parse
 from spark_apps.failures.errors import RunError
 from spark_apps.schema.column_types import column_type
 

@@ -1,4 +1,4 @@
-"""What a message says about a table that differs: everything about an own one, the manifest alone about another's.
+"""What a message says about a table that differs and is another's: the manifest alone.
 
 S9: whoever may create PaimonTables learned the schema of every table of the database.
 """
@@ -48,15 +48,13 @@ def schema(columns: Columns, keys: list[str] = [], partitions: list[str] = [], o
     )
 
 
-def said(*, is_own: bool, all_options: bool = True) -> list[str]:
-    table, wanted = schema(OF_TABLE, **TABLE), schema(OF_MANIFEST, **MANIFEST)
-    found = differences(table, wanted, ENGINE, all_options=all_options, is_own=is_own)
+def said() -> list[str]:
+    found = differences(schema(OF_TABLE, **TABLE), schema(OF_MANIFEST, **MANIFEST), ENGINE)
     return [f"{each.field}: {each.sentence}" for each in found]
 
 
-@pytest.mark.parametrize("all_options", [True, False], ids=["AdoptIfIdentical", "Adopt"])
-def test_the_differences_of_a_foreign_table_disclose_none_of_its_columns_types_or_values(all_options: bool) -> None:
-    text = " ".join(said(is_own=False, all_options=all_options))
+def test_the_differences_of_a_foreign_table_disclose_none_of_its_columns_types_or_values() -> None:
+    text = " ".join(said())
     assert [word for word in SECRETS if word in text] == []
 
 
@@ -75,16 +73,10 @@ def test_the_differences_of_a_foreign_table_disclose_none_of_its_columns_types_o
     ],
 )
 def test_they_name_the_fields_of_the_manifest_to_edit(sentence: str) -> None:
-    assert any(sentence in each for each in said(is_own=False))
+    assert any(sentence in each for each in said())
 
 
 def test_the_order_of_foreign_columns_is_that_of_the_manifest_only() -> None:
     table, wanted = schema({"a": "INT", "b": "INT"}), schema({"b": "INT", "a": "INT"})
-    (found,) = differences(table, wanted, ENGINE, all_options=False, is_own=False)
+    (found,) = differences(table, wanted, ENGINE)
     assert found.sentence == "column order: the table differs from the manifest, which has b, a"
-
-
-def test_the_differences_of_an_own_table_say_what_it_has() -> None:
-    text = " ".join(said(is_own=True))
-    assert [word for word in ("salary", "iban", "7", "sum") if word not in text] == []
-    assert "column note: table has STRING, manifest has INT" in text

@@ -26,7 +26,7 @@ from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, Metastore
 from paimon_operator.api.catalog.storage import SCHEMES, Location, Storage, Warehouse
 from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.conditions import Condition
-from paimon_operator.api.policies import CommitPolicy, RunPolicy
+from paimon_operator.api.policies import CommitPolicy, EvolutionPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
 
@@ -140,6 +140,9 @@ class PaimonCatalogSpec(ApiModel):
     commit_policy: CommitPolicy = CommitPolicy.REQUIRE_SAFE
     """RequireSafe: runs that commit are blocked while the condition CommitSafe is False, because concurrent commits can
     be lost. AllowUnsafe: runs commit even so."""
+    evolution_policy: EvolutionPolicy | None = None
+    """Automatic: an edit of a table is applied at once. Approve: an edit that loses or rewrites data waits until the
+    annotation paimon-operator.dev/approve of the PaimonTable has the hash of its status.plan. Absent: Automatic."""
     spark: CatalogSpark | None = None
     """Defaults for the Spark Pods."""
     table_defaults: TableDefaults | None = None

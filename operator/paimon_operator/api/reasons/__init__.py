@@ -53,6 +53,7 @@ class Reason(StrEnum):
     # Normal operation and progress
     TABLE_MATCHES_SPEC = "TableMatchesSpec"
     PENDING = "Pending"
+    RESCALING = "Rescaling"
     SPEC_CHANGED = "SpecChanged"
     PROVISIONING = "Provisioning"
     NO_ACTION_NEEDED = "NoActionNeeded"
@@ -84,6 +85,9 @@ class Reason(StrEnum):
     RUNS_SUCCEEDING = "RunsSucceeding"
     NOT_MEASURED = "NotMeasured"
     RUN_FAILING = "RunFailing"
+    BUCKET_SIZE_FITS = "BucketSizeFits"
+    BUCKETS_TOO_SMALL = "BucketsTooSmall"
+    BUCKETS_TOO_LARGE = "BucketsTooLarge"
 
     # Commits by other writers
     SINGLE_COMMITTER = "SingleCommitter"
@@ -111,7 +115,10 @@ class Reason(StrEnum):
     CONFLICT = "Conflict"
     TABLE_EXISTS = "TableExists"
     TABLE_DIFFERS = "TableDiffers"
+    AWAITING_APPROVAL = "AwaitingApproval"
     TABLE_REFUSED = "TableRefused"
+    RESCALE_REFUSED = "RescaleRefused"
+    RESCALE_FAILED = "RescaleFailed"
     TABLE_NOT_FOUND = "TableNotFound"
     WRITE_NOT_FOUND = "WriteNotFound"
     RESULT_UNKNOWN = "ResultUnknown"

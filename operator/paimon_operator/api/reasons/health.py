@@ -19,5 +19,17 @@ EXPLANATIONS: Final = {
         "A scheduled run or a write fails.",
         "See the table's status: it names the operation, the message and the PaimonRun.",
     ),
+    "BucketSizeFits": Explanation(
+        "The bytes per bucket and partition suit the number of buckets.",
+        "No action is needed.",
+    ),
+    "BucketsTooSmall": Explanation(
+        "Half of the buckets have less than 200 MB, so fewer buckets would do. Nothing is stopped.",
+        "Consider the number of buckets that the message names: docs/buckets.md.",
+    ),
+    "BucketsTooLarge": Explanation(
+        "The largest bucket has more than 1 GB. One task processes it. Nothing is stopped.",
+        "Consider the number of buckets that the message names: docs/buckets.md.",
+    ),
 }
 """Reason -> what it means and what to do."""

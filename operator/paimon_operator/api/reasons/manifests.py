@@ -82,12 +82,25 @@ EXPLANATIONS: Final = {
         "Set adoptionPolicy to AdoptIfIdentical, or choose another table. The operator retries without an edit.",
     ),
     "TableDiffers": Explanation(
-        "The existing table differs from the manifest. The operator did not change it.",
-        "Edit the manifest so that it describes the existing table. The message lists the differences.",
+        "The existing table differs from the manifest in what cannot be altered. The operator changed none of it.",
+        "Edit what the message names, so that it describes the existing table, or create another table.",
+    ),
+    "AwaitingApproval": Explanation(
+        "The edit loses or rewrites data, and evolutionPolicy is Approve. status.plan shows its steps.",
+        "Annotate the PaimonTable with paimon-operator.dev/approve=<status.plan.hash>, or undo the edit.",
     ),
     "TableRefused": Explanation(
         "Paimon rejects this table. The message is Paimon's own.",
         "Edit the field that the message names.",
+    ),
+    "RescaleRefused": Explanation(
+        "The table cannot be rescaled to another number of buckets. Nothing was changed.",
+        "Undo the edit of the number, or fix what the message names.",
+    ),
+    "RescaleFailed": Explanation(
+        "A rescale has stopped: the rewritten table differs from the one before, or somebody else wrote to it. The tag "
+        "that the message names has the data before the rescale.",
+        "Follow the message and docs/buckets.md. Any edit of the manifest continues the rescale.",
     ),
     "TableNotFound": Explanation(
         "The table no longer exists in the warehouse, or the PaimonTable of a run does not exist.",

@@ -15,6 +15,10 @@ EXPLANATIONS: Final = {
         "The operator has not acted on this spec yet.",
         "Wait; the operator acts within seconds.",
     ),
+    "Rescaling": Explanation(
+        "Runs are rewriting the table with another number of buckets. Nothing else commits until they are complete.",
+        "Wait: the message shows the progress. A table that is suspended continues when suspend is false.",
+    ),
     "SpecChanged": Explanation(
         "The manifest or the catalog was edited after the run was created, so the run started nothing.",
         "No action is needed. The operator creates another run if the new manifest needs one.",

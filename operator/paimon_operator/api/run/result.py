@@ -12,11 +12,13 @@ from pydantic_core import from_json
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText, printable
+from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.run.status import (
     CommitIdentity,
     LoadedWrites,
     Measure,
     OutsideCommit,
+    RescaleResult,
     RunStatus,
     WriteResult,
 )
@@ -83,6 +85,16 @@ def write_result(result: Result) -> WriteResult | None:
     return None if result.write is None else WriteResult.model_validate(_given(result.write))
 
 
+def edit_plan(result: Result) -> EditPlan | None:
+    """The plan that waits for approval."""
+    return None if result.plan is None else EditPlan.model_validate(asdict(result.plan))
+
+
+def rescale_result(result: Result) -> RescaleResult | None:
+    """The progress of a rescale."""
+    return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
+
+
 def loaded_writes(result: Result) -> LoadedWrites:
     """The writes of type Once that a run has found as done."""
     return _LOADED.validate_python([_given(each) for each in result.loaded])
@@ -104,9 +116,19 @@ def _check_values(result: Result) -> None:
         raise _no_result(f"version: {result.version}")
     if result.error is not None:
         _REASON.validate_python(result.error.reason)
-    for part in (measure_before, measure_after, write_result, loaded_writes, outside_commit, seen_commit):
+    for part in (
+        measure_before,
+        measure_after,
+        write_result,
+        edit_plan,
+        rescale_result,
+        loaded_writes,
+        outside_commit,
+        seen_commit,
+    ):
         part(result)
-    RunStatus.model_validate({"seen_snapshot": result.seen_snapshot, "expired": result.expired})
+    bounded = ("seen_snapshot", "expired", "columns_digest")
+    RunStatus.model_validate({name: getattr(result, name) for name in bounded})
 
 
 def _given(part: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
@@ -165,6 +166,16 @@ class Measure(ApiModel):
     """Time of the oldest snapshot that still exists."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed."""
+    rescaling: bool | None = None
+    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
+    partitions: Int64 | None = None
+    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
 
 
 class Cost(ApiModel):
@@ -192,6 +203,17 @@ class OutsideCommit(ApiModel):
     """APPEND, OVERWRITE, COMPACT or ANALYZE."""
     time: Time
     """Time of the commit."""
+
+
+class RescaleResult(ApiModel):
+    """Progress of a rescale."""
+
+    done: Int64
+    """Partitions that have the new number of buckets."""
+    total: Int64
+    """Partitions that have files."""
+    finished: bool
+    """True: all have it, and the table was verified to hold what it held before."""
 
 
 class WriteResult(ApiModel):
@@ -269,10 +291,16 @@ class RunStatus(ApiModel):
     """Provision. True: the run created the table. False: the table existed."""
     differences: Annotated[tuple[Annotated[str, Field(max_length=512)], ...], Field(max_length=32)] = ()
     """Provision. Differences between the existing table and the manifest."""
+    plan: EditPlan | None = None
+    """Provision. The plan that waits for approval."""
+    columns_digest: Hash | None = None
+    """Provision. Hash of the columns and keys of the table after the run."""
     loaded: LoadedWrites = ()
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     write: WriteResult | None = None
     """Write. Result of the load."""
+    rescale: RescaleResult | None = None
+    """Rescale. Progress after the run."""
     expired: Int32 | None = None
     """ExpireSnapshots. Number of snapshots that were expired."""
     dropped: bool | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -18,6 +18,15 @@ TYPE_WORDS = (
 SYSTEM_FIELDS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID", "rowkind")
 """Names that Paimon reserves in every table. It also reserves all names that begin with `_KEY_`."""
 
+MAX_DROPPED: Final = 200
+ColumnPath = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$", min_length=1, max_length=256)
+]
+"""A column, or the path to a nested field."""
+
+NO_DEFAULT = ("ARRAY", "MAP", "ROW", "BINARY", "VARBINARY", "BYTES", "TIMESTAMP_LTZ")
+"""First words of the types without a defaultValue: its text would have no single meaning."""
+
 TypeText = Annotated[
     str,
     Field(
@@ -26,6 +35,13 @@ TypeText = Annotated[
         max_length=2048,
     ),
 ]
+
+
+_WITH_DEFAULT = "self.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
 
 
 class AggregateFunction(StrEnum):
@@ -50,6 +66,10 @@ class AggregateFunction(StrEnum):
     HLL_SKETCH = "hll_sketch"
     RBM32 = "rbm32"
     RBM64 = "rbm64"
+
+
+RETRACTING = ("sum", "product", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
+"""Aggregate functions that can take a value back, on every engine. The others fail at a delete."""
 
 
 class Aggregate(ApiModel):
@@ -119,15 +139,32 @@ class Column(ApiModel):
             "this type needs its parameters: DECIMAL(12,2), CHAR(8), ARRAY<INT>, MAP<STRING, INT>, ROW<a INT>",
             path=".type",
         ),
+        rule(
+            f"!has(self.defaultValue) || !{_listed(NO_DEFAULT)}.exists(w, self.type.upperAscii().startsWith(w))",
+            f"a column of type {', '.join(NO_DEFAULT)} must not have a defaultValue",
+            path=".defaultValue",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            "!has(self.defaultValue) || !self.type.upperAscii().endsWith('NOT NULL')",
+            "a column that is NOT NULL must not have a defaultValue: Paimon refuses the absent value first",
+            path=".defaultValue",
+            reason="FieldValueForbidden",
+        ),
     )
 
     name: ColumnName
-    """Name of the column. The operator does not support renames."""
+    """Name of the column. To rename a column, set renamedFrom to its old name."""
     type: TypeText
     """Type in Paimon's notation: BIGINT, DECIMAL(12,2), TIMESTAMP(6), ARRAY<ROW<sku STRING, n INT>>; add NOT NULL to
     reject nulls. Primary key columns are always NOT NULL."""
+    renamed_from: ColumnName | None = None
+    """Old name of the column. A table that has the old name and not the new one is altered, and keeps its data."""
     comment: Annotated[str, Field(max_length=1024)] | None = None
     """Description of the column, stored in the table's schema."""
+    default_value: Annotated[str, Field(max_length=256)] | None = None
+    """Value that writes store in place of NULL and of an absent column, as text. For merge engines Deduplicate and
+    FirstRow and for append tables, on columns that are no key."""
     aggregate: Aggregate | None = None
     """Aggregate function of the column. For the merge engines Aggregation and PartialUpdate only."""
 
@@ -157,6 +194,28 @@ class TableSchema(ApiModel):
             path=".partitionKeys",
         ),
         rule(
+            "!has(self.droppedColumns) || !sets.intersects(self.columns.map(c, c.name), self.droppedColumns)",
+            "droppedColumns must not name one of the columns",
+            path=".droppedColumns",
+        ),
+        rule(
+            "!has(self.droppedColumns) || !has(self.primaryKeys)"
+            " || !sets.intersects(self.primaryKeys, self.droppedColumns)",
+            "a primary key cannot be dropped",
+            path=".droppedColumns",
+        ),
+        rule(
+            "self.columns.all(c, !has(c.renamedFrom) || c.renamedFrom != c.name)",
+            "renamedFrom must be another name than name",
+            path=".columns",
+        ),
+        rule(
+            "!has(self.droppedColumns) || !sets.intersects("
+            "self.columns.filter(c, has(c.renamedFrom)).map(c, c.renamedFrom), self.droppedColumns)",
+            "droppedColumns must not name a column that is renamed",
+            path=".droppedColumns",
+        ),
+        rule(
             "!has(self.partitionKeys) || !has(self.primaryKeys) || self.partitionKeys.all(k, k in self.primaryKeys)",
             "partition keys must be part of the primary key:"
             " Spark cannot compact a table whose keys move between partitions",
@@ -168,6 +227,24 @@ class TableSchema(ApiModel):
             "the primary key must have a column that is not a partition key: each partition would hold a single row",
             path=".primaryKeys",
         ),
+        rule(
+            f"!has(self.primaryKeys) || !sets.intersects(self.primaryKeys, {_WITH_DEFAULT})",
+            "a primary key must not have a defaultValue",
+            path=".columns",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            f"!has(self.partitionKeys) || !sets.intersects(self.partitionKeys, {_WITH_DEFAULT})",
+            "a partition key must not have a defaultValue",
+            path=".columns",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            "!has(self.partitionDefaultName) || has(self.partitionKeys)",
+            "partitionDefaultName must not be set without partitionKeys",
+            path=".partitionDefaultName",
+            reason="FieldValueForbidden",
+        ),
     )
 
     comment: Annotated[str, Field(max_length=1024)] | None = None
@@ -175,10 +252,19 @@ class TableSchema(ApiModel):
     columns: Annotated[
         tuple[Column, ...], Field(min_length=1, max_length=MAX_COLUMNS, json_schema_extra=keyed_by("name"))
     ]
-    """The columns, in order."""
+    """The columns, in order. A table follows an edit: columns are added, renamed, widened and moved. A column that is
+    removed from the list stays in the table unless droppedColumns names it."""
+    dropped_columns: Annotated[tuple[ColumnPath, ...], Field(max_length=MAX_DROPPED)] = ()
+    """Columns that are dropped from the table with their data. A nested field is named by its path: address.street. In
+    it, element is the element of an array and value the value of a map."""
     primary_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
     """Columns that identify a row. Rows with the same key merge. Absent: an append table. Immutable once the table
     exists."""
     partition_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)] = ()
     """Columns that partition the table into directories. They must be part of the primary key, if there is one.
     Immutable once the table exists."""
+    partition_default_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=128)] | None = (
+        None
+    )
+    """Name of the partition of rows whose partition key is NULL or empty. Absent: __DEFAULT_PARTITION__. Immutable once
+    the table exists."""

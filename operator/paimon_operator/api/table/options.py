@@ -15,17 +15,24 @@ OPTION_FIELDS: Final = {
     "bucket-key": "spec.bucket.fixed.keys",
     "primary-key": "spec.schema.primaryKeys",
     "partition": "spec.schema.partitionKeys",
+    "partition.default-name": "spec.schema.partitionDefaultName",
     "comment": "spec.schema.comment",
     "merge-engine": "spec.mergeEngine.type",
     "ignore-delete": "spec.mergeEngine.ignoreDelete",
     "partial-update.ignore-delete": "spec.mergeEngine.ignoreDelete",
     "first-row.ignore-delete": "spec.mergeEngine.ignoreDelete",
     "deduplicate.ignore-delete": "spec.mergeEngine.ignoreDelete",
+    "ignore-update-before": "spec.mergeEngine.ignoreUpdateBefore",
+    "rowkind.field": "spec.mergeEngine.rowKindField",
+    "partial-update.remove-record-on-delete": "spec.mergeEngine.partialUpdate.removeRecordOnDelete",
+    "partial-update.remove-record-on-sequence-group": "spec.mergeEngine.partialUpdate.removeRecordOnSequenceGroup",
+    "aggregation.remove-record-on-delete": "spec.mergeEngine.aggregation.removeRecordOnDelete",
     "sequence.field": "spec.sequence.fields",
     "sequence.field.sort-order": "spec.sequence.sortOrder",
     "changelog-producer": "spec.changelogProducer.type",
     "changelog-producer.row-deduplicate": "spec.changelogProducer.rowDeduplicate",
     "full-compaction.delta-commits": "spec.changelogProducer.fullCompaction.deltaCommits",
+    "deletion-vectors.enabled": "spec.deletionVectors.enabled",
     "write-only": "spec.compaction.mode",
     "write.compaction-skip": "spec.compaction.mode",
     "snapshot.time-retained": "spec.retention.snapshots.timeRetained",
@@ -34,9 +41,18 @@ OPTION_FIELDS: Final = {
 }
 """Option key -> the typed field that sets it, fallback keys included."""
 
+LOOKUP_FIELDS: Final = {
+    "lookup.cache-max-memory-size": "spec.changelogProducer.lookup.cacheMaxMemorySize",
+    "lookup.cache-max-disk-size": "spec.changelogProducer.lookup.cacheMaxDiskSize",
+    "lookup.cache-file-retention": "spec.changelogProducer.lookup.cacheFileRetention",
+}
+"""The same for options that have a typed field only if changelogProducer.type is Lookup. Other tables look up too."""
+
 _SIZES: Final = "an option of Flink; for Spark set spark.executor.instances and spark.executor.cores"
 _FLINK: Final = "an option of Flink, which has no effect here; remove it"
 _CODEC: Final = "an option of one format; set file.compression, which is checked, instead"
+_LOG: Final = "an option of the log system, which left Paimon; set changelogProducer, and read the changelog"
+_DELTA_COMMITS: Final = "set changelogProducer.fullCompaction.deltaCommits, or compaction.full.schedule"
 
 EXPLAINED_OPTIONS: Final = {
     "sink.parallelism": _SIZES,
@@ -49,6 +65,26 @@ EXPLAINED_OPTIONS: Final = {
     "precommit-compact": _FLINK,
     "changelog.precommit-compact": _FLINK,
     "write-mode": "an option of Paimon before 0.6: a table with primaryKeys merges, one without appends; remove it",
+    "changelog-producer.compaction-interval": f"an option of Paimon before 0.9; {_DELTA_COMMITS}",
+    "compaction.max-sorted-run-num": "an option of Paimon before 0.9; set num-sorted-run.compaction-trigger instead",
+    "log.consistency": _LOG,
+    "log.changelog-mode": _LOG,
+    "log.key.format": _LOG,
+    "log.format": _LOG,
+    "log.retention": _LOG,
+    "log.ignore-delete": "an option of the log system, which left Paimon; set mergeEngine.ignoreDelete instead",
+    "log.scan.remove-normalize": _LOG,
+    "log.system": _LOG,
+    "log.system.partitions": _LOG,
+    "log.system.replication": _LOG,
+    "append-only.assert-disorder": "an option of Paimon before 0.9, which has no effect any more; remove it",
+    "streaming-compact": "an option of Paimon before 0.9; set compaction.mode instead",
+    "sequence.auto-padding": "an option of Paimon before 0.9; set sequence.fields to columns that order the rows",
+    "sequence.snapshot-ordering": "an option of Paimon 2; set sequence.fields instead",
+    "fields.default-aggregate-function": "a function for all columns; set schema.columns[].aggregate.function instead",
+    "streaming-read-overwrite": "an option of streaming reads; set it where the table is read",
+    "postpone.batch-write-fixed-bucket": "an option without which the newest row of a key can get lost; remove it",
+    "partition.legacy-name": "an option that names partitions in another way than the operator reads; remove it",
     "changelog-producer.lookup-wait": "the older name of lookup-wait; set lookup-wait instead",
     "parquet.compression": _CODEC,
     "orc.compress": _CODEC,
@@ -57,9 +93,12 @@ EXPLAINED_OPTIONS: Final = {
 
 FLINK_PREFIXES: Final = (
     "sink.", "scan.watermark.", "scan.split-enumerator.", "lookup.bootstrap-", "lookup.dynamic-partition.",
-    "lookup.refresh.", "log.system", "source.checkpoint-align.", "source.operator-uid.", "unaware-bucket.",
+    "lookup.refresh.", "log.", "source.checkpoint-align.", "source.operator-uid.", "unaware-bucket.",
 )  # fmt: skip
-"""Prefixes of options that only Flink reads."""
+"""Prefixes of options that only Flink reads, or read."""
+
+FILE_INDEXES: Final = ("bloom-filter", "bitmap", "bsi", "range-bitmap")
+"""Kinds of file indexes. The engine data lists those of each engine."""
 
 COLUMN_PREFIX: Final = "fields."
 """Prefix of options of single columns. Their keys contain the column's name, so no list contains them."""
@@ -70,8 +109,7 @@ _WITH_COLUMNS: Final = (COLUMN_PREFIX, "file-index.")
 
 RESERVED_OPTIONS: Final = (
     "data-file.prefix", "changelog-file.prefix", "snapshot.ignore-empty-commit", "type", "connector", "auto-create",
-    "commit.user-prefix", "deletion-vectors.enabled",
-    "deletion-vectors.modifiable", "incremental-between", "lock.enabled", "consumer-id",
+    "commit.user-prefix", "deletion-vectors.modifiable", "incremental-between", "lock.enabled", "consumer-id",
 )  # fmt: skip
 """Options that the operator sets, that have no effect in a table, or that have no typed field yet."""
 
@@ -88,11 +126,9 @@ RESERVED_WORDS: Final = r"(^|[.-])(paths?|url|uri|class|callbacks?|branch|extern
 external paths together with the table."""
 
 ALLOWED_OPTIONS: Final = frozenset({
-    "aggregation.remove-record-on-delete", "async-file-write", "bucket-append-ordered", "cache-page-size",
+    "async-file-write", "bucket-append-ordered", "cache-page-size",
     "changelog-file.compression", "changelog-file.format", "changelog-file.stats-mode", "data-file.thin-mode",
-    "force-lookup", "ignore-update-before", "local-merge-buffer-size", "page-size",
-    "partial-update.remove-record-on-delete", "partial-update.remove-record-on-sequence-group", "rowkind.field",
-    "target-file-size", "upsert-key",
+    "force-lookup", "local-merge-buffer-size", "page-size", "target-file-size", "upsert-key",
 })  # fmt: skip
 ALLOWED_PREFIXES: Final = (
     "commit.max-", "commit.min-", "commit.timeout", "compaction.", "cross-partition-upsert.", "delete-file.",
@@ -149,6 +185,7 @@ _TYPED: Final = f"k in {_listed(OPTION_FIELDS)}"
 _RESERVED: Final = f"k in {_listed(RESERVED_OPTIONS)}"
 _EXPLAINED: Final = f"k in {_listed(EXPLAINED_OPTIONS)}"
 _OF_A_COLUMN: Final = f"k.startsWith('{COLUMN_PREFIX}') && !k.endsWith('{STATS_SUFFIX}')"
+_OF_FLINK: Final = f"!({_EXPLAINED}) && {_listed(FLINK_PREFIXES)}.exists(p, k.startsWith(p))"
 _IN_A_FAMILY: Final = f"!({_EXPLAINED}) && {_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
 _NAMES_A_PLACE: Final = f"!{_listed(_WITH_COLUMNS)}.exists(p, k.startsWith(p)) && k.matches('{RESERVED_WORDS}')"
 
@@ -168,9 +205,16 @@ OPTION_RULES: Final = [
         f" + {_mapped(EXPLAINED_OPTIONS)}[self.filter(k, {_EXPLAINED})[0]]",
     ),
     rule(
+        f"self.all(k, !({_OF_FLINK}))",
+        "options of Flink must not be set: they have no effect here",
+        reason="FieldValueForbidden",
+        message_expression=f"'option ' + self.filter(k, {_OF_FLINK})[0]"
+        " + ' must not be set: it is an option of Flink, which has no effect here'",
+    ),
+    rule(
         f"self.all(k, !({_OF_A_COLUMN}))",
-        "options of columns must be set by their typed fields:"
-        " schema.columns[].aggregate and mergeEngine.partialUpdate.sequenceGroups",
+        "options of columns must be set by their typed fields: schema.columns[].aggregate,"
+        " schema.columns[].defaultValue and mergeEngine.partialUpdate.sequenceGroups",
         reason="FieldValueForbidden",
     ),
     rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.base import not_larger, rule
+from paimon_operator.api.table.setting_rules import SETTING_RULES
 
 _FORBIDDEN = "FieldValueForbidden"
 _REQUIRED = "FieldValueRequired"
@@ -69,8 +70,15 @@ _BUCKETS: Final = [
         path=".bucket.fixed.keys",
     ),
     rule(
+        "self.externalWriters != 'Active' || !(has(self.bucket) && has(self.bucket.fixed)"
+        " && has(self.bucket.fixed.onCountChange)) || self.bucket.fixed.onCountChange != 'Rescale'",
+        "onCountChange Rescale must not be set with externalWriters Active: a rescale would lose their rows",
+        path=".bucket.fixed.onCountChange",
+        reason=_FORBIDDEN,
+    ),
+    rule(
         f"self.externalWriters != 'Active' || !{_KEYED} || (has(self.bucket) && self.bucket.type == 'Fixed')",
-        "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: Dynamic allows one writer",
+        "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: others allow one writer",
         path=".externalWriters",
     ),
 ]
@@ -191,7 +199,9 @@ _AGGREGATE_BYTES: Final = (
     "(has(c.aggregate) ? 220 + (has(c.aggregate.nestedKey) ? " + _keys("c.aggregate.nestedKey") + " : 0) : 0)"
 )
 _COLUMN_BYTES: Final = (
-    "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0) + " + _AGGREGATE_BYTES
+    "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0)"
+    " + (has(c.renamedFrom) ? c.renamedFrom.size() + 18 : 0)"
+    " + (has(c.defaultValue) ? 20 + bytes(c.defaultValue).size() : 0) + " + _AGGREGATE_BYTES
 )
 _GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
 _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
@@ -199,6 +209,7 @@ _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).
 _SIZE: Final = [
     not_larger(
         f"self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
+        f" + (has(self.schema.droppedColumns) ? {_keys('self.schema.droppedColumns')} : 0)"
         f" + (has(self.mergeEngine) && {_GROUPS}"
         f" ? self.mergeEngine.partialUpdate.sequenceGroups.map(g, {_GROUP_BYTES}).sum() : 0)"
         f" + {_options('self.options')}"
@@ -207,7 +218,7 @@ _SIZE: Final = [
     )
 ]
 
-SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *_WORK, *_SIZE]
+SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *SETTING_RULES, *_WORK, *_SIZE]
 
 
 def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:
@@ -222,6 +233,22 @@ def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:
     return rule(
         "!has(oldSelf.status) || !has(oldSelf.status.table)"
         f" || ((({chain['self']}) == ({chain['oldSelf']})) && (!({chain['self']}) || {same}))",
+        message,
+        path=f".spec.{field}",
+        reason=_FORBIDDEN,
+    )
+
+
+def _frozen_value(field: str, default: str, message: str) -> dict[str, str]:
+    """The same for a field whose absence means `default`, in CEL, so that users may write the default out."""
+    names = field.split(".")
+    present = [".".join(names[: depth + 1]) for depth in range(len(names))]
+    values = [
+        f"({' && '.join(f'has({side}.spec.{name})' for name in present)} ? {side}.spec.{field} : {default})"
+        for side in ("self", "oldSelf")
+    ]
+    return rule(
+        f"!has(oldSelf.status) || !has(oldSelf.status.table) || {values[0]} == {values[1]}",
         message,
         path=f".spec.{field}",
         reason=_FORBIDDEN,
@@ -246,5 +273,24 @@ ROOT_RULES: Final = [
         "mergeEngine.type must not change once the table exists: create another table",
         path=".spec.mergeEngine",
         reason=_FORBIDDEN,
+    ),
+    _frozen_value(
+        "schema.partitionDefaultName",
+        "'__DEFAULT_PARTITION__'",
+        "partitionDefaultName must not change once the table exists: old partitions keep their name",
+    ),
+    _frozen_value(
+        "deletionVectors.enabled",
+        "false",
+        "deletionVectors.enabled must not change once the table exists: create another table",
+    ),
+    *(
+        _frozen_value(field, default, f"{field.rpartition('.')[2]} must not change once the table exists")
+        for field, default in (
+            ("mergeEngine.rowKindField", "''"),
+            ("mergeEngine.aggregation.removeRecordOnDelete", "false"),
+            ("mergeEngine.partialUpdate.removeRecordOnDelete", "false"),
+            ("mergeEngine.partialUpdate.removeRecordOnSequenceGroup", "[]"),
+        )
     ),
 ]

@@ -26,6 +26,7 @@ from paimon_operator.api.spark import Spark
 from paimon_operator.api.table.columns import TableSchema
 from paimon_operator.api.table.options import Options
 from paimon_operator.api.table.rules import ROOT_RULES, SPEC_RULES
+from paimon_operator.api.table.settings import AggregationSettings, DeletionVectors, LookupProducer, PartialUpdate
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.table.writes import MAX_WRITES, Write
 
@@ -35,7 +36,15 @@ class BucketType(StrEnum):
 
     FIXED = "Fixed"
     DYNAMIC = "Dynamic"
+    POSTPONE = "Postpone"
     UNAWARE = "Unaware"
+
+
+class OnCountChange(StrEnum):
+    """What an edit of the number of buckets does to a table that exists."""
+
+    REFUSE = "Refuse"
+    RESCALE = "Rescale"
 
 
 class FixedBuckets(ApiModel):
@@ -45,6 +54,9 @@ class FixedBuckets(ApiModel):
     """Number of buckets per partition. A compaction processes up to this many in parallel."""
     keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
     """Columns whose hash selects the bucket. Absent: the primary key. Required without a primary key."""
+    on_count_change: OnCountChange | None = None
+    """Effect of an edit of count on a table that exists. Refuse: none, the table is Stalled. Rescale: runs rewrite the
+    table, and all writes wait until they are complete. Absent: Refuse."""
 
 
 class Bucket(ApiModel):
@@ -66,8 +78,9 @@ class Bucket(ApiModel):
     )
 
     type: BucketType
-    """Fixed: a fixed number of buckets, by hash. Dynamic: the number grows with the keys, one writer only. Unaware: no
-    buckets, for append tables."""
+    """Fixed: a fixed number of buckets, by hash. Dynamic: the number grows with the keys, one writer only.
+    Postpone: each partition gets its number with its first write, one writer only. Unaware: no buckets, for append
+    tables."""
     fixed: FixedBuckets | None = None
     """Set when type is Fixed."""
 
@@ -81,22 +94,6 @@ class MergeEngineType(StrEnum):
     FIRST_ROW = "FirstRow"
 
 
-class SequenceGroup(ApiModel):
-    """Columns that are updated together, ordered by the sequence fields of the group."""
-
-    sequence_fields: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)]
-    """Columns that determine which row is newer."""
-    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=128)]
-    """Columns of the group. A primary key must not be in a group, and a column must not be in two groups."""
-
-
-class PartialUpdate(ApiModel):
-    """Settings of PartialUpdate."""
-
-    sequence_groups: Annotated[tuple[SequenceGroup, ...], Field(min_length=1, max_length=12)] = ()
-    """Groups of columns, each with its own sequence fields."""
-
-
 class MergeEngine(ApiModel):
     """How rows with the same key merge."""
 
@@ -106,7 +103,29 @@ class MergeEngine(ApiModel):
             "partialUpdate must not be set unless type is PartialUpdate",
             path=".partialUpdate",
             reason="FieldValueForbidden",
-        )
+        ),
+        rule(
+            "self.type == 'Aggregation' || !has(self.aggregation)",
+            "aggregation must not be set unless type is Aggregation",
+            path=".aggregation",
+            reason="FieldValueForbidden",
+        ),
+        rule(
+            "!has(self.ignoreDelete) || !self.ignoreDelete || !has(self.partialUpdate)"
+            " || ((!has(self.partialUpdate.removeRecordOnDelete) || !self.partialUpdate.removeRecordOnDelete)"
+            " && !has(self.partialUpdate.removeRecordOnSequenceGroup))",
+            "ignoreDelete must not be true when deletes remove the row",
+            path=".ignoreDelete",
+        ),
+        rule(
+            "!has(self.rowKindField) || !(self.type in ['PartialUpdate', 'FirstRow'])"
+            " || (has(self.ignoreDelete) && self.ignoreDelete) || (has(self.partialUpdate)"
+            " && (has(self.partialUpdate.sequenceGroups)"
+            " || (has(self.partialUpdate.removeRecordOnDelete) && self.partialUpdate.removeRecordOnDelete)))",
+            "with rowKindField FirstRow needs ignoreDelete, and PartialUpdate needs ignoreDelete,"
+            " removeRecordOnDelete or sequence groups: it fails at deletes",
+            path=".rowKindField",
+        ),
     )
 
     type: MergeEngineType
@@ -114,8 +133,15 @@ class MergeEngine(ApiModel):
     column by its function. FirstRow: keeps the first row. Immutable once the table exists."""
     ignore_delete: bool | None = None
     """True: deletes are ignored. It cannot be set back to false."""
+    ignore_update_before: bool | None = None
+    """True: update-before records (-U) are ignored."""
+    row_kind_field: ColumnName | None = None
+    """Column of type STRING that says what each row is: +I or +U for an upsert, -D or -U for a delete. It must not be
+    NULL. Absent: all rows are upserts. Immutable once the table exists."""
     partial_update: PartialUpdate | None = None
     """Settings of PartialUpdate."""
+    aggregation: AggregationSettings | None = None
+    """Settings of Aggregation."""
 
 
 class SortOrder(StrEnum):
@@ -147,7 +173,8 @@ class FullCompactionProducer(ApiModel):
     """Settings of FullCompaction."""
 
     delta_commits: Positive | None = None
-    """Number of commits after which a full compaction produces the changelog."""
+    """Number of commits after which a full compaction produces the changelog. Only where writers compact
+    (compaction.mode Inline)."""
 
 
 class ChangelogProducer(ApiModel):
@@ -166,6 +193,12 @@ class ChangelogProducer(ApiModel):
             path=".rowDeduplicate",
             reason="FieldValueForbidden",
         ),
+        rule(
+            "self.type == 'Lookup' || !has(self.lookup)",
+            "lookup must not be set unless type is Lookup",
+            path=".lookup",
+            reason="FieldValueForbidden",
+        ),
     )
 
     type: ChangelogProducerType
@@ -173,6 +206,8 @@ class ChangelogProducer(ApiModel):
     full compactions."""
     row_deduplicate: bool | None = None
     """True: the changelog omits changes that leave the row equal."""
+    lookup: LookupProducer | None = None
+    """Settings of Lookup."""
     full_compaction: FullCompactionProducer | None = None
     """Settings of FullCompaction."""
 
@@ -199,6 +234,8 @@ class PaimonTableSpec(ApiModel):
     sequence groups."""
     changelog_producer: ChangelogProducer | None = None
     """How the changelog for streaming readers is produced. Absent: no changelog. Requires primary keys."""
+    deletion_vectors: DeletionVectors | None = None
+    """Deletion vectors. Absent: none."""
     compaction: Compaction | None = None
     """Who compacts the table, and when. Absent: the catalog's default, else Inline. It replaces the catalog's whole
     block."""

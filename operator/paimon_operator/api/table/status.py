@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -23,11 +23,14 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
+MAX_SCHEMA_RECORD: Final = 32768
+"""A longer record is left out. Usual tables need less than 2000 characters."""
 Uid = Annotated[str, Field(max_length=64)]
 CommitUser = Annotated[str, Field(max_length=128)]
 
@@ -100,6 +103,16 @@ class TableFacts(ApiModel):
     """Latest snapshot. Absent: the table has none."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
     """Fixed, Dynamic or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed."""
+    rescaling: bool | None = None
+    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
+    partitions: Int64 | None = None
+    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
     files: Int64 | None = None
     """Data files of the latest snapshot."""
     rows: Int64 | None = None
@@ -210,10 +223,39 @@ class ProvisionState(ApiModel):
     """Time of the last success."""
     created: bool | None = None
     """True: the operator created the table. False: it adopted an existing table."""
+    columns_digest: Hash | None = None
+    """Hash of the columns and keys of the table, as the last successful run has read them."""
+    schema_record: Annotated[str, Field(max_length=MAX_SCHEMA_RECORD)] | None = None
+    """Schema of the table after that run, compressed. From it the operator plans an edit before any run starts.
+    Absent: it is not known, and the run plans the edit."""
+    recorded_for: Hash | None = None
+    """Hash of the part of the spec with which the record was made. Absent: it is of the run before."""
+    may_be_altered: bool | None = None
+    """True: a run for another spec failed, and may have altered the table before. A run verifies the table, also if
+    the edit is reverted."""
     failure: LastFailure | None = None
     """Failure of the last run. Absent if the last run succeeded."""
     found_at: Place | None = None
     """Place at which the last run has read the table without proving that it is owned. Absent: it could not read it."""
+
+
+class RescaleState(ApiModel):
+    """State of rescaling the table to another number of buckets."""
+
+    unfinished: bool | None = None
+    """True: a rescale has started and is not complete. No other run commits until then."""
+    done: Int64 | None = None
+    """Partitions that have the new number of buckets."""
+    total: Int64 | None = None
+    """Partitions that have files."""
+    spec_hash: Hash | None = None
+    """Hash of the number of buckets that the last run was started for."""
+    last_run: RunName | None = None
+    """Name of the last run that ended."""
+    last_time: Time | None = None
+    """Time of the last success."""
+    failure: LastFailure | None = None
+    """Failure of the last run. Absent if the last run succeeded."""
 
 
 class CompactionState(ScheduleState):
@@ -277,13 +319,15 @@ class TableStatus(ApiModel):
     observed_generation: Int64 = -1
     """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, BucketsFit, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
     queued_run: QueuedRun | None = None
     """The next run, while a limit of the catalog or of the operator stops it."""
     ownership: Ownership | None = None
     """Where and since when this PaimonTable owns the physical table. Absent: no run has proved it."""
+    plan: EditPlan | None = None
+    """Plan of an edit that is not applied yet. Absent: there is none, or only a run finds it out."""
     engine: EngineName | None = None
     """Engine that last verified the table. Another engine verifies it again before any other run starts."""
     table: TableFacts | None = None
@@ -294,6 +338,8 @@ class TableStatus(ApiModel):
     """Foreign commits that the runs have found."""
     provision: ProvisionState | None = None
     """State of Provision, the operation that makes the table match the spec."""
+    rescale: RescaleState | None = None
+    """State of rescaling the table to another number of buckets."""
     compaction: CompactionState | None = None
     """State of compaction."""
     retention: ScheduleState | None = None

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from paimon_contract.result import Result
 from paimon_operator.api.base import ApiModel, Json
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
@@ -117,6 +118,18 @@ class Removal(Protocol):
         """The failure of the last try; None without one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """What keeps other runs from starting."""
+
+    reason: Reason
+    message: str
+    is_stalled: bool = False
+    """Only an edit ends it."""
+    excludes: bool = True
+    """True: no run of another operation starts. False: only the run that establishes the table waits."""
+
+
 def everything(run: PaimonRun) -> RunTarget:  # noqa: ARG001  (a target is a function of the run)
     """The target of an operation without subjects."""
     return RunTarget()
@@ -178,6 +191,12 @@ class OperationSpec:
     """Whether the manifest still asks for a run that was decided for the part of the spec with this hash."""
     input_size: Callable[[PaimonRun, PaimonTable], InputSize] | None = None
     """None: it reads no rows, so executors would have no work."""
+    hold: Callable[[TableContext, TableStatus], Hold | None] | None = None
+    """What keeps runs of other operations from starting on an established table; None: nothing ever does."""
+    paused: Callable[[TableStatus], str | None] | None = None
+    """What is left of unfinished work during which nothing else may commit. Shown in the condition WritesPaused."""
+    excludes_foreign_writers: bool = False
+    """Does not start after an undeclared foreign commit, on any storage: it would lose the rows of that writer."""
     needs_matching_table: bool = False
     """Waits while the table differs from the manifest."""
     skips_empty_table: bool = False

@@ -34,7 +34,7 @@ ONCE: Final = EVERY_CLASS - {FailureClass.SPEC, FailureClass.RESULT_UNKNOWN, Fai
 FIXED_WITHOUT_AN_EDIT: Final = frozenset({Reason.CONFLICT, Reason.TABLE_EXISTS})
 """Errors of the manifest that can end without an edit: the other owner, or the table in the way, can go."""
 
-HAS_READ_THE_TABLE: Final = frozenset({Reason.TABLE_DIFFERS, Reason.TABLE_EXISTS})
+HAS_READ_THE_TABLE: Final = frozenset({Reason.TABLE_DIFFERS, Reason.TABLE_EXISTS, Reason.AWAITING_APPROVAL})
 """Failures of a run that has read the table, and found no other owner's mark in it."""
 
 

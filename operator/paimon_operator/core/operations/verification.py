@@ -21,7 +21,8 @@ def state_of(status: TableStatus) -> ProvisionState:
 
 def is_verified(context: TableContext, status: TableStatus) -> bool:
     """Whether the table was verified against the current manifest, with the current engine."""
-    return is_established(context, status) and state_of(status).hash == context.wanted_hash
+    state = state_of(status)
+    return is_established(context, status) and state.hash == context.wanted_hash and not state.may_be_altered
 
 
 def is_established(context: TableContext, status: TableStatus) -> bool:

@@ -14,8 +14,10 @@ from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.spec.desired_table import desired_table, fingerprint
+from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.errors import SpecError
+from paimon_schema.plan import Plan
 
 COMPACTION: Final = "spec.compaction"
 RETENTION: Final = "spec.retention"
@@ -78,6 +80,13 @@ class TableContext:
     def wanted_hash(self) -> str:
         """Hash of the desired table. Raises TypeTextError for an invalid type: check the rules first."""
         return fingerprint(desired_table(self.spec, self.effective))
+
+    @cached_property
+    def edit(self) -> Plan | None:
+        """The plan from the recorded schema to the manifest; None if the schema is not known."""
+        state = self.table.status.provision
+        known = None if state is None else known_schema(state)
+        return None if known is None else plan_of_edit(known, desired_table(self.spec, self.effective), self.engine)
 
     @property
     def dedicated(self) -> bool:

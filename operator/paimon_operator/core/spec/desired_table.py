@@ -12,9 +12,9 @@ from typing import Any, Final
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.spec import PaimonTableSpec
-from paimon_operator.core.spec import type_parser
-from paimon_operator.core.spec.data_types import NOT_NULL
 from paimon_operator.core.spec.paimon_options import table_options
+from paimon_schema import type_parser
+from paimon_schema.data_types import NOT_NULL
 
 HASH_LENGTH: Final = 16
 
@@ -40,6 +40,8 @@ class DesiredColumn:
     name: str = field(metadata=ALWAYS)
     type: str = field(metadata=ALWAYS)
     comment: str | None = field(default=None, metadata=ALWAYS)
+    renamed_from: str | None = None
+    default_value: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,7 @@ class DesiredTable:
     partition_keys: tuple[str, ...] = field(default=(), metadata=ALWAYS)
     comment: str = field(default="", metadata=ALWAYS)
     options: dict[str, str] = field(default_factory=dict, metadata=ALWAYS)
+    dropped: tuple[str, ...] = ()
     adoption: AdoptionPolicy = field(metadata=NEVER)
     """What to do with a table that exists already. No part of what the table is."""
 
@@ -59,7 +62,13 @@ def desired_table(spec: PaimonTableSpec, effective: Effective) -> DesiredTable:
     """The whole table. Raises TypeTextError for a type that cannot be read."""
     schema = spec.table_schema
     columns = (
-        DesiredColumn(name=c.name, type=_stored_type(c.type, c.name in schema.primary_keys), comment=c.comment)
+        DesiredColumn(
+            name=c.name,
+            type=_stored_type(c.type, c.name in schema.primary_keys),
+            comment=c.comment,
+            renamed_from=c.renamed_from,
+            default_value=c.default_value,
+        )
         for c in schema.columns
     )
     return DesiredTable(
@@ -68,6 +77,7 @@ def desired_table(spec: PaimonTableSpec, effective: Effective) -> DesiredTable:
         partition_keys=schema.partition_keys,
         comment=schema.comment or "",
         options=table_options(spec, effective),
+        dropped=schema.dropped_columns,
         adoption=spec.adoption_policy,
     )
 

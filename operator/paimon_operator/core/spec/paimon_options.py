@@ -13,15 +13,17 @@ from typing import Final
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.table.columns import Aggregate, Column
 from paimon_operator.api.table.effective import Effective
-from paimon_operator.api.table.options import OPTION_FIELDS
+from paimon_operator.api.table.options import LOOKUP_FIELDS, OPTION_FIELDS
+from paimon_operator.api.table.settings import LookupProducer
 from paimon_operator.api.table.spec import (
     BucketType,
     ChangelogProducerType,
+    MergeEngine,
     MergeEngineType,
     PaimonTableSpec,
     SortOrder,
 )
-from paimon_operator.api.units import paimon_duration
+from paimon_operator.api.units import mebibytes, paimon_duration
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 
 AUTOMATIC_BUCKETS: Final = "-1"
@@ -40,6 +42,8 @@ CHANGELOG_PRODUCERS: Final = {
     ChangelogProducerType.FULL_COMPACTION: "full-compaction",
 }
 TRUE: Final = "true"
+POSTPONE_BUCKET: Final = "-2"
+"""Means that the first write into a partition sets its number of buckets."""
 
 _AGGREGATE_FIELDS: Final = {
     "aggregate-function": "function",
@@ -55,7 +59,7 @@ _AGGREGATE_FIELDS: Final = {
 def table_options(spec: PaimonTableSpec, effective: Effective) -> dict[str, str]:
     """All options of the desired table, sorted by key."""
     wanted = dict(spec.options)
-    for part in (_buckets, _merging, _changelog):
+    for part in (_buckets, _merging, _changelog, _settings):
         wanted.update(part(spec))
     wanted.update(_columns(spec))
     wanted.update(_maintenance(effective))
@@ -70,6 +74,8 @@ def field_of_option(key: str) -> str:
         return "spec.mergeEngine.partialUpdate.sequenceGroups"
     if family == "fields" and last in _AGGREGATE_FIELDS:
         return f"spec.schema.columns[{names}].aggregate.{_AGGREGATE_FIELDS[last]}"
+    if family == "fields" and last == "default-value":
+        return f"spec.schema.columns[{names}].defaultValue"
     return OPTION_FIELDS.get(key, f"spec.options[{key}]")
 
 
@@ -87,6 +93,8 @@ def retention_options(block: SnapshotRetention | None) -> dict[str, str]:
 
 def _buckets(spec: PaimonTableSpec) -> Mapping[str, str]:
     bucket = spec.bucket
+    if bucket is not None and bucket.type is BucketType.POSTPONE:
+        return {"bucket": POSTPONE_BUCKET}
     if bucket is None or bucket.type is not BucketType.FIXED or bucket.fixed is None:
         return {"bucket": AUTOMATIC_BUCKETS}
     keys = {"bucket-key": ",".join(bucket.fixed.keys)} if bucket.fixed.keys else {}
@@ -97,15 +105,38 @@ def _merging(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
     engine, sequence = spec.merge_engine, spec.sequence
     if engine is not None and engine.type is not MergeEngineType.DEDUPLICATE:
         yield "merge-engine", MERGE_ENGINES[engine.type]
-    if engine is not None and engine.ignore_delete:
-        yield "ignore-delete", TRUE
-    if engine is not None and engine.partial_update is not None:
-        for group in engine.partial_update.sequence_groups:
-            yield f"fields.{','.join(group.sequence_fields)}.sequence-group", ",".join(group.columns)
+    if engine is not None:
+        yield from _merge_settings(engine)
     if sequence is not None:
         yield "sequence.field", ",".join(sequence.fields)
     if sequence is not None and sequence.sort_order is SortOrder.DESCENDING:
         yield "sequence.field.sort-order", "descending"
+
+
+def _merge_settings(engine: MergeEngine) -> Iterator[tuple[str, str]]:
+    partial, aggregation = engine.partial_update, engine.aggregation
+    switches = {
+        "ignore-delete": engine.ignore_delete,
+        "ignore-update-before": engine.ignore_update_before,
+        "partial-update.remove-record-on-delete": partial and partial.remove_record_on_delete,
+        "aggregation.remove-record-on-delete": aggregation and aggregation.remove_record_on_delete,
+    }
+    yield from ((key, TRUE) for key, on in switches.items() if on)
+    if engine.row_kind_field is not None:
+        yield "rowkind.field", engine.row_kind_field
+    if partial is None:
+        return
+    if partial.remove_record_on_sequence_group:
+        yield "partial-update.remove-record-on-sequence-group", ",".join(partial.remove_record_on_sequence_group)
+    for group in partial.sequence_groups:
+        yield f"fields.{','.join(group.sequence_fields)}.sequence-group", ",".join(group.columns)
+
+
+def _settings(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
+    if spec.deletion_vectors is not None and spec.deletion_vectors.enabled:
+        yield "deletion-vectors.enabled", TRUE
+    if spec.table_schema.partition_default_name is not None:
+        yield "partition.default-name", spec.table_schema.partition_default_name
 
 
 def _changelog(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
@@ -117,6 +148,18 @@ def _changelog(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:
         yield "changelog-producer.row-deduplicate", TRUE
     if producer.full_compaction is not None and producer.full_compaction.delta_commits is not None:
         yield "full-compaction.delta-commits", str(producer.full_compaction.delta_commits)
+    if producer.lookup is not None:
+        yield from _lookup_cache(producer.lookup)
+
+
+def _lookup_cache(lookup: LookupProducer) -> Iterator[tuple[str, str]]:
+    sizes = {
+        "lookup.cache-max-memory-size": lookup.cache_max_memory_size,
+        "lookup.cache-max-disk-size": lookup.cache_max_disk_size,
+    }
+    yield from ((key, f"{mebibytes(size, field=LOOKUP_FIELDS[key])} mb") for key, size in sizes.items() if size)
+    if lookup.cache_file_retention is not None:
+        yield "lookup.cache-file-retention", paimon_duration(lookup.cache_file_retention)
 
 
 def _columns(spec: PaimonTableSpec) -> Iterator[tuple[str, str]]:

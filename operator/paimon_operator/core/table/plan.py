@@ -23,8 +23,9 @@ from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
-from paimon_operator.core.table import active_run, clocks, deletion, pruning, steps, table_conditions
+from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
+from paimon_operator.core.table.bucket_advice import bucket_advice
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
 from paimon_operator.core.table.table_conditions import Blocker
@@ -124,7 +125,8 @@ def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) ->
     """Conditions that every step reports."""
     table, catalog, operator = wanted.table, observed.catalog, wanted.operator
     suspension = table_conditions.suspension(table, catalog, table.status.conditions)
+    always = [*holds.writes_paused(status), *bucket_advice(status.table), *suspension]
     if catalog is None:
-        return list(suspension)
+        return always
     kept = commit_safety.protection_of(catalog, operator.engines.get(operator.engine_of(catalog)))
-    return [commit_safety.commit_safe(table.spec, status, kept), *suspension]
+    return [commit_safety.commit_safe(table.spec, status, kept), *always]

@@ -14,13 +14,15 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus
 from paimon_operator.core import backoff
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.table import holds
 from paimon_operator.core.table.observed import TableObserved
 
+_OF_THE_EDIT: Final = (Reason.TABLE_DIFFERS, Reason.AWAITING_APPROVAL)
 BELIEVED_EMPTY: Final = timedelta(days=1)
 """How long a table that was found without a snapshot is considered empty."""
 
@@ -33,7 +35,9 @@ def next_work(context: TableContext, observed: TableObserved, status: TableStatu
     """
     if not is_established(context, status):
         return None
+    held = holds.holding(context, status)
     works = [*_scheduled(context, status), *_requested(observed)]
+    works = [work for work in works if held is None or held.allows(work)]
     if not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
     return min(works, key=lambda work: work.due, default=None)
@@ -79,11 +83,16 @@ def _only_operator_writes(context: TableContext, since: datetime) -> bool:
 
 def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the reason why due work waits for the table: all of it until the table is established."""
+    held = holds.holding(context, status)
+    if held is not None and held.hold.excludes:
+        others = [work for work in _others(context, status) if not held.allows(work)]
+        return _with_decision(status, others, held.hold.reason, held.hold.message)
     if is_verified(context, status):
         return status
     failure, established = state_of(status).failure, is_established(context, status)
-    differs = failure is not None and failure.reason == Reason.TABLE_DIFFERS
-    reason = Reason.TABLE_DIFFERS if differs else Reason.TABLE_NOT_READY
+    edit = edits.blocker(context, status)
+    found = edit.reason if edit is not None else failure.reason if failure is not None else None
+    reason = next((each for each in _OF_THE_EDIT if each == found), Reason.TABLE_NOT_READY)
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
     return _with_decision(status, blocked, reason, reason.means)

@@ -18,7 +18,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
@@ -30,7 +30,7 @@ from paimon_operator.core.spec.ownership import (
     with_recreation,
     without_annotation,
 )
-from paimon_operator.core.table import active_run, run_queue, selection, table_conditions
+from paimon_operator.core.table import active_run, holds, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
@@ -74,6 +74,7 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
         status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
+    status = edits.with_edit(context, status)
     if followed.run is not None and table_conditions.is_unknown(followed.run):
         return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
     if status.active_run is not None and followed.taken:
@@ -96,7 +97,8 @@ def _without_active_run(
     Establishing the table may start where other commits may not: `may_verify`.
     """
     suspended = _is_suspended(context)
-    establishing = next(iter(_establishing().due(context, status)), None)
+    held = holds.holding(context, status)
+    establishing = None if held is not None else next(iter(_establishing().due(context, status)), None)
     verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
         return _unsafe(context, status)

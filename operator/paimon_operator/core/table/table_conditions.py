@@ -17,12 +17,13 @@ from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.conditions import Finding, false, idle, reconciling, stalled, true, unknown
 from paimon_operator.core.decision import Refusal
-from paimon_operator.core.operations import registry
-from paimon_operator.core.operations.operation import Memory, Role
+from paimon_operator.core.operations import edits, registry
+from paimon_operator.core.operations.operation import Hold, Memory, Role
 from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
+from paimon_operator.core.table import holds
 from paimon_operator.core.validation.catalog import summarise
 
 Findings = tuple[Finding, ...]
@@ -102,8 +103,21 @@ def refused_creation(active: ActiveRun, refusal: Refusal) -> Blocker:
 
 def suspended(context: TableContext, status: TableStatus) -> Findings:
     """Nothing new starts."""
-    ready = _verified(context, status) or unknown(ConditionType.READY, Reason.SUSPENDED, Reason.SUSPENDED.means)
+    ready = _verified(context, status) or unknown(
+        ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status)
+    )
     return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
+
+
+def _suspended_edit(context: TableContext, status: TableStatus) -> str:
+    """That nothing starts, and what the edit would do."""
+    held, plan = edits.blocker(context, status), edits.plan_ahead(context, status)
+    stopped = edits.foreseen_refusal(context, status) or (held.message if held is not None else None)
+    if stopped is not None:
+        return f"{Reason.SUSPENDED.means} The edit: {stopped}"
+    if plan is None or not plan.steps:
+        return Reason.SUSPENDED.means
+    return f"{Reason.SUSPENDED.means} The edit would: {'; '.join(step.sentence for step in plan.steps)}"
 
 
 def steady_state(
@@ -111,9 +125,15 @@ def steady_state(
 ) -> Findings:
     """The usual case: the table is verified, or about to be, or the last try failed. `run` is the active one."""
     held = held or blocker_of(run) or _broken_block(context)
-    verified = _verified(context, status)
+    verified, waits = _verified(context, status), holds.holding(context, status)
+    if waits is not None:
+        return _held(waits.hold, None if waits.hold.excludes else verified, healthy(status, held))
     if verified is not None:
         return (verified, *_repair_needed(context), *healthy(status, held))
+    edit = edits.blocker(context, status)
+    if edit is not None:
+        ready = false(ConditionType.READY, edit.reason, edit.message)
+        return (ready, *stalled(edit.reason, edit.message), *healthy(status, held))
     if held is not None and not ever_ready(status):
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:
@@ -121,6 +141,15 @@ def steady_state(
     reason, message = _progress(status)
     step = reconciling(reason, message) if not context.broken else _repair_needed(context)
     return (unknown(ConditionType.READY, reason, message), *step, *healthy(status, held))
+
+
+def _held(hold: Hold, verified: Finding | None, health: Findings) -> Findings:
+    """An operation keeps the table from being verified, or everything else from starting."""
+    if hold.is_stalled:
+        ready = verified or false(ConditionType.READY, hold.reason, hold.message)
+        return (ready, *stalled(hold.reason, hold.message), *health)
+    ready = verified or unknown(ConditionType.READY, hold.reason, hold.message)
+    return (ready, *reconciling(hold.reason, hold.message), *health)
 
 
 def _repair_needed(context: TableContext) -> Findings:

@@ -7,10 +7,11 @@ from typing import Final
 
 from paimon_operator.api.table.columns import SYSTEM_FIELDS
 from paimon_operator.api.table.spec import PaimonTableSpec
-from paimon_operator.core.spec import type_parser
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.data_types import DataType, not_writable
+from paimon_operator.core.validation.column_changes import changes_of
 from paimon_operator.errors import SpecError
+from paimon_schema import type_parser
+from paimon_schema.data_types import DataType, not_writable
 
 KEY_PREFIX: Final = "_KEY_"
 """Paimon puts it before the names of key columns in its files."""
@@ -24,6 +25,7 @@ def columns_of(context: TableContext) -> Iterator[SpecError]:
     yield from keys_of(context, schema.primary_keys, "spec.schema.primaryKeys", "primary key")
     yield from keys_of(context, schema.partition_keys, "spec.schema.partitionKeys", "partition key")
     yield from _partitions(context.spec)
+    yield from changes_of(context.spec)
 
 
 def column_types(spec: PaimonTableSpec) -> dict[str, DataType]:

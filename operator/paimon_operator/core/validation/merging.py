@@ -8,11 +8,12 @@ from typing import Final
 from paimon_engines.engine import Engine
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.columns import AggregateFunction, Column
-from paimon_operator.api.table.spec import ChangelogProducerType, MergeEngineType, PaimonTableSpec, SequenceGroup
+from paimon_operator.api.table.settings import SequenceGroup
+from paimon_operator.api.table.spec import ChangelogProducerType, MergeEngineType, PaimonTableSpec
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.data_types import DataType
 from paimon_operator.core.validation.columns import column_types, missing_column
 from paimon_operator.errors import SpecError
+from paimon_schema.data_types import DataType
 
 _AGGREGATING: Final = (MergeEngineType.AGGREGATION, MergeEngineType.PARTIAL_UPDATE)
 _FIRST_ROW_PRODUCERS: Final = (ChangelogProducerType.NONE, ChangelogProducerType.LOOKUP)

@@ -15,18 +15,22 @@ from paimon_operator.api import units
 from paimon_operator.api.base import LONGEST_DURATION_D
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.spec import BucketType
+from paimon_operator.api.table.spec import BucketType, OnCountChange
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.size import size_of
+from paimon_operator.core.validation.buffers import buffers_of
 from paimon_operator.core.validation.columns import columns_of, keys_of
 from paimon_operator.core.validation.deadlines import deadline_of
+from paimon_operator.core.validation.defaults import defaults_of
 from paimon_operator.core.validation.formats import formats_of
+from paimon_operator.core.validation.indexes import indexes_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
+from paimon_operator.core.validation.settings import settings_of
 from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
 from paimon_operator.core.validation.writes import writes_of
@@ -102,6 +106,13 @@ def _fixed_buckets(context: TableContext) -> Iterator[SpecError]:
         yield SpecError("spec.bucket.fixed", "type is Fixed and no count is given", "Set fixed.count.")
         return
     path = "spec.bucket.fixed.keys"
+    active = context.spec.external_writers is ExternalWriters.ACTIVE
+    if active and fixed.on_count_change is OnCountChange.RESCALE:
+        yield SpecError(
+            "spec.bucket.fixed.onCountChange",
+            "a rescale loses the rows of other writers, and externalWriters is Active",
+            "Set externalWriters to Paused while they are stopped, or onCountChange to Refuse.",
+        )
     if not fixed.keys and not schema.primary_keys:
         yield SpecError(
             path, "a table without primary key needs bucket keys", "Name the columns whose hash picks the bucket."
@@ -190,8 +201,12 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     buckets_of,
     merging_of,
     changelog_of,
+    settings_of,
+    defaults_of,
     typed_options_of,
     free_options_of,
+    buffers_of,
+    indexes_of,
     formats_of,
     maintenance_of,
     writes_of,

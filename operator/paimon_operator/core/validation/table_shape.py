@@ -36,6 +36,8 @@ def table_shape(context: TableContext) -> Iterator[SpecError]:
         yield _excluded("spec.bucket.fixed", "type is Fixed")
     if engine is not None and engine.partial_update is not None and engine.type is not MergeEngineType.PARTIAL_UPDATE:
         yield _excluded("spec.mergeEngine.partialUpdate", "type is PartialUpdate")
+    if engine is not None and engine.aggregation is not None and engine.type is not MergeEngineType.AGGREGATION:
+        yield _excluded("spec.mergeEngine.aggregation", "type is Aggregation")
     for index, column in enumerate(spec.table_schema.columns):
         yield from _aggregate_problems(column.aggregate, f"spec.schema.columns[{index}].aggregate")
     yield from _changelog_problems(spec.changelog_producer)
@@ -100,6 +102,8 @@ def _changelog_problems(producer: ChangelogProducer | None) -> Iterator[SpecErro
         return
     if producer.full_compaction is not None and producer.type is not ChangelogProducerType.FULL_COMPACTION:
         yield _excluded("spec.changelogProducer.fullCompaction", "type is FullCompaction")
+    if producer.lookup is not None and producer.type is not ChangelogProducerType.LOOKUP:
+        yield _excluded("spec.changelogProducer.lookup", "type is Lookup")
     if producer.row_deduplicate is not None and producer.type not in _DEDUPLICATING:
         yield _excluded("spec.changelogProducer.rowDeduplicate", "type is Lookup or FullCompaction")
 

@@ -11,20 +11,19 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.result import loaded_writes
+from paimon_operator.api.run.result import edit_plan, loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core import backoff
-from paimon_operator.core.operations import retries, write_ledgers
+from paimon_operator.core.operations import edits, retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import is_verified, state_of, with_state
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.data_types import paimon_json
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 from paimon_operator.core.spec.ownership import (
     last_observed,
@@ -34,8 +33,9 @@ from paimon_operator.core.spec.ownership import (
     without_proof,
     without_recreation,
 )
-from paimon_operator.core.spec.type_parser import parse
 from paimon_operator.errors import SpecError
+from paimon_schema.paimon_json import paimon_json
+from paimon_schema.type_parser import parse
 
 _MAX_DIFFERENCES, _DIFFERENCE_LENGTH = 32, 512
 
@@ -50,6 +50,8 @@ class EstablishTable:
             return
         failure = state.failure if state.failure and state.failure.spec_hash == wanted else None
         if failure is not None and not _is_due(context, status, failure):
+            return
+        if edits.blocker(context, status) is not None:
             return
         repetition = failure.count if failure else 0
         yield DueRun(
@@ -89,7 +91,15 @@ def _is_due(context: TableContext, status: TableStatus, failure: LastFailure) ->
     """Whether a failed run is repeated now: at its time, or as soon as a missing table is to be recreated."""
     if failure.reason == Reason.TABLE_MISSING and recreation_wanted(context, status) is not None:
         return True
+    if failure.reason == Reason.AWAITING_APPROVAL and _is_approved(context, status):
+        return True
     return backoff.has_come(failure.next_try, context.now)
+
+
+def _is_approved(context: TableContext, status: TableStatus) -> bool:
+    """Whether the plan that the last run has found is approved, or needs no approval any more."""
+    found = status.plan
+    return not edits.needs_approval(context) or (found is not None and edits.approved(context) == found.hash)
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
@@ -103,6 +113,8 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         last_time=ended.at,
         # An adopted table stays adopted when a later run verifies it.
         created=ended.result.created if state.created is None else state.created,
+        columns_digest=ended.result.columns_digest,
+        schema_record=state.schema_record,
     )
     verified = status.model_copy(update={"engine": ended.result.engine or status.engine})
     recreates = _recreating(status) is not None or ended.active.recreates is not None
@@ -122,11 +134,25 @@ def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     failure = ended.as_failure(same, next_try)
     found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
     update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+    update["may_be_altered"] = state.may_be_altered or _may_be_altered(state, ended) or None
+    if ended.result.plan is not None or ended.reason == Reason.TABLE_MISSING:
+        # The table is not as recorded: the plan of the run, if it has one, is the one to approve.
+        update |= {"schema_record": None, "columns_digest": None}
+        status = status.model_copy(update={"plan": ended.result.plan})
     if ended.reason == Reason.CONFLICT:
         status = without_proof(status, ended.at)
     if ended.reason == Reason.TABLE_MISSING:
         status = without_recreation(status)
     return with_state(status, state.model_copy(update=update))
+
+
+def _may_be_altered(state: ProvisionState, ended: RunOutcome) -> bool:
+    """Whether a run that failed may have altered the table for another spec than the verified one.
+
+    It alters nothing after an error in the spec, except where Paimon refuses the second of two schema commits.
+    """
+    altered_nothing = ended.failure_class is FailureClass.SPEC and ended.reason != Reason.TABLE_REFUSED
+    return state.hash is not None and ended.active.spec_hash != state.hash and not altered_nothing
 
 
 def _recreating(status: TableStatus) -> str | None:
@@ -148,13 +174,23 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         recreates=True if active is not None and active.recreates is not None else None,
         recreation=_recreating(status),
         unknown_writes=write_ledgers.unknown_writes(context) or None,
+        dropped=table.dropped or None,
+        approve=edits.needs_approval(context) or None,
+        approved=edits.approved(context) if edits.needs_approval(context) else None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
 
 
 def _column(column: DesiredColumn) -> JobColumn:
     form = paimon_json(parse(column.type))
-    return JobColumn(name=column.name, type=column.type, comment=column.comment, data_type=form)
+    return JobColumn(
+        name=column.name,
+        type=column.type,
+        comment=column.comment,
+        data_type=form,
+        renamed_from=column.renamed_from,
+        default_value=column.default_value,
+    )
 
 
 def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
@@ -176,7 +212,13 @@ def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> Ta
 def status_fields(result: Result) -> Mapping[str, Any]:
     """Whether the table was created, and how an existing one differs, as far as a status holds it."""
     differences = tuple(each[:_DIFFERENCE_LENGTH] for each in result.differences[:_MAX_DIFFERENCES])
-    return {"created": result.created, "differences": differences, "loaded": loaded_writes(result)}
+    return {
+        "created": result.created,
+        "differences": differences,
+        "plan": edit_plan(result),
+        "columns_digest": result.columns_digest,
+        "loaded": loaded_writes(result),
+    }
 
 
 def summary(result: Result) -> str:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paimon_operator.core.spec.data_types import DataType, not_writable, paimon_json
-from paimon_operator.core.spec.type_parser import MAX_DEPTH, TypeTextError, canonical, parse
+from paimon_schema.data_types import DataType, not_writable
+from paimon_schema.paimon_json import paimon_json
+from paimon_schema.type_parser import MAX_DEPTH, TypeTextError, canonical, parse
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 NOT_NULL: Final = " NOT NULL"
 NESTED: Final = frozenset(("ARRAY", "MAP", "MULTISET", "ROW"))
@@ -41,21 +41,6 @@ class DataType:
         if self.args:
             return f"{self.name}({','.join(map(str, self.args))})"
         return self.name
-
-
-def paimon_json(data_type: DataType) -> str | dict[str, Any]:
-    """The type as it stands in Paimon's schema files: a text, or an object for a nested type."""
-    if not data_type.children:
-        return str(data_type)
-    name = data_type.name + ("" if data_type.nullable else NOT_NULL)
-    children = [paimon_json(child) for child in data_type.children]
-    if data_type.name == "ROW":
-        named = enumerate(zip(data_type.fields, children, strict=True))
-        fields = [{"id": number, "name": field, "type": child} for number, (field, child) in named]
-        return {"type": name, "fields": fields}
-    if data_type.name == "MAP":
-        return {"type": name, "key": children[0], "value": children[1]}
-    return {"type": name, "element": children[0]}
 
 
 def not_writable(data_type: DataType) -> str | None:

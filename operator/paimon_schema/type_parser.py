@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from paimon_operator.core.spec.data_types import NESTED, DataType
+from paimon_schema.data_types import NESTED, DataType
 
 MAX_LENGTH: Final = 2147483647
 """The length that turns VARCHAR into STRING and VARBINARY into BYTES."""

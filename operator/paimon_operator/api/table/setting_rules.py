@@ -1,0 +1,146 @@
+"""CEL rules over settings of a PaimonTable that depend on each other. `core/validation/settings.py` has the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from paimon_operator.api.base import rule
+from paimon_operator.api.table.columns import RETRACTING
+from paimon_operator.api.table.options import FILE_INDEXES, LOOKUP_FIELDS
+
+_FORBIDDEN = "FieldValueForbidden"
+_KEYED = "has(self.schema.primaryKeys)"
+_NAMES = "self.schema.columns.map(c, c.name)"
+_ENGINE = "(has(self.mergeEngine) ? self.mergeEngine.type : 'Deduplicate')"
+_BUCKET = "(has(self.bucket) ? self.bucket.type : 'Default')"
+_PRODUCER = "(has(self.changelogProducer) ? self.changelogProducer.type : 'None')"
+_VECTORS = "(has(self.deletionVectors) && self.deletionVectors.enabled)"
+_ROW_KIND = "has(self.mergeEngine) && has(self.mergeEngine.rowKindField)"
+_WITH_DEFAULT = "self.schema.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
+_REMOVES = (
+    "has(self.mergeEngine.aggregation) && has(self.mergeEngine.aggregation.removeRecordOnDelete)"
+    " && self.mergeEngine.aggregation.removeRecordOnDelete"
+)
+_DELTA_COMMITS = (
+    "has(self.changelogProducer) && has(self.changelogProducer.fullCompaction)"
+    " && has(self.changelogProducer.fullCompaction.deltaCommits)"
+)
+
+
+def _listed(words: Iterable[str]) -> str:
+    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
+
+
+_LOOKUP_OPTION = f"k in {_listed(LOOKUP_FIELDS)}"
+
+_POSTPONE: Final = [
+    rule(
+        f"{_BUCKET} != 'Postpone' || {_KEYED}",
+        "bucket.type Postpone needs primaryKeys: use Unaware or Fixed",
+        path=".bucket.type",
+    ),
+    rule(
+        f"{_BUCKET} != 'Postpone' || !has(self.compaction) || self.compaction.mode != 'Inline'",
+        "with bucket.type Postpone compaction.mode must be Dedicated or External: its writers never compact",
+        path=".compaction.mode",
+    ),
+]
+
+_VECTOR_RULES: Final = [
+    rule(
+        f"!{_VECTORS} || {_ENGINE} != 'FirstRow'",
+        "deletionVectors must not be enabled with mergeEngine.type FirstRow",
+        path=".deletionVectors.enabled",
+    ),
+    rule(
+        f"!{_VECTORS} || {_PRODUCER} != 'FullCompaction'",
+        "deletionVectors must not be enabled with changelogProducer.type FullCompaction: use Lookup or Input",
+        path=".deletionVectors.enabled",
+    ),
+]
+
+_ROW_KINDS: Final = [
+    rule(
+        f"!({_ROW_KIND}) || self.mergeEngine.rowKindField in {_NAMES}",
+        "rowKindField must be one of the columns",
+        path=".mergeEngine.rowKindField",
+    ),
+    rule(
+        f"!({_ROW_KIND}) || !{_KEYED} || !(self.mergeEngine.rowKindField in self.schema.primaryKeys)",
+        "rowKindField must not be a primary key: a delete would have another key than its row",
+        path=".mergeEngine.rowKindField",
+    ),
+    rule(
+        f"!({_ROW_KIND}) || !self.schema.columns.exists(c, c.name == self.mergeEngine.rowKindField"
+        " && (has(c.aggregate) || has(c.defaultValue)))",
+        "the column of rowKindField must have no aggregate and no defaultValue",
+        path=".mergeEngine.rowKindField",
+    ),
+    rule(
+        f"!({_ROW_KIND}) || (has(self.mergeEngine.ignoreDelete) && self.mergeEngine.ignoreDelete)"
+        f" || ({_REMOVES})"
+        " || !self.schema.columns.exists(c, has(c.aggregate)"
+        " && !(has(c.aggregate.ignoreRetract) && c.aggregate.ignoreRetract)"
+        f" && !(c.aggregate.function in {_listed(RETRACTING)}))",
+        "with rowKindField an aggregate function that cannot retract needs ignoreRetract: it fails at deletes",
+        path=".schema.columns",
+    ),
+    rule(
+        f"!has(self.mergeEngine) || !({_REMOVES})"
+        " || !self.schema.columns.exists(c, has(c.aggregate) && has(c.aggregate.ignoreRetract)"
+        " && c.aggregate.ignoreRetract)",
+        "removeRecordOnDelete must not be true with a column that has ignoreRetract: the first write fails",
+        path=".mergeEngine.aggregation.removeRecordOnDelete",
+        reason=_FORBIDDEN,
+    ),
+]
+
+_DEFAULTS: Final = [
+    rule(
+        f"!({_ENGINE} in ['PartialUpdate', 'Aggregation']) || !self.schema.columns.exists(c, has(c.defaultValue))",
+        "defaultValue must not be set with mergeEngine.type PartialUpdate or Aggregation:"
+        " it would merge into rows where the column is absent",
+        path=".schema.columns",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        "!has(self.bucket) || !has(self.bucket.fixed) || !has(self.bucket.fixed.keys)"
+        f" || !sets.intersects(self.bucket.fixed.keys, {_WITH_DEFAULT})",
+        "a bucket key must not have a defaultValue",
+        path=".schema.columns",
+        reason=_FORBIDDEN,
+    ),
+]
+
+_CHANGELOG: Final = [
+    rule(
+        f"!({_DELTA_COMMITS}) || !has(self.compaction) || self.compaction.mode == 'Inline'",
+        "fullCompaction.deltaCommits must not be set unless compaction.mode is Inline: writers that do not compact"
+        " fail. Use compaction.full.schedule",
+        path=".changelogProducer.fullCompaction.deltaCommits",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"{_PRODUCER} != 'Lookup' || !has(self.options) || !self.options.exists(k, {_LOOKUP_OPTION})",
+        "with changelogProducer.type Lookup the options of its cache must be set in changelogProducer.lookup",
+        path=".options",
+        reason=_FORBIDDEN,
+    ),
+]
+
+
+def _indexed_columns(index: str) -> dict[str, str]:
+    """Rule about the columns of one kind of index. `tags[colour]` is a key of the map `tags`."""
+    key = f"file-index.{index}.columns"
+    listed = f"self.options['{key}'].split(',').map(c, c.trim().split('[')[0])"
+    return rule(
+        f"!has(self.options) || !('{key}' in self.options) || sets.contains({_NAMES}, {listed})",
+        f"option {key} must list columns of the table",
+        path=".options",
+    )
+
+
+_INDEXES: Final = [_indexed_columns(index) for index in FILE_INDEXES]
+
+SETTING_RULES: Final = [*_POSTPONE, *_VECTOR_RULES, *_ROW_KINDS, *_DEFAULTS, *_CHANGELOG, *_INDEXES]

@@ -1,0 +1,126 @@
+"""A table's schema: as Paimon has it, and as a manifest declares it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from paimon_schema.data_types import DataType
+from paimon_schema.paimon_json import from_paimon_json, paimon_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column. `default` is the value that Paimon gives a row without one, as text."""
+
+    name: str
+    type: DataType
+    comment: str | None = None
+    default: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSchema:
+    """A table as one of its schema files describes it."""
+
+    id: int = 0
+    columns: tuple[Column, ...]
+    primary_keys: tuple[str, ...] = ()
+    partition_keys: tuple[str, ...] = ()
+    comment: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns_digest(self) -> str:
+        """Identifies columns, in their order with types and defaults, and keys: equal for equal ones."""
+        columns = [[each.name, str(each.type), each.default] for each in self.columns]
+        return _digest([columns, self.primary_keys, self.partition_keys])
+
+    @property
+    def by_name(self) -> dict[str, Column]:
+        """The columns by name."""
+        return {column.name: column for column in self.columns}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredColumn(Column):
+    """A column of the manifest. `renamed_from`: the name that it may still have in the table."""
+
+    renamed_from: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredSchema:
+    """What a manifest declares.
+
+    A column or nested field that it does not declare stays in the table, unless `dropped` names it: `colour`,
+    `address.street`; `element` is the element of an array and `value` the value of a map (`items.element.colour`).
+    """
+
+    columns: tuple[DeclaredColumn, ...]
+    dropped: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    partition_keys: tuple[str, ...] = ()
+    comment: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def dropped_columns(self) -> frozenset[str]:
+        """The columns of `dropped`. A name with a dot is the path to a nested field, also where a column has it."""
+        return frozenset(name for name in self.dropped if "." not in name)
+
+    @property
+    def digest(self) -> str:
+        """Identifies what is declared: equal for equal declarations."""
+        columns = [[each.name, str(each.type), each.comment, each.default, each.renamed_from] for each in self.columns]
+        keys = [self.primary_keys, self.partition_keys]
+        return _digest([columns, self.dropped, keys, self.comment, sorted(self.options.items())])
+
+
+def read_schema_file(text: str) -> TableSchema:
+    """The schema from the text of a schema file, which is JSON. Raises ValueError for anything else."""
+    document = json.loads(text)
+    try:
+        return TableSchema(
+            id=int(document["id"]),
+            columns=tuple(_column(each) for each in document["fields"]),
+            primary_keys=tuple(document["primaryKeys"]),
+            partition_keys=tuple(document["partitionKeys"]),
+            comment=document.get("comment") or None,
+            options=dict(document["options"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is no schema file of Paimon: {error!r}") from error
+
+
+def schema_file_of(schema: TableSchema) -> str:
+    """The text that `read_schema_file` reads as this schema."""
+    fields = [
+        {"name": each.name, "type": paimon_json(each.type), "description": each.comment, "defaultValue": each.default}
+        for each in schema.columns
+    ]
+    document = {
+        "id": schema.id,
+        "fields": [{key: value for key, value in each.items() if value is not None} for each in fields],
+        "primaryKeys": schema.primary_keys,
+        "partitionKeys": schema.partition_keys,
+        "comment": schema.comment,
+        "options": dict(schema.options),
+    }
+    return json.dumps(document, separators=(",", ":"))
+
+
+def _digest(document: object) -> str:
+    return hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]
+
+
+def _column(document: Mapping[str, Any]) -> Column:
+    return Column(
+        name=str(document["name"]),
+        type=from_paimon_json(document["type"]),
+        comment=document.get("description") or None,
+        default=document.get("defaultValue"),
+    )

@@ -1,0 +1,92 @@
+"""The numbers of buckets that a table's files were written with, by partition, and the mark of an unfinished rescale.
+
+The bucket option is the number for new files. Each manifest entry has the number that its file was written with. While
+the two differ, a write could put a key into a second bucket, and Paimon 1.4 does not always refuse it. So an option
+marks the table from the ALTER of the number until all partitions are rewritten and verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from paimon_contract.job import Job
+from spark_apps.catalog.session import Session
+from spark_apps.failures.errors import RunError
+from spark_apps.sql.partition_values import PartitionKey
+
+RESCALE_OPTION: Final = "paimon-operator.rescale"
+"""Table option of an unfinished rescale. Its value is the tag of the snapshot before it."""
+TAG_PREFIX: Final = "paimon-operator-rescale-"
+
+
+@dataclass(frozen=True)
+class PartitionLayout:
+    """A partition that has files. `counts` are the numbers of buckets that these were written with."""
+
+    keys: tuple[PartitionKey, ...]
+    counts: frozenset[int]
+
+
+def tag_of(table: Any) -> str | None:
+    """The tag of the snapshot before an unfinished rescale of `table` (Java); None if there is none."""
+    tag: str | None = table.schema().options().get(RESCALE_OPTION)
+    return tag
+
+
+def refuse_unfinished_rescale(job: Job, table: Any) -> None:
+    """Raises RunError while `table` (Java) has partitions with different numbers of buckets, or unverified ones."""
+    if tag_of(table) is not None:
+        raise RunError(
+            "Environment",
+            "Rescaling",
+            f"the table {job.table} is being rescaled, and a commit now could store a key in two buckets",
+            "wait until the rescale is complete; the table's condition WritesPaused shows its progress",
+            field="spec.bucket.fixed.count",
+        )
+
+
+def read_layout(session: Session, table: Any) -> list[PartitionLayout]:
+    """The layout of the latest snapshot of `table` (Java), in a fixed order."""
+    latest = table.snapshotManager().latestSnapshot()
+    if latest is None:
+        return []
+    counts: dict[bytes, set[int]] = {}
+    partitions: dict[bytes, tuple[PartitionKey, ...]] = {}
+    read_keys = _key_reader(session, table)
+    added = session.jvm.org.apache.paimon.manifest.FileKind.ADD
+    for entry in table.store().newScan().withSnapshot(latest).plan().files(added):
+        row = entry.partition()
+        identity = bytes(row.toBytes())
+        if identity not in partitions:
+            partitions[identity] = tuple(read_keys(row))
+        counts.setdefault(identity, set()).add(int(entry.totalBuckets()))
+    return [PartitionLayout(partitions[each], frozenset(counts[each])) for each in sorted(partitions)]
+
+
+def other_counts(layout: Iterable[PartitionLayout], count: int) -> list[PartitionLayout]:
+    """The partitions that are not completely in `count` buckets."""
+    return [each for each in layout if each.counts != {count}]
+
+
+def rescale_tags(table: Any) -> list[str]:
+    """The tags of all rescales of `table` (Java)."""
+    return sorted(name for name in map(str, table.tagManager().allTagNames()) if name.startswith(TAG_PREFIX))
+
+
+def _key_reader(session: Session, table: Any) -> Any:
+    """A function from a partition (Java BinaryRow) to its keys."""
+    row_type = table.schema().logicalPartitionType()
+    getter = session.jvm.org.apache.paimon.data.InternalRow.createFieldGetter
+    types = [row_type.getTypeAt(index) for index in range(row_type.getFieldCount())]
+    names = [str(name) for name in row_type.getFieldNames()]
+    getters = [getter(type_, index) for index, type_ in enumerate(types)]
+    roots = [str(type_.getTypeRoot().toString()) for type_ in types]
+
+    def read_keys(row: Any) -> Iterator[PartitionKey]:
+        for name, root, each in zip(names, roots, getters, strict=True):
+            value = each.getFieldOrNull(row)
+            yield PartitionKey(name, root, value if value is None or isinstance(value, int) else str(value.toString()))
+
+    return read_keys

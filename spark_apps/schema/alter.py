@@ -1,0 +1,83 @@
+"""Applies a plan to a table, with the operator's own marks, in as few schema commits as Paimon allows.
+
+Nothing is written when nothing differs: every ALTER writes a schema file, even one that changes nothing. A driver that
+dies between two commits leaves a table from which the next attempt plans the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from paimon_contract.result import PlanStep, ResultPlan
+from paimon_schema.option_changes import COMMENTED_OPTION
+from paimon_schema.plan import Plan
+from paimon_schema.steps import Change, Step, StepCost
+from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION
+from spark_apps.catalog.session import Session
+from spark_apps.schema.schema_changes import schema_changes
+from spark_apps.schema.wording import Wording
+
+_MAX_STEPS, _MESSAGE_LENGTH, _FIELD_LENGTH = 12, 120, 160
+APPLYING_OPTION: Final = "paimon-operator.applying"
+"""Table option of a plan of several commits, from the first of them until the last: `<its hash> <what is declared>`."""
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """A plan for a table with the options `has`; `declared` identifies the declaration (`DeclaredSchema.digest`)."""
+
+    plan: Plan
+    has: Mapping[str, str]
+    declared: str
+
+    def is_approved(self, approved: str | None) -> bool:
+        """Whether a user has approved the plan: now, or before an earlier attempt made the first of its commits."""
+        if not self.plan.needs_approval:
+            return True
+        return approved is not None and (
+            approved == self.plan.hash or self.has.get(APPLYING_OPTION) == f"{approved} {self.declared}"
+        )
+
+    def apply(self, marks: Mapping[str, str], session: Session) -> None:
+        """Commits the plan together with the operator's own options, `marks`."""
+        own = list(_mark_steps(self.has, marks))
+        commits = [list(each) for each in self.plan.commits] or [[]]
+        applying = f"{self.plan.hash} {self.declared}"
+        for steps in commits[:-1]:
+            commit([*steps, Step(change=Change.SET_OPTION, option=APPLYING_OPTION, after=applying)], session)
+        if len(commits) > 1 and APPLYING_OPTION not in self.has:
+            own.append(Step(change=Change.REMOVE_OPTION, option=APPLYING_OPTION))
+        commit([*commits[-1], *own], session)
+
+
+def plan_in_result(plan: Plan, wording: Wording) -> ResultPlan:
+    """The plan as a result holds it."""
+    ordered = sorted(plan.steps, key=lambda step: step.cost is StepCost.METADATA)
+    steps = tuple(
+        PlanStep(
+            change=step.change.value,
+            field=wording.field(step)[:_FIELD_LENGTH],
+            cost=step.cost.value,
+            message=wording.sentence(step)[:_MESSAGE_LENGTH],
+        )
+        for step in ordered[:_MAX_STEPS]
+    )
+    return ResultPlan(hash=plan.hash, count=len(plan.steps), steps=steps)
+
+
+def _mark_steps(has: Mapping[str, str], marks: Mapping[str, str]) -> Iterator[Step]:
+    for option, value in sorted(marks.items()):
+        if has.get(option) != value:
+            yield Step(change=Change.SET_OPTION, option=option, before=has.get(option), after=value)
+    for option in (MANAGED_OPTION, COMMENTED_OPTION, DEFAULTED_OPTION, APPLYING_OPTION):
+        if option in has and option not in marks:
+            yield Step(change=Change.REMOVE_OPTION, option=option, before=has[option])
+
+
+def commit(steps: list[Step], session: Session) -> None:
+    """One schema commit with all of the steps; none without a step."""
+    if steps:
+        changes: list[Any] = schema_changes(steps, session)
+        session.catalog.alterTable(session.identifier, session.java_list(changes), False)

@@ -1,0 +1,41 @@
+"""The declared schema of a job, and the schema of a table, in the terms in which they are compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
+from paimon_schema.paimon_json import from_paimon_json
+from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file
+from spark_apps.schema.column_types import json_form
+
+
+def declared_schema(provision: ProvisionParameters) -> DeclaredSchema:
+    """What the manifest declares. Raises RunError for a job of release 0.1 with nested types."""
+    return DeclaredSchema(
+        columns=tuple(_column(each, provision.primary_keys) for each in provision.columns),
+        dropped=provision.dropped or (),
+        primary_keys=provision.primary_keys,
+        partition_keys=provision.partition_keys,
+        comment=provision.comment or None,
+        options=provision.options,
+    )
+
+
+def schema_of(table: Any) -> TableSchema:
+    """The schema of a table (Java FileStoreTable), as its schema file has it."""
+    return read_schema_file(table.schema().toString())
+
+
+def _column(column: JobColumn, keys: tuple[str, ...]) -> DeclaredColumn:
+    type_ = from_paimon_json(json_form(column))
+    if column.name in keys:
+        type_ = replace(type_, nullable=False)
+    return DeclaredColumn(
+        name=column.name,
+        type=type_,
+        comment=column.comment or None,
+        default=column.default_value,
+        renamed_from=column.renamed_from,
+    )

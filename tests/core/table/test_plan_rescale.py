@@ -1,0 +1,275 @@
+"""A rescale in the plan of a table: when it starts, what waits for it, and what the status shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.table.status import OutsideWriters
+from paimon_operator.core.operations import registry
+from tests.support import builders
+from tests.support.table_world import MEASURE, TableWorld
+
+TWO = MEASURE | {"bucketMode": "Fixed", "bucketCount": 2, "partitions": 40}
+EIGHT = TWO | {"bucketCount": 8}
+
+
+def buckets(count: int, policy: str | None = "Rescale") -> dict[str, Any]:
+    chosen = {} if policy is None else {"onCountChange": policy}
+    return {"type": "Fixed", "fixed": {"count": count, **chosen}}
+
+
+def ready(**spec: Any) -> TableWorld:
+    """A Ready table with 2 buckets, a write and a compaction."""
+    compaction = {"mode": "Dedicated", "full": {"schedule": "*/5 * * * *"}}
+    usual = {"bucket": buckets(2), "writes": [builders.write(schedule="*/5 * * * *")], "compaction": compaction}
+    seen = TableWorld(table=builders.table(**(usual | spec)))
+    seen.settle()
+    while seen.table.status.active_run:
+        seen.finish(after=TWO)
+        seen.settle()
+    seen.created.clear()
+    return seen
+
+
+def rescaling(done: int = 12) -> TableWorld:
+    """A table of which one run has rescaled some partitions."""
+    seen = ready()
+    seen.edit(bucket=buckets(8))
+    seen.settle()
+    seen.finish("Rescale", after=EIGHT | {"rescaling": True}, rescale=progress(done))
+    return seen
+
+
+def progress(done: int, *, finished: bool = False) -> dict[str, Any]:
+    return {"done": done, "total": 40, "finished": finished}
+
+
+def types(seen: TableWorld) -> list[str]:
+    return [type_ for type_, _ in seen.started]
+
+
+def test_an_edited_count_is_rescaled_run_by_run_then_verified_and_only_then_written() -> None:
+    seen = ready()
+    seen.edit(bucket=buckets(8))
+    seen.wait(minutes=6)
+    seen.settle()
+    assert types(seen) == ["Rescale"]
+    assert seen.says("WritesPaused") == ("True", Reason.RESCALING)
+
+    seen.finish("Rescale", after=EIGHT | {"rescaling": True}, rescale=progress(12))
+    seen.settle()
+    assert types(seen)[-1] == "Rescale"
+    assert len({run.metadata.name for run in seen.created}) == len(seen.created)
+    for condition in ("WritesPaused", "Reconciling"):
+        assert seen.says(condition) == ("True", Reason.RESCALING)
+        assert "12 of 40 partitions" in seen.condition(condition).message
+    assert seen.table.status.compaction is not None
+    assert seen.table.status.compaction.decision is not None
+    assert seen.table.status.compaction.decision.reason == Reason.RESCALING
+
+    seen.finish("Rescale", after=EIGHT, rescale=progress(40, finished=True))
+    seen.settle()
+    assert types(seen)[-1] == "Provision"
+    assert "WritesPaused" not in [each.type for each in seen.table.status.conditions]
+    seen.finish("Provision", after=EIGHT)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    assert types(seen)[-1] in {"Write", "Compact"}
+
+
+@pytest.mark.parametrize("policy", ["Refuse", None])
+def test_without_the_opt_in_no_rescale_starts(policy: str | None) -> None:
+    seen = ready(bucket=buckets(2, policy))
+    seen.edit(bucket=buckets(8, policy))
+    seen.settle()
+    assert types(seen) == ["Provision"]
+
+
+def test_the_job_has_the_number_and_a_bound_of_partitions() -> None:
+    seen = ready()
+    seen.edit(bucket=buckets(8))
+    seen.settle()
+    operation = registry.OPERATIONS.of("Rescale")
+    context = builders.context(seen.table)
+    parameters: Any = operation.job(context, seen.active)
+    assert (parameters.count, parameters.most_partitions > 0) == (8, True)
+    assert operation.is_still_asked_for(context, seen.active, seen.active.spec.trigger.spec_hash or "")  # type: ignore[union-attr]
+    seen.edit(bucket=buckets(16))
+    assert not operation.is_still_asked_for(
+        builders.context(seen.table),
+        seen.active,
+        seen.active.spec.trigger.spec_hash or "",  # type: ignore[union-attr]
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "edit"),
+    [
+        ("back to the old number", {"bucket": buckets(2)}),
+        ("back, and without the opt-in", {"bucket": buckets(2, None)}),
+        ("without the opt-in", {"bucket": buckets(8, "Refuse")}),
+        ("to a third number", {"bucket": buckets(5)}),
+    ],
+)
+def test_a_rescale_that_has_started_is_completed_after_any_edit(sentence: str, edit: dict[str, Any]) -> None:
+    seen = rescaling()
+    seen.edit(**edit)
+    seen.settle()
+    assert types(seen) == ["Rescale", "Rescale"], sentence
+    assert seen.says("Ready") == ("Unknown", Reason.RESCALING)
+    count = edit["bucket"]["fixed"]["count"]
+    seen.finish("Rescale", after=TWO | {"bucketCount": count}, rescale=progress(40, finished=True))
+    seen.settle()
+    assert types(seen)[-1] == "Provision", "also where an earlier run verified this manifest"
+    assert "WritesPaused" not in [each.type for each in seen.table.status.conditions]
+
+
+def test_the_progress_of_an_earlier_rescale_or_to_an_earlier_number_is_not_shown() -> None:
+    seen = rescaling()
+    seen.edit(bucket=buckets(5))
+    seen.settle()
+    assert "12 of 40" not in seen.condition("WritesPaused").message
+    seen.finish("Rescale", after=TWO | {"bucketCount": 5}, rescale=progress(40, finished=True))
+    seen.settle()
+    seen.finish("Provision", after=TWO | {"bucketCount": 5})
+    seen.settle()
+    while seen.table.status.active_run:
+        seen.finish(after=TWO | {"bucketCount": 5})
+        seen.settle()
+
+    seen.edit(bucket=buckets(8))
+    seen.settle()
+    assert types(seen)[-1] == "Rescale"
+    for condition in ("WritesPaused", "Reconciling"):
+        assert "of 40" not in seen.condition(condition).message
+
+
+def test_a_suspended_table_shows_what_is_left_and_continues_later() -> None:
+    seen = rescaling()
+    seen.edit(suspend=True)
+    seen.settle()
+    seen.wait(hours=1)
+    seen.settle()
+    assert types(seen) == ["Rescale"]
+    assert seen.says("Suspended")[0] == "True"
+    assert "28 are left" in seen.condition("WritesPaused").message
+
+    seen.edit(suspend=None)
+    seen.settle()
+    assert types(seen)[-1] == "Rescale"
+
+
+def test_dynamic_buckets_in_the_middle_are_refused_with_what_to_do() -> None:
+    seen = rescaling()
+    seen.edit(bucket={"type": "Dynamic"})
+    seen.settle()
+    assert types(seen) == ["Rescale"]
+    assert seen.says("Stalled") == ("True", Reason.RESCALING)
+    assert "spec.bucket" in seen.condition("Stalled").message
+    assert "set type Fixed" in seen.condition("Stalled").message
+
+
+def test_a_failed_verification_stops_everything_until_an_edit() -> None:
+    seen = rescaling()
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.RESCALE_FAILED, "partition mon differs from tag t")
+    seen.wait(days=1)
+    seen.settle()
+    assert types(seen) == ["Rescale", "Rescale"]
+    assert seen.says("Stalled") == ("True", Reason.RESCALE_FAILED)
+    assert "tag t" in seen.condition("Stalled").message
+    assert seen.says("WritesPaused")[0] == "True"
+
+    seen.edit(bucket=buckets(4))
+    seen.settle()
+    assert types(seen)[-1] == "Rescale"
+
+
+def test_a_refusal_has_begun_nothing_and_maintenance_continues() -> None:
+    seen = ready()
+    seen.edit(bucket=buckets(8))
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.RESCALE_REFUSED, "the table has deletion vectors")
+    seen.wait(minutes=6)
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.RESCALE_REFUSED)
+    assert "WritesPaused" not in [each.type for each in seen.table.status.conditions]
+    assert types(seen) == ["Rescale", "Compact"]
+
+    seen.finish("Compact", after=TWO)
+    seen.edit(bucket=buckets(2))
+    seen.settle()
+    assert seen.says("Ready")[0] == "True"
+    assert types(seen)[-1] == "Write"
+
+
+def test_an_outage_is_tried_again_by_itself() -> None:
+    seen = rescaling()
+    seen.settle()
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST, "the node is gone")
+    seen.settle()
+    assert types(seen) == ["Rescale", "Rescale"]
+    seen.wait(hours=1)
+    seen.settle()
+    assert types(seen)[-2:] == ["Rescale", "Rescale"]
+
+
+def test_a_commit_of_another_writer_refuses_the_rescale() -> None:
+    seen = ready()
+    commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": seen.now}
+    found = OutsideWriters.model_validate({"stated": "None", "commit": commit, "seenSnapshot": 7})
+    seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
+    seen.table = seen.table.model_copy(
+        update={"status": seen.table.status.model_copy(update={"outside_writers": found})}
+    )
+    seen.edit(bucket=buckets(8))
+    seen.settle()
+    assert "Rescale" not in types(seen)
+    assert seen.says("Stalled") == ("True", Reason.OUTSIDE_COMMIT)
+    assert "externalWriters" in seen.condition("Stalled").message
+
+
+def test_a_table_that_says_itself_that_it_is_unfinished_is_completed() -> None:
+    """A PaimonTable that was deleted in the middle and created again knows nothing of the rescale."""
+    seen = TableWorld(table=builders.table(bucket=buckets(8, None)))
+    seen.settle()
+    seen.finish("Provision", created=False, after=EIGHT | {"rescaling": True})
+    seen.settle()
+    assert types(seen) == ["Provision", "Rescale"]
+    assert seen.says("WritesPaused")[0] == "True"
+
+
+@pytest.mark.parametrize(
+    ("mode", "before", "after"),
+    [
+        ("Fixed", buckets(2), {"type": "Dynamic"}),
+        ("Dynamic", None, buckets(8)),
+    ],
+)
+def test_a_rescale_to_or_from_dynamic_is_refused_with_the_reason(
+    mode: str, before: dict[str, Any] | None, after: dict[str, Any]
+) -> None:
+    seen = ready(bucket=before)
+    facts = seen.table.status.table
+    assert facts is not None
+    status = seen.table.status.model_copy(update={"table": facts.model_copy(update={"bucket_mode": mode})})
+    seen.table = seen.table.model_copy(update={"status": status})
+
+    seen.edit(bucket=after)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "option bucket: table has one, manifest has another")
+    seen.settle()
+
+    assert types(seen) == ["Provision"]
+    assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
+    message = seen.condition("Stalled").message
+    assert message.startswith("spec.bucket.type")
+    assert f"the table has {mode} buckets" in message
+
+    seen.edit(bucket=before)
+    seen.settle()
+    assert seen.says("Ready")[0] == "True"

@@ -1,0 +1,79 @@
+"""Settings that Paimon accepts at creation, and with which it fails at the first write: reconcile refuses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_operator.core.validation.table import broken_rules
+from tests.spark.lake import Ended, Lake
+from tests.support import builders
+
+COLUMNS = {"id": "BIGINT", "v": "INT"}
+BUCKET = {"bucket": "1"}
+
+
+def written(lake: Lake, options: dict[str, str], *, keys: tuple[str, ...] = ("id",), **write: Any) -> Ended:
+    """Creates a table, which Paimon accepts, and writes one row."""
+    lake.provision(COLUMNS, keys=list(keys), options=options).ok()
+    lake.land("orders/1.csv", "id,v\n1,1\n")
+    return lake.write(mode="Upsert" if keys else "Append", **write)
+
+
+def refused(lake: Lake, **spec: Any) -> list[str]:
+    context = builders.context(builders.table(**spec), builders.catalog(engine=lake.engine.id))
+    return [error.field for error in broken_rules(context)]
+
+
+def test_delta_commits_and_writers_that_do_not_compact(lake: Lake) -> None:
+    """1.4.2 fails; 0.9 counts no commits of such writers, so that the setting has no effect."""
+    options = {**BUCKET, "changelog-producer": "full-compaction", "write-only": "true"}
+    producer = {"type": "FullCompaction", "fullCompaction": {"deltaCommits": 2}}
+
+    ended = written(lake, options | {"full-compaction.delta-commits": "2"})
+
+    if ended.code:
+        assert "NoopCompactManager does not support user triggered compaction" in ended.error["message"]
+    field = "spec.changelogProducer.fullCompaction.deltaCommits"
+    assert (ended.code != 0) == (lake.engine.id != "paimon-0.9")
+    assert refused(lake, changelogProducer=producer, compaction={"mode": "Dedicated"}) == [field]
+    assert refused(lake, changelogProducer=producer) == []
+
+
+SMALL = [
+    {"write-buffer-size": "191 kb"},
+    {"write-buffer-size": "2 kb", "page-size": "1 kb"},
+    {"write-buffer-size": "2 mb", "page-size": "1 mb"},
+]
+ENOUGH = [
+    {"write-buffer-size": "192 kb"},
+    {"write-buffer-size": "3 kb", "page-size": "1 kb"},
+    {"write-buffer-size": "3 mb", "page-size": "1 mb"},
+]
+
+
+@pytest.mark.parametrize("options", SMALL, ids=str)
+def test_a_write_buffer_smaller_than_its_pages_fails_the_write(lake: Lake, options: dict[str, str]) -> None:
+    assert "minimum of 3 page memory" in written(lake, BUCKET | options).error["message"]
+    assert refused(lake, options=options) == ["spec.options[write-buffer-size]"]
+    write = builders.write() | {"options": options}
+    assert refused(lake, writes=[write]) == ["spec.writes[0].options[write-buffer-size]"]
+
+
+@pytest.mark.parametrize("options", ENOUGH, ids=str)
+def test_a_write_buffer_of_three_pages_is_enough(lake: Lake, options: dict[str, str]) -> None:
+    written(lake, BUCKET | options).ok()
+    assert refused(lake, options=options) == []
+
+
+def test_an_append_table_needs_one_page_if_it_has_a_buffer(lake: Lake) -> None:
+    buffer = {"write-buffer-for-append": "true"}
+    assert written(lake, buffer | {"write-buffer-size": "1 kb"}, keys=()).code != 0
+    written(lake, buffer | {"write-buffer-size": "64 kb"}, keys=()).ok()
+    append = builders.EVENTS
+    assert refused(lake, schema=append, options=buffer | {"write-buffer-size": "1 kb"}) == [
+        "spec.options[write-buffer-size]"
+    ]
+    assert refused(lake, schema=append, options=buffer | {"write-buffer-size": "64 kb"}) == []
+    assert refused(lake, schema=append, options={"write-buffer-size": "1 kb"}) == []
