@@ -66,5 +66,5 @@ def test_an_option_under_its_older_name_goes_when_it_leaves_the_manifest(lake: L
 
     changed = lake.provision(COLUMNS, adoption="Adopt", **MANIFEST).ok()["differences"]
 
-    assert changed[-1] == "option write-only: true -> unset"
+    assert changed[-1] == "option write.compaction-skip: true -> unset"
     assert "write.compaction-skip" not in (lake.table_directory / "schema" / "schema-2").read_text()

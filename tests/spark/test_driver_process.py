@@ -110,7 +110,8 @@ def test_unreachable_input_files_are_reported_with_their_endpoint(lake: Lake) ->
 
 def test_a_long_difference_still_fits_into_a_termination_message(lake: Lake) -> None:
     many = [{"name": f"column_{number}", "type": "DECIMAL(30,10)"} for number in range(300)]
-    lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+    had = {each["name"]: each["type"] for each in COLUMNS} | {each["name"]: "DATE" for each in many}
+    lake.provision(had, keys=["id"], options={"bucket": "1"}).ok()
     body = {
         "columns": COLUMNS + many,
         "primaryKeys": ["id"],

@@ -281,15 +281,15 @@ def test_a_column_that_an_index_needs_is_not_dropped(lake: Lake) -> None:
 def test_a_plan_for_a_table_without_this_owner_says_what_the_manifest_says(lake: Lake) -> None:
     lake.outside(
         "CREATE DATABASE outside.shop",
-        "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, theirs STRING, amount SMALLINT) TBLPROPERTIES "
+        "CREATE TABLE outside.shop.orders (id BIGINT NOT NULL, theirs STRING, amount DECIMAL(6,2)) TBLPROPERTIES "
         "('bucket'='2', 'primary-key'='id', 'write-buffer-size'='77 mb')",
     )
     options = {**OPTIONS, "write-buffer-size": "64 mb"}
     edit: dict[str, Any] = {"adoption": "Adopt", "dropped": ["theirs"], "options": options}
-    waiting = orders(lake, {"id": "BIGINT", "amount": "BIGINT"}, **edit, approve=True)
+    waiting = orders(lake, {"id": "BIGINT", "amount": "DECIMAL(12,2)"}, **edit, approve=True)
 
-    adopted = orders(lake, {"id": "BIGINT", "amount": "BIGINT"}, **edit).ok()
+    adopted = orders(lake, {"id": "BIGINT", "amount": "DECIMAL(12,2)"}, **edit).ok()
 
     assert waiting.refused("AwaitingApproval")
     for result in (waiting.result, adopted):
-        assert [word for word in ("SMALLINT", "77") if word in json.dumps(result)] == []
+        assert [word for word in ("DECIMAL(6", "77 mb") if word in json.dumps(result)] == []
