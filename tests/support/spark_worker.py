@@ -31,13 +31,13 @@ from pyspark.sql import SparkSession
 from paimon_contract import environment
 from paimon_contract.job import Job, JobError
 from paimon_engines.engine import Engine
-from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
 from spark_apps.driver import main as driver
 from spark_apps.driver.digest import checked_text
 from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
+from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
 from spark_apps.schema.column_types import DATA_TYPE
 from spark_apps.sql.identifiers import PARSER_OPTIONS
@@ -109,11 +109,11 @@ def _alter_outside(statement: str, warehouse: str) -> None:
 def _hive_options(options: dict[str, str]) -> Iterator[None]:
     """Gives the driver's engine `options` over those of engines.yaml for a catalog in Hive."""
 
-    def with_options(identifier: str) -> Engine:
-        engine = load_engine(identifier)
+    def with_options(job: Job) -> Engine:
+        engine = engine_of(job)
         return replace(engine, hive_catalog_options={**engine.hive_catalog_options, **options})
 
-    with mock.patch.object(driver, "load_engine", with_options):
+    with mock.patch.object(driver, "engine_of", with_options):
         yield
 
 
