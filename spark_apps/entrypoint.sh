@@ -4,9 +4,8 @@
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
-# driver that makes executors: where they reach it), DRIVER_DEADLINE_S (killed after so many seconds), TERMINATION_LOG,
-# TMPDIR (/tmp, the only place written to),
-# PAIMON_OPERATOR_HOME (the directory of jars/ and app.jsa), SPARK_APPS_MAIN (a program in place of driver/main.py, for
+# driver that makes executors: where they reach it), TRY_WITHOUT_JVM (set: the job may need no JVM), DRIVER_DEADLINE_S
+# (killed after so many seconds), TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (the directory of jars/ and app.jsa), SPARK_APPS_MAIN (a program in place of driver/main.py, for
 # tests).
 #
 # java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
@@ -48,6 +47,21 @@ done
 opens="$opens --add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED"
 fixed="-XX:+ExitOnOutOfMemoryError -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true
   -Duser.timezone=UTC"
+
+# Some jobs end without a JVM. The program that finds out reads a few small files, ends with a code of a driver (0, or
+# 10 to 49: ExitCode of paimon_contract/exit_codes.py) only if it has left the driver's report, and with any other when
+# Spark has to start. Its time counts for the deadline. A first process gets no SIGTERM that it does not trap.
+if [ "${1:-}" = driver ] && [ -n "${TRY_WITHOUT_JVM:-}" ]; then
+  began=$(date +%s)
+  trap 'exit 143' TERM
+  code=0 most=60
+  [ "${DRIVER_DEADLINE_S:-$most}" -ge "$most" ] || most=$DRIVER_DEADLINE_S
+  timeout --foreground --signal=KILL "$most" "$python" -m spark_apps.driver.without_jvm "${2:-}" || code=$?
+  case $code in 0 | [1-4][0-9]) exit "$code" ;; esac
+  trap - TERM
+  [ -z "${DRIVER_DEADLINE_S:-}" ] || DRIVER_DEADLINE_S=$((DRIVER_DEADLINE_S - ($(date +%s) - began)))
+  [ "${DRIVER_DEADLINE_S:-1}" -gt 0 ] || exit 137
+fi
 
 # Java's own authorities and those that the catalog names. keytool takes one certificate at a time, half a second each,
 # so those that the system trusts anyway are left out of a bundle.

@@ -43,3 +43,5 @@ class ErrorClass(StrEnum):
 
 EXIT_CODES: Final = {each.value: int(each.exit_code) for each in ErrorClass}
 """Exit code per error class."""
+START_JVM: Final = 75
+"""The driver's first program ends with it when the job needs a JVM. It never becomes the end of a driver."""

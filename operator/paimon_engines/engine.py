@@ -124,10 +124,13 @@ class Engine:
         """
         return self.widenings.get(before, {}).get(after, frozenset())
 
-    def widens(self, old: str, new: str) -> bool:
-        """Whether old values are read rightly in each format that was tried: a table may have files of several."""
+    def widens(self, old: str, new: str, formats: Iterable[str] = ()) -> bool:
+        """Whether old values are read rightly in each format that was tried: a table may have files of several.
+
+        `formats` are those that the table's options name: in one that was not tried, as csv, nothing is widened.
+        """
         tried = frozenset().union(*(formats for of in self.widenings.values() for formats in of.values()))
-        return bool(tried) and self.widening_formats(old, new) >= tried
+        return bool(tried) and self.widening_formats(old, new) >= tried.union(formats)
 
     def has_argument(self, procedure: str, argument: str) -> bool:
         """Whether `CALL sys.<procedure>` takes an argument of this name."""

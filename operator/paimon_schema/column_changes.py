@@ -16,6 +16,7 @@ from paimon_schema.order import moves, wanted_order
 from paimon_schema.steps import COLUMNS, FIRST, Change, Refusal, Step
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
 from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION, columns_in_use, index_of, listed
+from paimon_schema.widening import named_formats
 
 _KEEP = "Columns that keys or merging use keep their name and their type: create another table."
 
@@ -132,6 +133,10 @@ class ColumnChanges:
         return self.matching.pairs
 
     @cached_property
+    def _formats(self) -> frozenset[str]:
+        return named_formats(self.table.options, self.declared.options)
+
+    @cached_property
     def _in_use(self) -> dict[str, str]:
         return columns_in_use(self.table)
 
@@ -201,7 +206,8 @@ class ColumnChanges:
         """Type and default of a column that stays. Its comment is in `option_changes`. A default that no manifest
         has set stays."""
         path = (column.name,)
-        changes = list(NestedChanges(self.engine, self.declared.dropped).steps(path, present.type, column.type))
+        nested = NestedChanges(self.engine, self.declared.dropped, self._formats)
+        changes = list(nested.steps(path, present.type, column.type))
         use = self._in_use.get(present.name)
         if changes and use is not None:
             problem = f"column {column.name} is used by {use}: it stays {present.type}"

@@ -26,10 +26,15 @@ class SchemaChanges(Widenings, Protocol):
 
 @dataclass(frozen=True)
 class NestedChanges:
-    """The changes of one column's type. `dropped` are the paths that the manifest drops, with dots."""
+    """The changes of one column's type.
+
+    `dropped` are the paths that the manifest drops, with dots, and `formats` the file formats that the table's options
+    name.
+    """
 
     engine: SchemaChanges
     dropped: Collection[str]
+    formats: Collection[str]
 
     def steps(self, path: tuple[str, ...], old: DataType, new: DataType) -> Iterator[Step | Refusal]:
         """The steps that make `old`, at `path`, `new`. What they leave is in `merged`."""
@@ -83,7 +88,7 @@ class NestedChanges:
             yield from self._allowed("addNestedField", step)
 
     def _widened(self, path: tuple[str, ...], old: DataType, new: DataType) -> Iterator[Step | Refusal]:
-        problem = widening_problem(old, new, self.engine)
+        problem = widening_problem(old, new, self.engine, self.formats)
         if problem is not None:
             yield _refused(path, problem, _ANOTHER_COLUMN)
             return

@@ -32,6 +32,8 @@ class TableSchema:
     partition_keys: tuple[str, ...] = ()
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    time_ms: int | None = field(default=None, compare=False)
+    """When the schema was committed, by the committer's clock, in milliseconds since 1970. Older files have none."""
 
     @property
     def columns_digest(self) -> str:
@@ -82,8 +84,13 @@ class DeclaredSchema:
 
 def read_schema_file(text: str) -> TableSchema:
     """The schema from the text of a schema file, which is JSON. Raises ValueError for anything else."""
-    document = json.loads(text)
+    return table_schema(json.loads(text))
+
+
+def table_schema(document: Any) -> TableSchema:
+    """The schema from the JSON values of a schema file. Raises ValueError for anything else."""
     try:
+        time_ms = document.get("timeMillis")
         return TableSchema(
             id=int(document["id"]),
             columns=tuple(_column(each) for each in document["fields"]),
@@ -91,8 +98,9 @@ def read_schema_file(text: str) -> TableSchema:
             partition_keys=tuple(document["partitionKeys"]),
             comment=document.get("comment") or None,
             options=dict(document["options"]),
+            time_ms=None if time_ms is None else int(time_ms),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no schema file of Paimon: {error!r}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Final, Protocol
 
 from paimon_schema.data_types import DataType
@@ -19,6 +20,9 @@ _EXACT: Final = {
     "FLOAT": ("DOUBLE",),
 }
 """Type -> the types without parameters that hold each of its values exactly."""
+_FORMATS: Final = ("file.format", "changelog-file.format")
+_FORMATS_OF_LEVELS: Final = "file.format.per.level"
+"""Its value is like `0:avro,3:parquet`."""
 _FAMILIES: Final = (
     frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
     frozenset({"CHAR", "VARCHAR", "STRING"}),
@@ -32,20 +36,28 @@ _FAMILIES: Final = (
 class Widenings(Protocol):
     """What is known of an engine."""
 
-    def widens(self, old: str, new: str) -> bool:
+    def widens(self, old: str, new: str, formats: Collection[str]) -> bool:
         """Whether the engine reads old values rightly after a column of type `old` became one of type `new`.
 
-        The arguments are names of types without their parameters.
+        Both are names of types without their parameters. `formats` are file formats that the table's options name.
         """
 
 
-def widening_problem(old: DataType, new: DataType, engine: Widenings) -> str | None:
+def named_formats(*options: Mapping[str, str]) -> frozenset[str]:
+    """The file formats that options of a table name, in lower case, as Paimon reads them."""
+    found = {each[key] for each in options for key in _FORMATS if key in each}
+    for each in options:
+        found |= {level.rpartition(":")[2] for level in each.get(_FORMATS_OF_LEVELS, "").split(",") if level.strip()}
+    return frozenset(name.strip().lower() for name in found)
+
+
+def widening_problem(old: DataType, new: DataType, engine: Widenings, formats: Collection[str]) -> str | None:
     """Why a plain type cannot become `new`, as a clause; None if it can. Whether NULL is allowed does not count."""
     if not _same_family(old, new):
         return f"{_bare(old)} and {_bare(new)} are of different families"
     if not _holds(new, old):
         return f"{_bare(new)} does not hold every value of {_bare(old)}"
-    if not engine.widens(old.name, new.name):
+    if not engine.widens(old.name, new.name, formats):
         return f"this engine does not read {_bare(old)} as {_bare(new)} in every file format"
     return None
 

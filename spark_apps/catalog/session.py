@@ -21,6 +21,7 @@ from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import SPARK_READY, log_step
 from spark_apps.sql.identifiers import CATALOG, PARSER_OPTIONS, qualified
 from spark_apps.storage.base import Storage
@@ -92,8 +93,7 @@ class Session:
     @property
     def own_location(self) -> str:
         """Where the job's table must lie, as Paimon writes URIs."""
-        warehouse, table = self.job.catalog.warehouse.rstrip("/"), self.job.table
-        location: str = self.path(f"{warehouse}/{table.database}.db/{table.name}").toString()
+        location: str = self.path(location_of(self.job)).toString()
         return location
 
     @property

@@ -2,6 +2,10 @@
 
 Each has PARAMETERS, the dataclass of its parameters, and run(job, session). One that makes no commit sets COMMITS to
 False.
+
+One that may end without a JVM also has without_jvm(job, engine, files), and its OperationSpec sets
+`may_end_without_jvm`. The function gives the outcome, or None where a JVM is needed. It raises RunError only where
+run(job, session) would raise it; any other exception means that a JVM is needed.
 """
 
 from __future__ import annotations
@@ -14,9 +18,12 @@ from typing import Protocol, cast
 from paimon_contract import job as contract
 from paimon_contract.job import Job, JobError
 from paimon_contract.result import Outcome
+from paimon_engines.engine import Engine
 from spark_apps.catalog.session import Session
+from spark_apps.metadata.base import MetadataFiles
 
 OPERATIONS = "spark_apps.operations"
+WithoutJvm = Callable[[Job, Engine, MetadataFiles], Outcome | None]
 _INNER_CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
@@ -36,6 +43,11 @@ def operation_of(name: str) -> Operation:
         if error.name != module:
             raise
         raise JobError(f"operation {name} is unknown to this image") from error
+
+
+def without_jvm_of(operation: Operation) -> WithoutJvm | None:
+    """The function by which runs of the operation may end without a JVM; None: they always need one."""
+    return cast("WithoutJvm | None", getattr(operation, "without_jvm", None))
 
 
 def makes_commits(operation: Operation) -> bool:

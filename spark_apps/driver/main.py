@@ -1,4 +1,4 @@
-"""The entry point of every driver: reads the job, runs its operation and reports: `main.py /etc/paimon-run/job.json`.
+"""A driver's program with a JVM: reads the job, runs its operation and reports: `main.py /etc/paimon-run/job.json`.
 
 The report is one JSON document, written to the file named by TERMINATION_LOG and printed as the last line of the log.
 The exit code says the class of the failure (paimon_contract.exit_codes). A JVM out of memory ends the process itself.
@@ -6,24 +6,17 @@ The exit code says the class of the failure (paimon_contract.exit_codes). A JVM 
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import traceback
-from pathlib import Path
-from typing import Any
 
-from paimon_contract import environment
-from paimon_contract.documents import to_text
-from paimon_contract.exit_codes import ExitCode
-from paimon_contract.job import Job, JobError
+from paimon_contract.job import Job
 from paimon_contract.result import Elapsed, Outcome, Seen
-from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores import metastore_of
 from spark_apps.catalog.session import Session
-from spark_apps.driver.digest import JobChangedError, checked_text
-from spark_apps.driver.dispatch import makes_commits, operation_of, read_job
+from spark_apps.driver.dispatch import makes_commits, operation_of
+from spark_apps.driver.process import Performed, engine_of, milliseconds_since, run_job
 from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import classify
 from spark_apps.failures.errors import RunError
@@ -36,16 +29,11 @@ def new_session(job: Job) -> Session:
 
     Raises RunError when this image has no such engine.
     """
-    try:
-        engine = load_engine(job.engine)
-    except KeyError as error:
-        message = f"this image knows no engine {job.engine}"
-        remedy = "set the image of that engine in the operator's settings"
-        raise RunError("Environment", "UnknownEngine", message, remedy, field="spec.engine") from error
+    engine = engine_of(job)
     return Session(job, engine, metastore_of(job.catalog, engine), storage_of(job, engine))
 
 
-def perform(job: Job) -> tuple[dict[str, Any], int]:
+def perform(job: Job) -> Performed:
     """Runs the job; returns the result document and the exit code. Raises only what ends a process."""
     started = time.monotonic()
     outcome, seen, failure, ready = Outcome(), Seen(), None, started
@@ -67,7 +55,7 @@ def perform(job: Job) -> tuple[dict[str, Any], int]:
         outcome = failure.outcome or outcome
     finally:
         _close(session)
-    elapsed = Elapsed(session=_milliseconds(ready - started), total=_milliseconds(time.monotonic() - started))
+    elapsed = Elapsed(session=round((ready - started) * 1000), total=milliseconds_since(started))
     return document_of(job, seen, outcome, failure, elapsed), failure.exit_code if failure else 0
 
 
@@ -86,26 +74,9 @@ def _close(session: Session | None) -> None:
         traceback.print_exc()
 
 
-def _milliseconds(seconds: float) -> int:
-    return round(seconds * 1000)
-
-
 def main(arguments: list[str]) -> int:
     """Runs the job in the file named by the one argument and returns the exit code."""
-    try:
-        job = read_job(checked_text(Path(arguments[0])))
-    except JobChangedError as error:
-        sys.stderr.write(f"{error}\n")
-        return int(ExitCode.JOB_CHANGED)
-    except (IndexError, OSError, JobError) as error:
-        sys.stderr.write(f"cannot read the job: {error}\n")
-        return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code
-    document, code = perform(job)
-    text = to_text(document)
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-    Path(os.environ.get(environment.TERMINATION_LOG, "/dev/termination-log")).write_text(text, encoding="utf-8")
-    return code
+    return run_job(arguments, perform)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from paimon_contract.job import Job
 from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
+from paimon_engines.engine import Engine
 from paimon_schema.option_changes import marks_of
-from paimon_schema.plan import make_plan
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
 from spark_apps.catalog.session import Session
@@ -23,12 +23,13 @@ from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.found_ledgers import found_writes
 from spark_apps.loading.ledger import ledgers_of
-from spark_apps.schema.alter import Alteration
+from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.schema.column_types import column_type
 from spark_apps.schema.declared import declared_schema, schema_of
+from spark_apps.schema.edit import planned_edit
 from spark_apps.schema.isolate import invalid_part
-from spark_apps.schema.refusals import refuse_differences, refuse_plan, refused_by_paimon, unapproved
-from spark_apps.schema.wording import Wording
+from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
 
 PARAMETERS = ProvisionParameters
 
@@ -55,6 +56,17 @@ def run(job: Job, session: Session) -> Outcome:
     return _found(session, created=_was_recreated(provision, table), differences=steps, loaded=loaded)
 
 
+def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
+    """Refuses an edit of the PaimonTable's own table that is not legal, or not approved. The JVM does everything else.
+
+    The schema is the one that the JVM would read: no other driver of the table runs at the same time. So the rest of a
+    plan whose first commit has been made is judged here as it is there.
+    """
+    has = TableFiles(files, location_of(job)).latest_schema()
+    if has is not None and has.options.get(OWNER_OPTION) == job.owner:
+        planned_edit(job, job.parameters_as(PARAMETERS), has, engine, is_own=True)
+
+
 def _found(session: Session, **more: Any) -> Outcome:
     """The outcome with the table as it is now, and the digest by which the operator knows its columns."""
     table = session.existing_table()
@@ -69,18 +81,12 @@ def _make_as_declared(
     is_own = owner_of(table) == job.owner
     if provision.adoption == "AdoptIfIdentical" and not is_own:
         refuse_differences(job, table, wanted, session.engine)
-    declared, has = declared_schema(provision), schema_of(table)
-    wording = Wording(declared, is_own)
-    plan = make_plan(has, declared, session.engine)
-    refuse_plan(job, plan, declared, is_own=is_own)
-    alteration = Alteration(plan, has.options, declared.digest)
-    if provision.approve and not alteration.is_approved(provision.approved):
-        raise unapproved(job, plan, wording)
+    edit = planned_edit(job, provision, schema_of(table), session.engine, is_own=is_own)
     try:
-        alteration.apply({OWNER_OPTION: job.owner} | marks_of(declared), session)
+        edit.alteration.apply({OWNER_OPTION: job.owner} | marks_of(edit.wording.declared), session)
     except Exception as error:
         raise refused_by_paimon(job, error, is_own=is_own) from error
-    return tuple(wording.sentence(step) for step in plan.steps)
+    return tuple(edit.wording.sentence(step) for step in edit.alteration.plan.steps)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

@@ -15,6 +15,7 @@ from tests.apiserver.crds import Objects
 from tests.cluster.apiserver import ApiServer
 from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
+from tests.support.right_manifests import WHOLE
 from tests.support.table_rules import TABLE_RULES
 from tests.support.table_rules.rule import TableRule
 
@@ -58,6 +59,11 @@ def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
 @pytest.mark.parametrize("rule", TABLE_RULES, ids=lambda rule: rule.id)
 def test_the_right_manifest_of_each_rule_is_admitted(objects: Objects, rule: TableRule) -> None:
     objects.create(rule.right)
+
+
+@pytest.mark.parametrize("manifest", WHOLE, ids=lambda manifest: manifest["kind"])
+def test_manifests_with_every_part_that_has_a_rule_are_admitted(objects: Objects, manifest: dict[str, Any]) -> None:
+    objects.create(manifest)
 
 
 def test_columns_of_every_kind_of_type_are_admitted(objects: Objects) -> None:

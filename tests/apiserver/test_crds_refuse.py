@@ -10,6 +10,7 @@ from kubernetes.client import ApiException
 
 from tests.apiserver.crds import Objects
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
+from tests.support.refused_edits import DEFAULTS_WRITTEN_OUT, IDENTITY, JDBC, ONCE_THE_TABLE_EXISTS, RefusedEdit
 from tests.support.wrong_manifest import WrongManifest
 from tests.support.wrong_manifests import REFUSED_AT_APPLY, STALLED_IN_RECONCILE
 
@@ -33,36 +34,13 @@ def test_the_manifests_that_the_mistakes_are_based_on_are_admitted(objects: Obje
     assert objects.create(manifest)["status"] == {"observedGeneration": -1}
 
 
-JDBC = {"type": "Jdbc", "jdbc": {"uri": "jdbc:postgresql://db:5432/paimon", "credentialsSecretRef": {"name": "db"}}}
-HIVE = {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}
-ON_A_CLAIM = {
-    "spec__storage": {"claim": {"name": "disk"}}, "spec__warehouse": "file:///data/lake", "spec__locations": []
-}  # fmt: skip
-IDENTITY = [
-    (keyed_table(spec__table="orders"), {"spec__catalogRef__name": "other"}, "spec.catalogRef"),
-    (keyed_table(spec__table="orders"), {"spec__database": "other"}, "spec.database"),
-    (keyed_table(spec__table="orders"), {"spec__table": "other"}, "spec.table"),
-    (keyed_table(), {"spec__table": "orders"}, "spec.table"),
-    (catalog(), {"spec__warehouse": "s3://lake/other"}, "spec.warehouse"),
-    (catalog(), {"spec__metastore": JDBC}, "spec.metastore"),
-    (catalog(spec__metastore=JDBC), {"spec__metastore__jdbc__uri": "jdbc:postgresql://other/paimon"}, "spec.metastore"),
-    (catalog(spec__metastore=JDBC), {"spec__metastore": {"type": "Filesystem"}}, "spec.metastore"),
-    (catalog(spec__metastore=HIVE), {"spec__metastore__hive__uri": "thrift://other:9083"}, "spec.metastore"),
-    (catalog(spec__metastore=HIVE), {"spec__metastore": JDBC}, "spec.metastore"),
-    (catalog(**ON_A_CLAIM), {"spec__storage__claim__name": "other"}, "spec.storage.claim"),
-    (run(), {"spec__compact__strategy": "Minor"}, "spec"),
-    (run(), {"spec__backoffLimit": 3}, "spec"),
-]
-
-
-@pytest.mark.parametrize(("manifest", "edit", "field"), IDENTITY, ids=[str(edit) for _, edit, _ in IDENTITY])
-def test_the_identity_of_an_object_is_immutable(
-    objects: Objects, manifest: dict[str, Any], edit: dict[str, object], field: str
-) -> None:
-    objects.create(manifest)
+@pytest.mark.parametrize("refused", IDENTITY, ids=lambda refused: str(refused.edit))
+def test_the_identity_of_an_object_is_immutable(objects: Objects, refused: RefusedEdit) -> None:
+    objects.create(refused.manifest)
+    objects.replace(refused.manifest)
     with pytest.raises(ApiException) as refusal:
-        objects.replace(edited(manifest, **edit))
-    assert any(wrong == field and "must not change" in message for wrong, message in _causes(refusal.value))
+        objects.replace(edited(refused.manifest, **refused.edit))
+    assert any(wrong == refused.field and "must not change" in message for wrong, message in _causes(refusal.value))
 
 
 def test_the_secret_of_a_metastore_may_change(objects: Objects) -> None:
@@ -70,66 +48,20 @@ def test_the_secret_of_a_metastore_may_change(objects: Objects) -> None:
     objects.replace(catalog(spec__metastore=JDBC, spec__metastore__jdbc__credentialsSecretRef__name="db-2"))
 
 
-FIXED_BY_THE_TABLE = [
-    ({"spec__schema__primaryKeys": ["dt", "state"]}, "spec.schema.primaryKeys"),
-    ({"spec__schema__primaryKeys": ["order_id", "dt"]}, "spec.schema.primaryKeys"),
-    ({"spec__schema__partitionKeys": ["order_id"]}, "spec.schema.partitionKeys"),
-    ({"spec__mergeEngine": {"type": "FirstRow"}}, "spec.mergeEngine"),
-    ({"spec__sequence": {"fields": ["updated_at"]}}, "spec.sequence"),
-    ({"spec__schema__partitionDefaultName": "none"}, "spec.schema.partitionDefaultName"),
-    ({"spec__deletionVectors": {"enabled": True}}, "spec.deletionVectors.enabled"),
-    ({"spec__mergeEngine": {"type": "Deduplicate", "rowKindField": "state"}}, "spec.mergeEngine.rowKindField"),
-]
-
-REMOVING = [
-    ("PartialUpdate", "partialUpdate", {"removeRecordOnDelete": True}),
-    ("Aggregation", "aggregation", {"removeRecordOnDelete": True}),
-    (
-        "PartialUpdate",
-        "partialUpdate",
-        {
-            "sequenceGroups": [{"sequenceFields": ["updated_at"], "columns": ["state"]}],
-            "removeRecordOnSequenceGroup": ["updated_at"],
-        },
-    ),
-]
-
-
-@pytest.mark.parametrize(("edit", "field"), FIXED_BY_THE_TABLE, ids=[str(edit) for edit, _ in FIXED_BY_THE_TABLE])
-def test_keys_and_merging_are_mutable_until_the_table_exists(
-    objects: Objects, edit: dict[str, object], field: str
-) -> None:
-    objects.create(keyed_table())
-    objects.replace(edited(keyed_table(), **edit))
-    objects.replace(keyed_table())
-    objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
+@pytest.mark.parametrize("refused", ONCE_THE_TABLE_EXISTS, ids=lambda refused: str(refused.edit))
+def test_keys_and_merging_are_mutable_until_the_table_exists(objects: Objects, refused: RefusedEdit) -> None:
+    objects.create(refused.manifest)
+    objects.replace(edited(refused.manifest, **refused.edit))
+    objects.replace(refused.manifest)
+    objects.set_status(refused.manifest, {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
     with pytest.raises(ApiException) as refusal:
-        objects.replace(edited(keyed_table(), **edit))
-    assert any(wrong == field and "once the table exists" in message for wrong, message in _causes(refusal.value))
-
-
-@pytest.mark.parametrize(("type_", "member", "settings"), REMOVING, ids=str)
-def test_what_a_delete_removes_is_immutable_once_the_table_exists(
-    objects: Objects, type_: str, member: str, settings: dict[str, Any]
-) -> None:
-    objects.create(keyed_table(spec__mergeEngine={"type": type_}))
-    objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
-    with pytest.raises(ApiException) as refusal:
-        objects.replace(keyed_table(spec__mergeEngine={"type": type_, member: settings}))
+        objects.replace(edited(refused.manifest, **refused.edit))
     assert any(
-        wrong.startswith(f"spec.mergeEngine.{member}") and "once the table exists" in message
-        for wrong, message in _causes(refusal.value)
+        wrong == refused.field and "once the table exists" in message for wrong, message in _causes(refusal.value)
     )
 
 
-DEFAULTS = [
-    {"spec__mergeEngine": {"type": "Deduplicate"}},
-    {"spec__deletionVectors": {"enabled": False}},
-    {"spec__schema__partitionDefaultName": "__DEFAULT_PARTITION__"},
-]
-
-
-@pytest.mark.parametrize("edit", DEFAULTS, ids=str)
+@pytest.mark.parametrize("edit", DEFAULTS_WRITTEN_OUT, ids=str)
 def test_a_default_may_be_written_out_once_the_table_exists(objects: Objects, edit: dict[str, Any]) -> None:
     objects.create(keyed_table())
     objects.set_status(keyed_table(), {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})

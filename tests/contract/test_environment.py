@@ -91,3 +91,11 @@ def test_the_spark_side_reads_only_variables_of_the_contract(file: Path) -> None
 @pytest.mark.parametrize("file", PODS, ids=lambda file: file.stem)
 def test_rendered_pods_have_only_variables_of_the_contract(file: Path) -> None:
     assert set(environments(yaml.safe_load(file.read_text(encoding="utf-8")))) <= set(NAMES.values())
+
+
+@pytest.mark.parametrize("file", [each for each in PODS if "executor" not in each.stem], ids=lambda file: file.stem)
+def test_the_policy_for_the_operators_account_accepts_the_variables_of_rendered_pods(file: Path) -> None:
+    chart = CHECKOUT / "charts" / "paimon-operator" / "templates" / "admission-operator.yaml"
+    accepted = set(re.findall(r"'([A-Z][A-Z0-9_]+)'", chart.read_text(encoding="utf-8")))
+    pod = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert set(environments(pod)) <= accepted

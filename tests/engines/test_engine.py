@@ -139,6 +139,15 @@ def test_a_widening_can_depend_on_the_file_format(engine: str, formats: set[str]
     assert builders.engines()[engine].widening_formats("SMALLINT", "BIGINT") == formats
 
 
+@pytest.mark.parametrize(
+    ("formats", "widens"),
+    [((), True), (("avro", "orc", "parquet"), True), (("csv",), False), (("avro", "json"), False)],
+)
+def test_nothing_is_widened_in_a_format_in_which_it_was_not_tried(formats: tuple[str, ...], *, widens: bool) -> None:
+    for engine in builders.engines().values():
+        assert engine.widens("INT", "BIGINT", formats) is widens
+
+
 @pytest.mark.parametrize("engine", ["paimon-0.9", "paimon-1.4"])
 def test_no_widening_turns_a_number_into_something_else(engine: str) -> None:
     widenings = builders.engines()[engine].widenings

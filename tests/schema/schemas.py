@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimon_schema.data_types import DataType
@@ -24,8 +24,8 @@ class EngineOf:
     frozen: frozenset[str] = frozenset({"bucket", "sequence.field"})
     defaults: Mapping[str, str] = field(default_factory=lambda: {"bucket": "-1", "file.format": "parquet"})
 
-    def widens(self, old: str, new: str) -> bool:
-        return (old, new) not in self.unread
+    def widens(self, old: str, new: str, formats: Collection[str]) -> bool:
+        return (old, new) not in self.unread and set(formats) <= {"avro", "orc", "parquet"}
 
     def canonical(self, options: Mapping[str, str]) -> dict[str, str]:
         return {self.present_name(key): value for key, value in options.items()}

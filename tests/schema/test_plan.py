@@ -175,6 +175,33 @@ def test_a_widening_that_the_engine_does_not_read_is_refused() -> None:
     ]
 
 
+OTHER_FORMATS = {
+    "csv": ({"file.format": "csv"}, {"file.format": "csv"}),
+    "json, written in capitals": ({"file.format": "JSON"}, {"file.format": "JSON"}),
+    "of one level": ({"file.format.per.level": "0:avro, 3:csv"}, {}),
+    "of the changelog": ({"changelog-file.format": "json"}, {}),
+    "only from now on": ({}, {"file.format": "csv"}),
+    "only until now": ({"file.format": "csv"}, {"file.format": "parquet"}),
+}
+
+
+@pytest.mark.parametrize(("has", "wants"), OTHER_FORMATS.values(), ids=OTHER_FORMATS)
+def test_files_of_a_format_in_which_the_widening_was_not_shown_to_work_refuse_it(
+    has: dict[str, str], wants: dict[str, str]
+) -> None:
+    found = plan(table("a INT; r ROW<b INT>", **has), declared("a BIGINT; r ROW<b BIGINT>", options=wants))
+    assert [each.sentence for each in found.refusals] == [
+        "column a: this engine does not read INT as BIGINT in every file format",
+        "column r.b: this engine does not read INT as BIGINT in every file format",
+    ]
+
+
+def test_files_of_formats_in_which_the_widening_works_allow_it() -> None:
+    formats = {"file.format": "Parquet", "file.format.per.level": "0:avro,1:orc", "changelog-file.format": "avro"}
+    found = plan(table("a INT", **formats), declared("a BIGINT", options=formats))
+    assert (found.refusals, [step.sentence for step in found.steps]) == ((), ["widen column a: INT -> BIGINT"])
+
+
 def test_keys_never_change() -> None:
     found = plan(table("a INT NOT NULL; b INT NOT NULL", "a"), declared("a INT NOT NULL; b INT NOT NULL", "b"))
     assert [each.field for each in found.refusals] == ["spec.schema.primaryKeys"]

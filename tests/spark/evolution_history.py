@@ -88,9 +88,10 @@ class History:
             change()
 
     def insert(self) -> None:
-        """Three rows, of which one has a key that exists, if the table has keys."""
+        """Three rows of different keys, of which one exists already, if the table has keys."""
         stored = newest_schema(self.lake)
         order = [str(each["name"]) for each in stored["fields"]]
+        selected = []
         for number in range(3):
             repeated = bool(self.merging and number == 0 and self.next_key)
             key = self.random.randrange(self.next_key) if repeated else self.next_key
@@ -98,8 +99,9 @@ class History:
             row = {each.name: key if each.name == "k" else self._value(each.type) for each in self.columns}
             types = {each.name: each.type for each in self.columns}
             values = ", ".join(literal(row[name], types[name]) for name in order)
-            self.lake.outside(f"INSERT INTO outside.shop.orders SELECT {values}")
+            selected.append(f"SELECT {values}")
             self._merge(row)
+        self.lake.outside(f"INSERT INTO outside.shop.orders {' UNION ALL '.join(selected)}")
 
     def drop_what_is_kept(self) -> None:
         """The manifest drops every column that it does not declare."""

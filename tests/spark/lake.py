@@ -204,9 +204,10 @@ class Lake:
         """Runs SQL as another writer than the operator, in the catalog `outside`."""
         self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
 
-    def retype(self, types: dict[str, str]) -> None:
-        """Gives columns other types, as another writer than the operator."""
-        self.jvm.ask(retype={column: json_form(text) for column, text in types.items()}, warehouse=self.warehouse)
+    def select(self, query: str) -> list[dict[str, Any]]:
+        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types."""
+        rows: list[dict[str, Any]] = self.jvm.ask(select=query, warehouse=self.warehouse)
+        return rows
 
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Performs the job in the worker; spark_worker explains `more`."""

@@ -28,7 +28,9 @@ def last(lake: Lake, seed: int) -> History:
     for number in range(EDITS):
         history.insert()
         history.edit()
-        history.provision()
+        files = history.lake.schemas()
+        steps = history.provision()
+        assert (history.lake.schemas() > files) == (steps != []), steps
         history.settled()
         assert history.provision() == [], "the table is as declared"
         if number == EDITS // 2 and history.merging:

@@ -1,4 +1,4 @@
-"""Every widening of the engine's data, in every file format: pypaimon reads rows of before and after it alike.
+"""Every widening that a plan accepts, in every file format: Spark and pypaimon read rows of before and after it alike.
 
 Each widened column stands beside one that had the wider type from the start, with the same values.
 """
@@ -10,36 +10,58 @@ from typing import Any
 
 import pytest
 
+from paimon_engines.engine import Engine
 from paimon_engines.loader import load_engine
+from paimon_schema.type_parser import parse
+from paimon_schema.widening import widening_problem
 from tests.spark.lake import Lake
 from tools.engines.widening_pairs import Widening, extremes, lossless, widened
 from tools.engines.widening_probe import FORMATS
 
 LEAST_WIDENINGS = 40
-"""Every engine has more than these, in every format."""
+"""Every engine has more than these."""
+OLD, NEW = 0, 10
+"""First key of the rows of before, and of those of after."""
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
 def test_rows_of_before_and_after_a_widening_are_read_right(lake: Lake, file_format: str) -> None:
-    engine = load_engine(lake.engine.id)
-    widenings = [each for each in lossless() if file_format in engine.widening_formats(*each.roots)]
+    widenings = accepted(load_engine(lake.engine.id))
     assert len(widenings) > LEAST_WIDENINGS
-    narrow = {f"widened_{number}": each.before for number, each in enumerate(widenings)}
-    wide = {f"wide_{number}": each.after for number, each in enumerate(widenings)}
-    options = {"bucket": "1", "file.format": file_format}
-    lake.provision({"id": "INT", **narrow, **wide}, keys=["id"], options=options).ok()
+    provision(lake, file_format, [(each.before, each.after) for each in widenings])
+    insert(lake, OLD, [extremes(each.before) for each in widenings], [old_values(each) for each in widenings])
 
-    insert(lake, 0, [extremes(each.before) for each in widenings], [old_values(each) for each in widenings])
-    lake.retype({f"widened_{number}": each.after for number, each in enumerate(widenings)})
-    insert(lake, 10, *[[extremes(each.after) for each in widenings]] * 2)
+    provision(lake, file_format, [(each.after, each.after) for each in widenings])
 
-    rows = lake.rows()
+    insert(lake, NEW, *[[extremes(each.after) for each in widenings]] * 2)
+    check(lake, widenings)
     lake.compact().ok()
-    compacted = lake.rows()
+    check(lake, widenings)
 
-    assert [row["id"] for row in rows] == [0, 1, 2, 10, 11, 12]
-    assert different(rows, widenings) == []
-    assert compacted == rows
+
+def test_a_longer_char_is_refused_because_readers_other_than_spark_do_not_fill_it_up(lake: Lake) -> None:
+    columns, options = {"id": "INT", "v": "CHAR(3)"}, {"bucket": "1"}
+    lake.provision(columns, keys=["id"], options=options).ok()
+    lake.outside("INSERT INTO outside.shop.orders VALUES (1, 'abc')")
+
+    message = lake.provision(columns | {"v": "CHAR(5)"}, keys=["id"], options=options).refused("TableDiffers")
+
+    assert "CHAR(5) does not hold every value of CHAR(3)" in message
+    lake.outside("ALTER TABLE outside.shop.orders ALTER COLUMN v TYPE CHAR(5)")
+    assert lake.rows() == [{"id": 1, "v": "abc"}], "no value of CHAR(5)"
+
+
+def accepted(engine: Engine) -> list[Widening]:
+    """The pairs that the plan accepts for the engine."""
+    return [each for each in lossless() if widening_problem(parse(each.before), parse(each.after), engine) is None]
+
+
+def provision(lake: Lake, file_format: str, types: Iterable[tuple[str, str]]) -> None:
+    """Creates the table, or alters it; `types`: those of each pair of columns."""
+    columns = {"id": "INT"}
+    for number, (narrow, wide) in enumerate(types):
+        columns |= {f"widened_{number}": narrow, f"wide_{number}": wide}
+    lake.provision(columns, keys=["id"], options={"bucket": "1", "file.format": file_format}).ok()
 
 
 def old_values(widening: Widening) -> list[str]:
@@ -49,8 +71,18 @@ def old_values(widening: Widening) -> list[str]:
 
 def insert(lake: Lake, first: int, narrow: Iterable[Iterable[str]], wide: Iterable[Iterable[str]]) -> None:
     """Writes a row per value of the columns, numbered from `first`."""
-    rows = (f"SELECT {first + number}, {', '.join(row)}" for number, row in enumerate(zip(*narrow, *wide, strict=True)))
+    pairs = [column for pair in zip(narrow, wide, strict=True) for column in pair]
+    rows = (f"SELECT {first + number}, {', '.join(row)}" for number, row in enumerate(zip(*pairs, strict=True)))
     lake.outside("INSERT INTO outside.shop.orders " + " UNION ALL ".join(rows))
+
+
+def check(lake: Lake, widenings: list[Widening]) -> None:
+    """All rows, by both readers."""
+    rows = lake.rows()
+    assert [row["id"] for row in rows] == [*range(OLD, OLD + 3), *range(NEW, NEW + 3)]
+    assert different(rows, widenings) == []
+    equal = " AND ".join(f"widened_{n} = wide_{n}" for n in range(len(widenings)))
+    lake.outside(f"SELECT assert_true(count(*) = 6 AND bool_and({equal})) FROM outside.shop.orders")  # noqa: S608
 
 
 def different(rows: list[dict[str, Any]], widenings: list[Widening]) -> list[tuple[Widening, Any, Any]]:

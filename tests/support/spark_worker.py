@@ -9,7 +9,7 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
-  {"retype": types, "warehouse": uri}  Paimon gives columns of shop.orders these types, in its JSON form
+  {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
 """
 
@@ -31,15 +31,14 @@ from pyspark.sql import SparkSession
 from paimon_contract import environment
 from paimon_contract.job import Job, JobError
 from paimon_engines.engine import Engine
-from paimon_engines.loader import load_engine
 from spark_apps.catalog.metastores import hive_locks
 from spark_apps.catalog.session import Session
 from spark_apps.driver import main as driver
 from spark_apps.driver.digest import checked_text
 from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
+from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
-from spark_apps.schema.column_types import DATA_TYPE
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying
@@ -54,9 +53,8 @@ def answer(request: dict[str, Any]) -> Any:
     if "sql" in request:
         _run_outside(request["sql"], request["warehouse"])
         return None
-    if "retype" in request:
-        _retype(request["retype"], request["warehouse"])
-        return None
+    if "select" in request:
+        return _select_outside(request["select"], request["warehouse"])
     parser: Any = _session()._jsparkSession.sessionState().sqlParser()
     if "identifier" in request:
         parts = parser.parseMultipartIdentifier(request["identifier"])
@@ -109,11 +107,11 @@ def _alter_outside(statement: str, warehouse: str) -> None:
 def _hive_options(options: dict[str, str]) -> Iterator[None]:
     """Gives the driver's engine `options` over those of engines.yaml for a catalog in Hive."""
 
-    def with_options(identifier: str) -> Engine:
-        engine = load_engine(identifier)
+    def with_options(job: Job) -> Engine:
+        engine = engine_of(job)
         return replace(engine, hive_catalog_options={**engine.hive_catalog_options, **options})
 
-    with mock.patch.object(driver, "load_engine", with_options):
+    with mock.patch.object(driver, "engine_of", with_options):
         yield
 
 
@@ -178,31 +176,27 @@ def _close(self: Session) -> None:
 
 
 def _run_outside(statement: str, warehouse: str) -> None:
+    with _outside(warehouse) as session:
+        for each in statement.split(";"):
+            session.sql(each).collect()
+
+
+def _select_outside(query: str, warehouse: str) -> list[Any]:
+    with _outside(warehouse) as session:
+        session.conf.set("spark.sql.jsonGenerator.ignoreNullFields", "false")
+        return [json.loads(row) for row in session.sql(query).toJSON().collect()]
+
+
+@contextlib.contextmanager
+def _outside(warehouse: str) -> Iterator[SparkSession]:
+    """A foreign session with the catalog `outside`."""
     session = _session()
     try:
         session.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
         session.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
-        for each in statement.split(";"):
-            session.sql(each).collect()
+        yield session
     finally:
         _forget_session()
-
-
-def _retype(types: dict[str, Any], warehouse: str) -> None:
-    _session()
-    jvm: Any = SparkContext._jvm
-    paimon = jvm.org.apache.paimon
-    options = paimon.options.Options()
-    options.set("warehouse", warehouse)
-    catalog = paimon.catalog.CatalogFactory.createCatalog(paimon.catalog.CatalogContext.create(options))
-    changes = jvm.java.util.ArrayList()
-    form = jvm.java.lang.Class.forName(DATA_TYPE)
-    for column, data_type in types.items():
-        wanted = paimon.utils.JsonSerdeUtil.fromJson(json.dumps(data_type), form)
-        changes.add(paimon.schema.SchemaChange.updateColumnType(column, wanted, True))
-    catalog.alterTable(paimon.catalog.Identifier.create("shop", "orders"), changes, False)
-    catalog.close()
-    _forget_session()
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from tests.support.manifests import REMOVED, Manifest, append_table, catalog, ed
 from tests.support.table_rules import TABLE_RULES
 from tests.support.wrong_manifest import WrongManifest
 from tests.support.wrong_manifest import later as _later
+from tests.support.wrong_repetitions import REPETITIONS
 
 _LONG = "a" * 10_000
 _MANY_COLUMNS = [{"name": f"c{n}", "type": "INT"} for n in range(501)]
@@ -162,7 +163,7 @@ _OTHER_KINDS = [
     WrongManifest("credentials in the endpoint", catalog(spec__storage__s3__endpoint="http://me:secret@s3.example"), "spec.storage.s3.endpoint", "should match"),
     WrongManifest("two kinds of credentials", catalog(spec__storage__s3__credentialsFileSecretRef={"name": "x"}), "spec.storage.s3.credentialsFileSecretRef", "must not both be set"),
     WrongManifest("an authority without TLS", catalog(spec__storage__s3__caConfigMapRef={"name": "ca"}), "spec.storage.s3.caConfigMapRef", "http://"),
-    WrongManifest("a key among the options", catalog(spec__storage__s3__options={"fs.s3a.secret.key": "abc"}), "spec.storage.s3.options", "fs.s3a.secret.key must not be set: credentials belong in the Secret"),
+    WrongManifest("a key among the options", catalog(spec__storage__s3__options={"fs.s3a.secret.key": "abc"}), "spec.storage.s3.options", "must not be set: credentials belong in the Secret"),
     WrongManifest("a line end after an option of S3", catalog(spec__storage__s3__options={"s3.retry.limit\n": "3"}), "spec.storage.s3.options", "only the S3 options that docs/storage.md lists"),
     WrongManifest("an option that names code", catalog(spec__storage__s3__options={"s3.threads.max": "9", "fs.s3a.impl": "x"}), "spec.storage.s3.options", "option fs.s3a.impl is not one that may be set"),
     WrongManifest("an encryption key in the catalog", catalog(spec__storage__s3__options={"s3.encryption.algorithm": "SSE-C"}), "spec.storage.s3.options", "use SSE-S3 or SSE-KMS"),
@@ -246,7 +247,7 @@ _OTHER_KINDS = [
 
 _SETTINGS = [rule.wrong for rule in TABLE_RULES]
 
-WRONG_MANIFESTS = [*_COLUMNS, *_CHANGES, *_SETTINGS, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS]
+WRONG_MANIFESTS = [*_COLUMNS, *_CHANGES, *_SETTINGS, *_UPKEEP, *_WRITES, *_IDENTITY, *_OTHER_KINDS, *REPETITIONS]
 
 REFUSED_AT_APPLY = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "apiserver"]
 STALLED_IN_RECONCILE = [wrong for wrong in WRONG_MANIFESTS if wrong.caught_by == "reconcile"]

@@ -94,6 +94,7 @@ EVERYTHING = replace(
     cpu_request_millis=2000,
     memory_mib=9000,
     scratch="100Gi",
+    tries_without_jvm=True,
     variables=(*SECRET_KEYS, Variable(name="HADOOP_USER_NAME", value="paimon")),
     mounts=MOUNTS,
 )

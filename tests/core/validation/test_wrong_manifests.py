@@ -39,7 +39,25 @@ UNKNOWN_FIELDS = {
 """Checked by the API server only: it prunes an unknown field or refuses it, and the models ignore it. So an unknown
 field never reaches Spark, and an older operator can read what a newer CRD stored."""
 
-CHECKED_BY_BOTH = [wrong for wrong in REFUSED_AT_APPLY if wrong.name not in UNKNOWN_FIELDS]
+LONG_KEYS = {
+    "labels of Pods with a long key",
+    "annotations of Pods with a long key",
+    "nodeSelector of Pods with a long key",
+    "a partition with a long key",
+}
+"""Checked by the API server only, to bound the cost of other rules: Kubernetes refuses the Pod, and no column is so
+long."""
+
+DEFAULTS_OF_TABLES = {
+    "default partitions that are idle for more than 65 years",
+    "a default of fewer snapshots at most than at least",
+    "a default of fewer snapshots than Paimon keeps",
+    "a default retention of more than 65 years",
+}
+"""Checked with each table that has them: a table may have its own block."""
+
+NOT_OF_THE_OBJECT = UNKNOWN_FIELDS | LONG_KEYS | DEFAULTS_OF_TABLES
+CHECKED_BY_BOTH = [wrong for wrong in REFUSED_AT_APPLY if wrong.name not in NOT_OF_THE_OBJECT]
 
 
 @pytest.mark.parametrize("wrong", CHECKED_BY_BOTH, ids=lambda wrong: wrong.name)
@@ -57,6 +75,14 @@ def test_an_unknown_field_is_not_read(name: str) -> None:
         read = read.get(step, {})
     assert last not in read
     assert fields_blamed(wrong.manifest) == []
+
+
+@pytest.mark.parametrize("name", sorted(DEFAULTS_OF_TABLES))
+def test_a_wrong_default_is_an_error_of_the_tables_that_have_it(name: str) -> None:
+    (wrong,) = (each for each in REFUSED_AT_APPLY if each.name == name)
+    catalog_ = PaimonCatalog.model_validate(wrong.manifest)
+    context = TableContext.build(builders.table(), catalog_, builders.operator_facts(), builders.NOW)
+    assert wrong.field.replace(".tableDefaults", "") in [error.field for error in broken_rules(context)]
 
 
 @pytest.mark.parametrize("right", [keyed_table(), append_table(), catalog(), run()], ids=lambda m: m["kind"])

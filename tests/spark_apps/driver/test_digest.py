@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from paimon_contract.job import files_digest
-from spark_apps.driver import main as driver
+from spark_apps.driver import main, process, without_jvm
 from spark_apps.driver.digest import checked_text
 
 FILES = {"job.json": "{}", "executor.json": "{}"}
@@ -26,16 +27,17 @@ def volume(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("program", [main, without_jvm], ids=["main", "without_jvm"])
 @pytest.mark.parametrize("changed", ["job.json", "executor.json", "another.json"])
 def test_a_changed_or_added_file_stops_the_driver_before_it_reads_the_job(
-    volume: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed: str
+    volume: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed: str, program: Any
 ) -> None:
     monkeypatch.setenv("JOB_DIGEST", files_digest(FILES))
     (volume / "..data" / changed).write_bytes(b'{"operation": "Drop", "\xff": 1}')
     (volume / changed).unlink(missing_ok=True)
     (volume / changed).symlink_to(f"..data/{changed}")
-    monkeypatch.setattr(driver, "read_job", lambda _: pytest.fail("the forged job was read"))
-    assert driver.main([str(volume / "job.json")]) == 26
+    monkeypatch.setattr(process, "read_job", lambda _: pytest.fail("the forged job was read"))
+    assert program.main([str(volume / "job.json")]) == 26
     assert "is not the one that the operator wrote, so nothing was done" in capsys.readouterr().err
 
 

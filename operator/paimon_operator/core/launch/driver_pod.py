@@ -66,6 +66,8 @@ class Launch:
     """Whether the drivers of the table share one host name."""
     long_work: bool = False
     """Compile for a long run: it starts later, and is faster from some million rows on."""
+    tries_without_jvm: bool = False
+    """Look at the table's files before Spark starts: the job may need no more."""
     execution: RunSpark | None = None
     """Where the work is done, and why, for the run's status."""
     executors: Executors | None = None
@@ -261,6 +263,8 @@ def _environment(
         plain[environment.JOB_DIGEST] = run.status.job.digest
     if launch.long_work:
         plain[environment.DRIVER_JIT] = "tiered"
+    if launch.tries_without_jvm:
+        plain[environment.TRY_WITHOUT_JVM] = "1"
     variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
     if launch.executors is not None:
         known = (launch.image, launch.pull_policy, JOB_DIRECTORY, _secrets(launch))

@@ -201,6 +201,8 @@ class OperationSpec:
     """Waits while the table differs from the manifest."""
     skips_empty_table: bool = False
     """Its ticks are answered without a run while nothing was written to the table."""
+    may_end_without_jvm: bool = False
+    """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False
     """A run that may have committed without a result is not repeated by itself: repeating it could commit twice."""
 

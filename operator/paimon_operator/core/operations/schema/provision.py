@@ -243,4 +243,5 @@ OPERATION: Final = OperationSpec(
     record_result=record_result,
     on_spec_change=on_spec_change,
     is_still_asked_for=is_still_asked_for,
+    may_end_without_jvm=True,
 )

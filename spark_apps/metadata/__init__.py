@@ -1,0 +1,25 @@
+"""A table's metadata files, read without a JVM. Only `files_of` decides on the kind of storage.
+
+`files_of(job, engine)` gives the files of a job's warehouse; `TableFiles(files, location_of(job))` reads its table's.
+Everything here only reads, and raises UnreadableError where a JVM may still be able to.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from paimon_contract.job import Job
+from paimon_engines.engine import Engine
+from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.volume import VolumeFiles
+from spark_apps.storage import s3
+
+
+def files_of(job: Job, engine: Engine) -> MetadataFiles | None:
+    """The files of the job's warehouse; None where only a JVM can read them, as on HDFS."""
+    scheme = urlsplit(job.catalog.warehouse).scheme
+    if scheme == s3.SCHEME:
+        from spark_apps.metadata.s3 import S3Files  # noqa: PLC0415  (botocore takes long to import)
+
+        return S3Files.of(job.catalog.options, engine.s3)
+    return VolumeFiles() if scheme in ("", "file") else None

@@ -1,0 +1,181 @@
+"""The schemas of a table from its files on a volume, and which files are left to a JVM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paimon_contract.job import JobCatalog
+from paimon_engines.loader import load_engine
+from spark_apps.metadata import files_of
+from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, UnreadableError
+from spark_apps.metadata.table_files import MAX_PROBES, TableFiles, location_of
+from spark_apps.metadata.volume import VolumeFiles
+from tests.spark_apps.jobs import job
+
+ENGINE = load_engine("paimon-1.4")
+
+
+class Recorded:
+    """Files of a volume, and the names of all that was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self._files = VolumeFiles()
+
+    def read(self, path: str) -> bytes | None:
+        self.asked.append(Path(path).name)
+        return self._files.read(path)
+
+    def exists(self, path: str) -> bool:
+        self.asked.append(Path(path).name)
+        return self._files.exists(path)
+
+    def names(self, directory: str) -> Iterator[str]:
+        self.asked.append(f"{Path(directory).name}/")
+        return self._files.names(directory)
+
+
+def text_of(id_: int, **members: Any) -> str:
+    usual = {
+        "version": 3,
+        "id": id_,
+        "fields": [{"id": 0, "name": "id", "type": "BIGINT NOT NULL"}],
+        "highestFieldId": 0,
+        "partitionKeys": [],
+        "primaryKeys": ["id"],
+        "options": {"bucket": "4"},
+        "comment": "",
+        "timeMillis": 1700000000000 + id_,
+    }
+    return json.dumps(usual | members)
+
+
+def table(root: Path, *ids: int, files: MetadataFiles | None = None) -> TableFiles:
+    """A table with schemas of these ids."""
+    (root / "schema").mkdir()
+    for id_ in ids:
+        (root / "schema" / f"schema-{id_}").write_text(text_of(id_))
+    return TableFiles(files or VolumeFiles(), f"file://{root}")
+
+
+LATEST = {
+    "the only schema": ((0,), None, 0, ["schema/", "schema-0"]),
+    "numbers are not words": ((0, 9, 10), None, 10, ["schema/", "schema-10"]),
+    "nothing has changed": ((0, 1), 1, 1, ["schema-2", "schema-1"]),
+    "one edit": ((0, 1), 0, 1, ["schema-1", "schema-2"]),
+    "another table took its place": ((0,), 3, 0, ["schema-4", "schema-3", "schema/", "schema-0"]),
+    "old schemas were removed": ((5,), 1, 5, ["schema-2", "schema-1", "schema/", "schema-5"]),
+    "no table": ((), None, None, ["schema/"]),
+    "the table is gone": ((), 0, None, ["schema-1", "schema-0", "schema/"]),
+}
+
+
+@pytest.mark.parametrize(("ids", "known", "latest", "asked"), LATEST.values(), ids=LATEST)
+def test_the_latest_schema_is_probed_from_a_known_one_and_otherwise_listed(
+    tmp_path: Path, ids: tuple[int, ...], known: int | None, latest: int | None, asked: list[str]
+) -> None:
+    files = Recorded()
+    found = table(tmp_path, *ids, files=files).latest_schema(known)
+    assert (found and found.id, files.asked) == (latest, asked)
+
+
+def test_many_new_schemas_are_listed_and_not_probed_one_by_one(tmp_path: Path) -> None:
+    files = Recorded()
+    found = table(tmp_path, *range(30), files=files).latest_schema(2)
+    assert found is not None
+    assert (found.id, len(files.asked)) == (29, MAX_PROBES + 2)
+
+
+def test_other_files_beside_the_schemas_do_not_count(tmp_path: Path) -> None:
+    of_table = table(tmp_path, 1)
+    for name in (".schema-7.tmp", "schema-7.tmp", "schema-07", "schema--1", "schema-"):
+        (tmp_path / "schema" / name).write_text(text_of(7))
+    found = of_table.latest_schema()
+    assert found is not None
+    assert found.id == 1
+
+
+def test_a_schema_has_the_time_of_its_commit(tmp_path: Path) -> None:
+    found = table(tmp_path, 0).schema(0)
+    assert found is not None
+    assert (found.time_ms, found.options, found.primary_keys) == (1700000000000, {"bucket": "4"}, ("id",))
+
+
+@pytest.mark.parametrize(
+    ("version", "given", "options"),
+    [
+        (1, {}, {"bucket": "1", "file.format": "orc"}),
+        (1, {"bucket": "7"}, {"bucket": "7", "file.format": "orc"}),
+        (2, {}, {"file.format": "orc"}),
+        (3, {}, {}),
+    ],
+)
+def test_a_file_of_an_old_version_means_the_defaults_of_its_time(
+    tmp_path: Path, version: int, given: dict[str, str], options: dict[str, str]
+) -> None:
+    of_table = table(tmp_path)
+    (tmp_path / "schema" / "schema-0").write_text(text_of(0, version=version, options=given))
+    found = of_table.schema(0)
+    assert found is not None
+    assert found.options == options
+
+
+UNREADABLE = {
+    "not JSON": ("{", "schema-0: Expecting"),
+    "not UTF-8": (b"\xff{}", "schema-0: 'utf-8' codec"),
+    "no object": ("[]", "no schema file"),
+    "nothing in it": ("{}", "no schema file"),
+    "a type of another form": (text_of(0, fields=[{"name": "a", "type": {"type": 7}}]), "no schema file"),
+    "nested without end": ('{"version": 3, "fields": ' + "[" * 200_000, "recursion"),
+    "a newer version": (text_of(0, version=4), "version 4 of schema files is newer than 3"),
+    "a version that is no number": (text_of(0, version="3"), "no schema file"),
+    "another schema": (text_of(5), "schema-0 holds schema 5"),
+    "too large": (text_of(0, comment="x" * MAX_BYTES), f"more than {MAX_BYTES} bytes"),
+}
+
+
+@pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_left_to_the_jvm_with_a_reason(
+    tmp_path: Path, content: str | bytes, reason: str
+) -> None:
+    of_table = table(tmp_path)
+    (tmp_path / "schema" / "schema-0").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(UnreadableError, match=reason):
+        of_table.schema(0)
+    with pytest.raises(UnreadableError, match=reason):
+        of_table.latest_schema()
+
+
+def test_a_failure_of_the_volume_is_left_to_the_jvm(tmp_path: Path) -> None:
+    of_table = table(tmp_path)
+    (tmp_path / "schema" / "schema-0").mkdir()
+    with pytest.raises(UnreadableError, match="schema-0: Is a directory"):
+        of_table.schema(0)
+
+
+def test_a_volume_lists_files_and_directories_of_one_level(tmp_path: Path) -> None:
+    (tmp_path / "shop.db" / "orders").mkdir(parents=True)
+    (tmp_path / "note").write_text("")
+    files = VolumeFiles()
+    for root in (f"file://{tmp_path}", f"file:{tmp_path}/", str(tmp_path)):
+        assert sorted(files.names(root)) == ["note", "shop.db"]
+        assert [files.exists(f"{root}/{name}") for name in ("note", "shop.db", "none")] == [True, False, False]
+    assert list(files.names(f"{tmp_path}/none")) == list(files.names(f"{tmp_path}/note")) == []
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "kind"),
+    [("file:///data/w", "VolumeFiles"), ("s3://lake/w", "S3Files"), ("hdfs://nn:8020/w", None)],
+)
+def test_the_warehouse_decides_how_its_files_are_read(warehouse: str, kind: str | None) -> None:
+    files = files_of(job(catalog=JobCatalog(warehouse, "filesystem", {ENGINE.s3.region_key: "us-east-1"})), ENGINE)
+    assert (None if files is None else type(files).__name__) == kind
+
+
+def test_a_table_lies_in_the_directory_of_its_database() -> None:
+    assert location_of(job(catalog=JobCatalog("s3://lake/w/", "hive"))) == "s3://lake/w/shop.db/orders"

@@ -1,0 +1,53 @@
+"""Manifests that the API server admits. Together they have a value at each place of the CRDs where a rule stands."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.support.manifests import Manifest, append_table, catalog, keyed_table, run
+from tests.support.table_rules import TABLE_RULES
+
+_SNAPSHOTS: Final = {"snapshots": {"numRetainedMin": 5, "numRetainedMax": 20, "timeRetained": "7d"}}
+_DEDICATED: Final = {
+    "mode": "Dedicated", "minor": {"schedule": "0 * * * *"}, "full": {"schedule": "0 3 * * *"},
+    "partitionIdleTime": "1h",
+}  # fmt: skip
+_SIZES: Final[dict[str, Any]] = {"driver": {"memory": "2Gi"}, "executor": {"memory": "4Gi"}}
+_POLICY: Final = {"activeDeadline": "2h"}
+
+WHOLE: Final[list[Manifest]] = [
+    keyed_table(
+        spec__compaction=_DEDICATED, spec__retention=_SNAPSHOTS, spec__spark=_SIZES, spec__runPolicy=_POLICY,
+        spec__writes__0__options={"write-buffer-size": "64 mb"},
+    ),
+    catalog(
+        spec__tableDefaults={"compaction": _DEDICATED, "retention": _SNAPSHOTS, "runPolicy": _POLICY},
+        spec__limits={"spark": _SIZES},
+        spec__spark=_SIZES | {
+            "sparkConf": {"spark.sql.shuffle.partitions": "8"},
+            "podOverlay": {
+                "labels": {"team": "shop"}, "annotations": {"team": "shop"}, "nodeSelector": {"disk": "ssd"},
+                "priorityClassName": "batch",
+            },
+        },
+        spec__storage__s3__options={"fs.s3a.connection.maximum": "64"},
+    ),
+    catalog(
+        spec__metastore={"type": "Jdbc", "jdbc": {
+            "uri": "jdbc:postgresql://db/paimon?sslmode=require", "credentialsSecretRef": {"name": "db"},
+        }},
+    ),
+    catalog(spec__metastore={"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}),
+    catalog(
+        spec__warehouse="hdfs://lake/warehouse", spec__locations=[],
+        spec__storage={"hdfs": {
+            "configMapRef": {"name": "hadoop-conf"}, "user": "paimon", "options": {"dfs.replication": "2"},
+        }},
+    ),
+    run(spec__compact__partitions=[{"dt": "2026-01-31"}], spec__activeDeadline="2h", spec__ttlAfterFinished="1d"),
+]  # fmt: skip
+
+RIGHT_MANIFESTS: Final = [
+    keyed_table(), append_table(), catalog(), run(), *WHOLE, *(rule.right for rule in TABLE_RULES)
+]  # fmt: skip
+"""With the right manifest of each rule about settings."""

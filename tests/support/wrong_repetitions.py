@@ -1,0 +1,66 @@
+"""Mistakes against rules that stand in several places of the CRDs: here, in the places where no other list has them."""
+
+# ruff: noqa: E501  (a table: one mistake per line)
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.manifests import Manifest, catalog, keyed_table, run
+from tests.support.wrong_manifest import WrongManifest
+
+_LONG_KEY = "k" * 129
+_LABEL = f"{'x' * 250}/{'y' * 66}"
+_DEFAULTS = "spec.tableDefaults"
+_WRITE = "spec.writes[0].options"
+
+
+def _defaults(**blocks: Any) -> Manifest:
+    return catalog(spec__tableDefaults=blocks)
+
+
+def _inline(**compaction: Any) -> Manifest:
+    return _defaults(compaction={"mode": "Inline", **compaction})
+
+
+def _snapshots(**snapshots: Any) -> Manifest:
+    return _defaults(retention={"snapshots": snapshots})
+
+
+def _written(key: str) -> Manifest:
+    return keyed_table(spec__writes__0__options={key: "1"})
+
+
+REPETITIONS = [
+    WrongManifest("a default minor compaction by the writers", _inline(minor={"schedule": "0 3 * * *"}), f"{_DEFAULTS}.compaction.minor", "unless mode is Dedicated"),
+    WrongManifest("default idle partitions of the writers", _inline(partitionIdleTime="10m"), f"{_DEFAULTS}.compaction.partitionIdleTime", "unless mode is Dedicated"),
+    WrongManifest("default partitions that are idle for more than 65 years", _defaults(compaction={"mode": "Dedicated", "partitionIdleTime": "24001d"}), f"{_DEFAULTS}.compaction.partitionIdleTime", "at most 24000d"),
+    WrongManifest("a default of fewer snapshots at most than at least", _snapshots(numRetainedMin=20, numRetainedMax=10), f"{_DEFAULTS}.retention.snapshots.numRetainedMin", "must not exceed"),
+    WrongManifest("a default of fewer snapshots than Paimon keeps", _snapshots(numRetainedMax=3), f"{_DEFAULTS}.retention.snapshots.numRetainedMax", "needs numRetainedMin"),
+    WrongManifest("a default retention of more than 65 years", _snapshots(timeRetained="24001d"), f"{_DEFAULTS}.retention.snapshots.timeRetained", "at most 24000d"),
+    WrongManifest("an executor too small for a JVM", keyed_table(spec__spark={"executor": {"memory": "512Mi"}}), "spec.spark.executor.memory", "memory must be from"),
+    WrongManifest("a catalog's driver too small for a JVM", catalog(spec__spark={"driver": {"memory": "512Mi"}}), "spec.spark.driver.memory", "memory must be from"),
+    WrongManifest("a catalog's executor too small for a JVM", catalog(spec__spark={"executor": {"memory": "512Mi"}}), "spec.spark.executor.memory", "memory must be from"),
+    WrongManifest("a limit of executors that no JVM fits into", catalog(spec__limits={"spark": {"executor": {"memory": "512Mi"}}}), "spec.limits.spark.executor.memory", "memory must be from"),
+    WrongManifest("a setting of Spark with a long key", catalog(spec__spark={"sparkConf": {f"spark.sql.{_LONG_KEY}": "1"}}), "spec.spark.sparkConf", "at most 128 characters"),
+    *(
+        WrongManifest(f"{member} of Pods with a long key", catalog(spec__spark={"podOverlay": {member: {_LABEL: "1"}}}), f"spec.spark.podOverlay.{member}", "at most 316 characters")
+        for member in ("labels", "annotations", "nodeSelector")
+    ),
+    WrongManifest("a location elsewhere beside a volume claim", catalog(spec__warehouse="file:///data/lake", spec__storage={"claim": {"name": "disk"}}), "spec.locations", "must begin with file://"),
+    WrongManifest("an option with a long key", keyed_table(spec__options={_LONG_KEY: "1"}), "spec.options", "at most 128 characters"),
+    WrongManifest("a parallelism of a Flink source", keyed_table(spec__options={"lookup.refresh.full-load-threshold": "1"}), "spec.options", "which has no effect here"),
+    WrongManifest("a prefix of commit users", keyed_table(spec__options={"commit.user-prefix": "x"}), "spec.options", "the operator sets it, or it has no effect in a table"),
+    WrongManifest("a snapshot to read from", keyed_table(spec__options={"scan.snapshot-id": "1"}), "spec.options", "it belongs to reads, the storage or the operator"),
+    WrongManifest("files outside of the table", keyed_table(spec__options={"data-file.external-paths": "s3://x/"}), "spec.options", "it names a path, code or another table"),
+    WrongManifest("a typed option of a write", _written("bucket"), _WRITE, "must be set by its typed field"),
+    WrongManifest("the parallelism of a write", _written("sink.parallelism"), _WRITE, "for Spark set spark.executor.instances"),
+    WrongManifest("an option of Flink in a write", _written("sink.writer-cpu"), _WRITE, "which has no effect here"),
+    WrongManifest("an option of a column in a write", _written("fields.amount.aggregate-function"), _WRITE, "options of columns must be set by their typed fields"),
+    WrongManifest("a prefix of commit users in a write", _written("commit.user-prefix"), _WRITE, "the operator sets it, or it has no effect in a table"),
+    WrongManifest("a tag of a write", _written("tag.automatic-creation"), _WRITE, "it belongs to reads, the storage or the operator"),
+    WrongManifest("a path of a write", _written("path"), _WRITE, "it names a path, code or another table"),
+    WrongManifest("an option of a write with a long key", _written(_LONG_KEY), _WRITE, "at most 128 characters"),
+    WrongManifest("a partition with a long key", run(spec__compact__partitions=[{_LONG_KEY: "1"}]), "spec.compact.partitions[0]", "at most 128 characters"),
+    WrongManifest("more partitions than a run can name", run(spec__compact__partitions=[{"dt": "x" * 1000}] * 300), "spec.compact.partitions", "at most 256 KiB"),
+]  # fmt: skip
