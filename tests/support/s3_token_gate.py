@@ -46,6 +46,8 @@ class Gate:
     endpoint: str = ""
     passed: set[str] = field(default_factory=set)
     """User agents of the accepted requests."""
+    requests: list[str] = field(default_factory=list)
+    """Method and path of the accepted requests: `GET /bucket/key`."""
     fetched: int = 0
     """Number of requests for the credentials."""
 
@@ -94,6 +96,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             error = b"<Error><Code>InvalidToken</Code><Message>The provided token is malformed.</Message></Error>"
             return self._answer(HTTPStatus.BAD_REQUEST, {"Content-Type": "application/xml"}, error)
         self.gate.passed.add(self.headers.get("User-Agent", ""))
+        self.gate.requests.append(f"{self.command} {urlsplit(self.path).path}")
         return self._pass_on(body)
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _serve  # noqa: N815

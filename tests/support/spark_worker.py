@@ -10,6 +10,8 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
   {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON
+  {"schema": uri}                      the schema of shop.orders in that warehouse as Paimon reads it, and the version
+                                       of the schema files that it writes
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
 """
 
@@ -55,6 +57,8 @@ def answer(request: dict[str, Any]) -> Any:
         return None
     if "select" in request:
         return _select_outside(request["select"], request["warehouse"])
+    if "schema" in request:
+        return _schema(request["schema"])
     parser: Any = _session()._jsparkSession.sessionState().sqlParser()
     if "identifier" in request:
         parts = parser.parseMultipartIdentifier(request["identifier"])
@@ -196,6 +200,21 @@ def _outside(warehouse: str) -> Iterator[SparkSession]:
         session.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
         yield session
     finally:
+        _forget_session()
+
+
+def _schema(warehouse: str) -> list[Any]:
+    _session()
+    jvm: Any = SparkContext._jvm
+    paimon = jvm.org.apache.paimon
+    options = paimon.options.Options()
+    options.set("warehouse", warehouse)
+    catalog = paimon.catalog.CatalogFactory.createCatalog(paimon.catalog.CatalogContext.create(options))
+    try:
+        table = catalog.getTable(paimon.catalog.Identifier.create("shop", "orders"))
+        return [table.schema().toString(), paimon.schema.TableSchema.CURRENT_VERSION]
+    finally:
+        catalog.close()
         _forget_session()
 
 

@@ -94,7 +94,6 @@ EVERYTHING = replace(
     cpu_request_millis=2000,
     memory_mib=9000,
     scratch="100Gi",
-    tries_without_jvm=True,
     variables=(*SECRET_KEYS, Variable(name="HADOOP_USER_NAME", value="paimon")),
     mounts=MOUNTS,
 )
@@ -170,6 +169,13 @@ def test_the_job_in_the_config_map_is_the_job_that_spark_reads_back() -> None:
     stored = a_config_map(EVERYTHING, PROVISION)["data"]["job.json"]
     assert read_job(stored) == PROVISION_JOB
     assert json.loads(stored)["commitUser"] == PROVISION_JOB.commit_user
+
+
+def test_only_the_driver_of_an_operation_that_may_need_no_jvm_tries_without_one() -> None:
+    def tries(launch: Launch, of: PaimonRun) -> bool:
+        return {"name": "TRY_WITHOUT_JVM", "value": "1"} in a_pod(launch, of)["spec"]["containers"][0]["env"]
+
+    assert (tries(EVERYTHING, PROVISION), tries(LAUNCH, COMPACT)) == (True, False)
 
 
 def test_the_config_map_of_the_job_is_immutable() -> None:

@@ -1,7 +1,4 @@
-"""The Launch for each type of metastore, and of run.
-
-Only the drivers of a metastore that records host names with its locks get a host name.
-"""
+"""The Launch for each type of metastore: only one that records host names with its locks gets a host name."""
 
 from __future__ import annotations
 
@@ -32,11 +29,3 @@ def test_only_with_hive_the_drivers_of_a_table_share_a_host_name(
     run = builders.run("r1", table=table)
     launch = BUILDER.launch_of(run, table, builders.catalog(metastore=metastore))
     assert launch.table_host_name is shared
-
-
-@pytest.mark.parametrize(("type_", "tries"), [("Provision", True), ("Compact", False), ("ExpireSnapshots", False)])
-def test_only_an_operation_that_may_need_no_jvm_tries_without_one(type_: str, *, tries: bool) -> None:
-    table = builders.table(compaction={"mode": "Dedicated"})
-    own = {} if type_ == "Compact" else {"compact": None}
-    launch = BUILDER.launch_of(builders.run("r1", table=table, type=type_, **own), table, builders.catalog())
-    assert launch.tries_without_jvm is tries

@@ -22,7 +22,6 @@ from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.job import Owners, build_job
 from paimon_operator.core.launch.memory import EXECUTOR_MEMORY
 from paimon_operator.core.launch.spark_mode import execution, is_long
-from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.spec import effective
 from paimon_operator.core.spec.spark_limits import most_memory_mib, spark_limits
 from paimon_operator.errors import RunEnvironmentError
@@ -75,7 +74,6 @@ class LaunchBuilder:
             most_memory_mib=most_memory_mib(spark_limits(catalog).driver),
             execution=where,
             long_work=is_long(run, table, where, self.operator.defaults),
-            tries_without_jvm=OPERATIONS.of(run.spec.type).may_end_without_jvm,
             executors=executors,
             overlay=own.pod_overlay,
             variables=way.variables,

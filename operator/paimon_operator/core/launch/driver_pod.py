@@ -20,6 +20,7 @@ from paimon_operator.core.launch import executor_pod, pod_storage
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
+from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.storage.access import Mount, ValueSource, Variable
@@ -66,8 +67,6 @@ class Launch:
     """Whether the drivers of the table share one host name."""
     long_work: bool = False
     """Compile for a long run: it starts later, and is faster from some million rows on."""
-    tries_without_jvm: bool = False
-    """Look at the table's files before Spark starts: the job may need no more."""
     execution: RunSpark | None = None
     """Where the work is done, and why, for the run's status."""
     executors: Executors | None = None
@@ -263,7 +262,7 @@ def _environment(
         plain[environment.JOB_DIGEST] = run.status.job.digest
     if launch.long_work:
         plain[environment.DRIVER_JIT] = "tiered"
-    if launch.tries_without_jvm:
+    if registry.OPERATIONS.of(launch.job.operation).may_end_without_jvm:
         plain[environment.TRY_WITHOUT_JVM] = "1"
     variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
     if launch.executors is not None:

@@ -1,0 +1,162 @@
+"""Metadata files on a real S3 server, read without a JVM: by which requests, with which access, and what fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engine
+from spark_apps.metadata.base import MAX_BYTES, UnreadableError
+from spark_apps.metadata.s3 import S3Files
+from spark_apps.metadata.table_files import TableFiles
+from tests.cluster.pki import Authority
+from tests.spark.bucket import identity
+from tests.spark_apps.metadata.test_table_files import text_of
+from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.support.s3_token_gate import Gate, token_gate
+
+TABLE = "s3://lake/warehouse/shop.db/orders"
+SCHEMAS = "/lake/warehouse/shop.db/orders/schema"
+
+
+def put(server: S3Server, path: str, text: str) -> None:
+    server.client().put_object(Bucket="lake", Key=path, Body=text.encode())
+
+
+def commit(server: S3Server, *ids: int) -> None:
+    for id_ in ids:
+        put(server, f"warehouse/shop.db/orders/schema/schema-{id_}", text_of(id_))
+
+
+@pytest.fixture(autouse=True)
+def no_access(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the machine's own gives access."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[S3Server]:
+    with s3_server(tmp_path, "lake") as started:
+        yield started
+
+
+@pytest.fixture(params=["paimon-0.9", "paimon-1.4"])
+def by_engine(request: pytest.FixtureRequest) -> Engine:
+    return load_engine(request.param)
+
+
+def files(endpoint: str, engine: Engine | None = None) -> S3Files:
+    """The files of a catalog with this endpoint, by the engine's names of its options."""
+    keys = (engine or load_engine("paimon-1.4")).s3
+    options = {keys.endpoint_key: endpoint, keys.region_key: REGION, keys.path_style_key: "true"}
+    return S3Files.of(options, keys)
+
+
+@pytest.fixture
+def gate(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """The server behind a proxy that records the requests; access is by temporary keys."""
+    with token_gate(server) as opened:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", opened.access_key_id)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", opened.secret_access_key)
+        monkeypatch.setenv("AWS_SESSION_TOKEN", opened.token)
+        yield opened
+
+
+REQUESTS = {
+    "nothing has changed": (1, 1, [f"GET {SCHEMAS}/schema-2", f"GET {SCHEMAS}/schema-1"]),
+    "one edit": (0, 1, [f"GET {SCHEMAS}/schema-1", f"GET {SCHEMAS}/schema-2"]),
+    "nothing is known": (None, 1, ["GET /lake", f"GET {SCHEMAS}/schema-1"]),
+}
+
+
+@pytest.mark.parametrize(("known", "latest", "requests"), REQUESTS.values(), ids=REQUESTS)
+def test_two_requests_read_the_latest_schema(
+    gate: Gate, by_engine: Engine, known: int | None, latest: int, requests: list[str]
+) -> None:
+    commit(gate.server, 0, 1)
+    found = TableFiles(files(gate.endpoint, by_engine), TABLE).latest_schema(known)
+    assert found is not None
+    assert (found.id, [each.rstrip("/") for each in gate.requests]) == (latest, requests)
+
+
+def test_a_table_that_is_not_there_has_no_schema(gate: Gate) -> None:
+    assert TableFiles(files(gate.endpoint), TABLE).latest_schema(3) is None
+
+
+def test_a_directory_lists_files_and_directories_of_one_level(gate: Gate) -> None:
+    commit(gate.server, 0)
+    for path in ("warehouse/shop.db/what?#%41 now", "warehouse/shop.db/orders/manifest/m", "warehouse/shop.db2/t/x"):
+        put(gate.server, path, "content")
+    found = files(gate.endpoint)
+    for root in ("s3://lake/warehouse", "s3://lake//warehouse/"):
+        assert sorted(found.names(root)) == ["shop.db", "shop.db2"]
+        assert sorted(found.names(f"{root}/shop.db")) == ["orders", "what?#%41 now"]
+        assert found.read(f"{root}/shop.db/what?#%41 now") == b"content"
+        assert [found.exists(f"{root}/shop.db/{name}") for name in ("what?#%41 now", "none")] == [True, False]
+    assert sorted(found.names("s3://lake")) == ["warehouse"]
+    assert list(found.names("s3://lake/none")) == []
+
+
+def test_a_large_object_is_not_read(gate: Gate) -> None:
+    put(gate.server, "large", "x" * (MAX_BYTES + 1))
+    with pytest.raises(UnreadableError, match=f"more than {MAX_BYTES} bytes"):
+        files(gate.endpoint).read("s3://lake/large")
+
+
+def test_access_with_keys_in_a_file(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(server, 0)
+    file = tmp_path / "credentials"
+    file.write_text("[default]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in server.keys.items()))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    assert files(server.endpoint).exists(f"{TABLE}/schema/schema-0")
+
+
+def test_access_with_the_identity_of_the_pod(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(server, 0)
+    with token_gate(server) as opened:
+        for name, value in identity(opened).items():
+            monkeypatch.setenv(name, value)
+        assert files(opened.endpoint).exists(f"{TABLE}/schema/schema-0")
+    assert opened.fetched
+
+
+def test_a_server_of_a_private_authority_is_read_with_its_certificate_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path / "pki")
+    own = authority.issue("s3", user="s3", hosts=("IP:127.0.0.1",))
+    with s3_server(tmp_path, "lake", tls=own, authority=authority.certificate) as server:
+        for name, value in server.keys.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(UnreadableError, match="SSL validation failed"):
+            files(server.endpoint).read(TABLE)
+        monkeypatch.setenv("STORAGE_CA_FILE", str(authority.certificate))
+        assert files(server.endpoint).read(TABLE) is None
+
+
+def test_refused_access_is_left_to_the_jvm(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-yesterday")
+    table = TableFiles(files(gate.endpoint), TABLE)
+    for known in (None, 0):
+        with pytest.raises(UnreadableError, match=r"InvalidToken|400"):
+            table.latest_schema(known)
+
+
+def test_no_credentials_a_wrong_key_and_a_missing_bucket_are_left_to_the_jvm(
+    server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UnreadableError, match="Unable to locate credentials"):
+        files(server.endpoint).read(TABLE)
+    for name, value in server.keys.items():
+        monkeypatch.setenv(name, value)
+    for read in (files(server.endpoint).read, lambda path: list(files(server.endpoint).names(path))):
+        with pytest.raises(UnreadableError, match="NoSuchBucket"):
+            read("s3://none/warehouse")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
+    with pytest.raises(UnreadableError, match="SignatureDoesNotMatch"):
+        files(server.endpoint).read(TABLE)
