@@ -96,8 +96,7 @@ def test_an_illegal_edit_is_refused_as_the_jvm_refuses_it_and_no_java_starts(
 ) -> None:
     columns, options = {"id": "BIGINT", "amount": "INT"}, {"bucket": "2"}
     lake.provision(columns, keys=["id"], options=options).ok()
-    edit = {"columns": {"id": "BIGINT", "amount": "STRING"}, "keys": ["id"], "options": {"bucket": "4"}}
-    job = lake.provision_job(**edit)
+    job = lake.provision_job({"id": "BIGINT", "amount": "STRING"}, keys=["id"], options={"bucket": "4"})
     expected = lake.perform(job)
     expected.refused("TableDiffers")
 
