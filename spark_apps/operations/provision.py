@@ -6,7 +6,7 @@ An existing table is altered by the plan of `paimon_schema`: all of it, or nothi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paimon_contract.job import Job
@@ -15,6 +15,7 @@ from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from paimon_schema.option_changes import marks_of
+from spark_apps.catalog.bucket_layout import BUCKET, RESCALE_OPTION
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
 from spark_apps.catalog.session import Session
@@ -40,8 +41,10 @@ RECREATED_OPTION = "paimon-operator.recreated-by"
 def run(job: Job, session: Session) -> Outcome:
     """Makes the table match the job, or raises RunError and leaves it unchanged."""
     provision = job.parameters_as(PARAMETERS)
-    wanted = _wanted_schema(provision, session)
     table = session.find_table() or register_own_table(job, session)
+    if table is not None:
+        provision = _with_count_of(dict(table.schema().options()), job, provision)
+    wanted = _wanted_schema(provision, session)
     if table is None:
         _refuse_missing(job, provision)
         _refuse_foreign_files(session)
@@ -64,7 +67,8 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
     """
     has = TableFiles(files, location_of(job)).latest_schema()
     if has is not None and has.options.get(OWNER_OPTION) == job.owner:
-        planned_edit(job, job.parameters_as(PARAMETERS), has, engine, is_own=True)
+        provision = _with_count_of(has.options, job, job.parameters_as(PARAMETERS))
+        planned_edit(job, provision, has, engine, is_own=True)
 
 
 def _found(session: Session, **more: Any) -> Outcome:
@@ -87,6 +91,20 @@ def _make_as_declared(
     except Exception as error:
         raise refused_by_paimon(job, error, is_own=is_own) from error
     return tuple(edit.wording.sentence(step) for step in edit.alteration.plan.steps)
+
+
+def _with_count_of(has: Mapping[str, str], job: Job, provision: ProvisionParameters) -> ProvisionParameters:
+    """The job with the number of buckets that a table with the options `has` has, where a rescale will change that.
+
+    Otherwise a table whose number was edited while another engine verifies it could never be verified.
+    """
+    if has.get(OWNER_OPTION) != job.owner and provision.adoption != "Adopt":
+        return provision
+    counts = has.get(BUCKET), provision.options.get(BUCKET)
+    are_fixed = all(each is not None and each.isdecimal() for each in counts)
+    if not are_fixed or not (provision.rescales or RESCALE_OPTION in has):
+        return provision
+    return dataclasses.replace(provision, options={**provision.options, BUCKET: str(counts[0])})
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:
