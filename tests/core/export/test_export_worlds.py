@@ -111,11 +111,12 @@ SEQUENCES = st.tuples(some_of(USED), block(sortOrder=st.sampled_from(["Descendin
 @st.composite
 def specs(draw: st.DrawFn) -> Manifest:
     keys = draw(st.just([]) | some_of(USED))
-    partitions = draw(some_of(keys[1:] if keys else USED) if len(keys) != 1 and draw(TRUTH) else st.just([]))
+    free = [] if len(keys) == 1 else keys[1:] or USED
+    partitions = draw(st.just([]) | some_of(free)) if free else []
     schema: Manifest = {"columns": draw(COLUMNS), "primaryKeys": keys, "partitionKeys": partitions}
     if draw(TRUTH):
         schema["comment"] = "a table"
-    if partitions and draw(TRUTH):
+    if draw(TRUTH) and partitions:
         schema["partitionDefaultName"] = "none"
     any_table = block(
         bucket=BUCKETS,
