@@ -20,11 +20,13 @@ class Column:
     type: DataType
     comment: str | None = None
     default: str | None = None
+    id: int | None = field(default=None, compare=False)
+    """Paimon's id, which a column keeps when it is renamed. None: it is not of a schema file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableSchema:
-    """A table as one of its schema files describes it."""
+    """A table as one of its schema files describes it. `time_ms`: when the file was written, in ms since 1970."""
 
     id: int = 0
     columns: tuple[Column, ...]
@@ -34,6 +36,13 @@ class TableSchema:
     options: Mapping[str, str] = field(default_factory=dict)
     time_ms: int | None = field(default=None, compare=False)
     """When the schema was committed, by the committer's clock, in milliseconds since 1970. Older files have none."""
+
+    @property
+    def digest(self) -> str:
+        """Identifies everything that an ALTER can change: equal for equal schema files, by any reader."""
+        columns = [[each.id, each.name, _in_full(each.type), each.comment, each.default] for each in self.columns]
+        keys = [self.primary_keys, self.partition_keys]
+        return _digest([columns, keys, self.comment, sorted(_stored(self.options).items())])
 
     @property
     def columns_digest(self) -> str:
@@ -121,6 +130,15 @@ def schema_file_of(schema: TableSchema) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
+def _stored(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of the schema file: Paimon adds `path` when it opens a table."""
+    return {key: value for key, value in options.items() if key != "path"}
+
+
+def _in_full(of: DataType) -> object:
+    return [str(of), of.ids, of.comments, [_in_full(each) for each in of.children]]
+
+
 def _digest(document: object) -> str:
     return hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]
 
@@ -131,4 +149,5 @@ def _column(document: Mapping[str, Any]) -> Column:
         type=from_paimon_json(document["type"]),
         comment=document.get("description") or None,
         default=document.get("defaultValue"),
+        id=document.get("id"),
     )

@@ -27,6 +27,8 @@ from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.schema.column_types import column_type
 from spark_apps.schema.declared import declared_schema, schema_of
+from spark_apps.schema.drift import SchemasOfTable
+from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import planned_edit
 from spark_apps.schema.isolate import invalid_part
 from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
@@ -51,9 +53,11 @@ def run(job: Job, session: Session) -> Outcome:
         return _found(session, created=True)
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
-    steps = _make_as_declared(job, session, provision, table, wanted)
+    drift = DriftAtProvision(job, provision, SchemasOfTable(table), session.engine)
+    steps = _make_as_declared(job, session, drift, table, wanted)
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
-    return _found(session, created=_was_recreated(provision, table), differences=steps, loaded=loaded)
+    created = _was_recreated(provision, table)
+    return _found(session, drift=drift, created=created, differences=steps, loaded=loaded)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
@@ -62,31 +66,34 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
     The schema is the one that the JVM would read: no other driver of the table runs at the same time. So the rest of a
     plan whose first commit has been made is judged here as it is there.
     """
-    has = TableFiles(files, location_of(job)).latest_schema()
+    drift = DriftAtProvision(job, job.parameters_as(PARAMETERS), TableFiles(files, location_of(job)), engine)
+    has = drift.latest
     if has is not None and has.options.get(OWNER_OPTION) == job.owner:
-        planned_edit(job, job.parameters_as(PARAMETERS), has, engine, is_own=True)
+        planned_edit(drift, is_own=True)
 
 
-def _found(session: Session, **more: Any) -> Outcome:
-    """The outcome with the table as it is now, and the digest by which the operator knows its columns."""
+def _found(session: Session, *, drift: DriftAtProvision | None = None, **more: Any) -> Outcome:
+    """The outcome with the table as it is now, and the digests by which the operator knows its schema."""
     table = session.existing_table()
     measured = measure_table(session, table).table
-    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, **more)
+    schemas = SchemasOfTable(table)
+    provision = session.job.parameters_as(PARAMETERS)
+    seen = drift or DriftAtProvision(session.job, dataclasses.replace(provision, drift=None), schemas, session.engine)
+    found = seen.after(schemas.latest_schema(0))
+    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, drift=found, **more)
 
 
-def _make_as_declared(
-    job: Job, session: Session, provision: ProvisionParameters, table: Any, wanted: Any
-) -> tuple[str, ...]:
+def _make_as_declared(job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any) -> tuple[str, ...]:
     """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words."""
-    is_own = owner_of(table) == job.owner
+    provision, is_own = drift.provision, owner_of(table) == job.owner
     if provision.adoption == "AdoptIfIdentical" and not is_own:
         refuse_differences(job, table, wanted, session.engine)
-    edit = planned_edit(job, provision, schema_of(table), session.engine, is_own=is_own)
+    edit = planned_edit(drift, is_own=is_own)
     try:
         edit.alteration.apply({OWNER_OPTION: job.owner} | marks_of(edit.wording.declared), session)
     except Exception as error:
         raise refused_by_paimon(job, error, is_own=is_own) from error
-    return tuple(edit.wording.sentence(step) for step in edit.alteration.plan.steps)
+    return tuple(edit.wording.sentence(step) for step in (*edit.alteration.plan.steps, *drift.corrections))
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

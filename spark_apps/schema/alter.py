@@ -26,11 +26,15 @@ APPLYING_OPTION: Final = "paimon-operator.applying"
 
 @dataclass(frozen=True)
 class Alteration:
-    """A plan for a table with the options `has`; `declared` identifies the declaration (`DeclaredSchema.digest`)."""
+    """A plan for a table with the options `has`; `declared` identifies the declaration (`DeclaredSchema.digest`).
+
+    `corrections` are steps behind the plan that no manifest asks for. They need no approval.
+    """
 
     plan: Plan
     has: Mapping[str, str]
     declared: str
+    corrections: tuple[Step, ...] = ()
 
     def is_approved(self, approved: str | None) -> bool:
         """Whether a user has approved the plan: now, or before an earlier attempt made the first of its commits."""
@@ -49,7 +53,7 @@ class Alteration:
             commit([*steps, Step(change=Change.SET_OPTION, option=APPLYING_OPTION, after=applying)], session)
         if len(commits) > 1 and APPLYING_OPTION not in self.has:
             own.append(Step(change=Change.REMOVE_OPTION, option=APPLYING_OPTION))
-        commit([*commits[-1], *own], session)
+        commit([*commits[-1], *self.corrections, *own], session)
 
 
 def plan_in_result(plan: Plan, wording: Wording) -> ResultPlan:

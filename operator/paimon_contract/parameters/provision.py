@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paimon_contract.documents import Document
+from paimon_contract.drift import JobDrift
 
 
 @dataclass(frozen=True)
@@ -61,3 +62,7 @@ class ProvisionParameters(Document):
     unknown_writes: tuple[UnknownWrite, ...] | None = None
     """Writes to look for in the table's ledgers: an existing table can have been loaded by another PaimonTable's runs.
     """
+    drift: JobDrift | None = None
+    """The schema that the operator has left. None: none is recorded."""
+    corrects: bool | None = None
+    """True: also what the manifest does not declare is taken back, as far as it is legal."""

@@ -52,6 +52,13 @@ class EvolutionPolicy(StrEnum):
     APPROVE = "Approve"
 
 
+class DriftPolicy(StrEnum):
+    """What the operator does about what somebody else has changed in the table."""
+
+    REPORT = "Report"
+    CORRECT = "Correct"
+
+
 class RunPolicy(ApiModel):
     """Deadline, retries and history of runs."""
 

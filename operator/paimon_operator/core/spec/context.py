@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
@@ -40,6 +40,8 @@ class TableContext:
     now: datetime
     broken: tuple[SpecError, ...] = ()
     """Errors that stop one block each: a write, compaction, retention, or all schedules. See `validation/blocks.py`."""
+    observe_interval: timedelta | None = None
+    """How long the table's schema may stay unread; None: for ever."""
     owners_here: tuple[str, ...] = ()
     """For a job: digests of the marks of this cluster's other owners of a table of this name, in order."""
 
@@ -48,7 +50,14 @@ class TableContext:
         """The context at `now`. Raises KeyError for an unknown engine: check the catalog first."""
         engine = operator.engines[operator.engine_of(catalog)]
         effective = effective_settings(table, catalog, engine, operator.defaults)
-        return cls(table=table, catalog=catalog, engine=engine, effective=effective, now=now)
+        return cls(
+            table=table,
+            catalog=catalog,
+            engine=engine,
+            effective=effective,
+            now=now,
+            observe_interval=operator.observe_interval,
+        )
 
     def broken_in(self, block: str) -> SpecError | None:
         """The error in the block at this path, for example `spec.writes[0]`; None if it is valid."""

@@ -27,20 +27,27 @@ BELIEVED_EMPTY: Final = timedelta(days=1)
 """How long a table that was found without a snapshot is considered empty."""
 
 
-def next_work(context: TableContext, observed: TableObserved, status: TableStatus) -> DueRun | None:
+def next_work(
+    context: TableContext, observed: TableObserved, status: TableStatus, *, only_reads: bool = False
+) -> DueRun | None:
     """The work that has waited longest. Of equal times the first one counts: scheduled work, then users' runs.
 
+    Work that only reads comes after all other. With `only_reads`, no other work counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits.
     """
     if not is_established(context, status):
         return None
     held = holds.holding(context, status)
-    works = [*_scheduled(context, status), *_requested(observed)]
+    works = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
     works = [work for work in works if held is None or held.allows(work)]
     if not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return min(works, key=lambda work: work.due, default=None)
+    return min(works, key=lambda work: (_reads(work), work.due), default=None)
+
+
+def _reads(work: DueRun) -> bool:
+    return registry.OPERATIONS.of(work.type_).only_reads
 
 
 def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:

@@ -18,7 +18,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
-from paimon_operator.core.operations import edits, registry
+from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
 from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
@@ -74,7 +74,7 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
         status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
-    status = edits.with_edit(context, status)
+    status = drift_state.with_accepted(context, edits.with_edit(context, status))
     if followed.run is not None and table_conditions.is_unknown(followed.run):
         return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
     if status.active_run is not None and followed.taken:
@@ -98,10 +98,13 @@ def _without_active_run(
     """
     suspended = _is_suspended(context)
     held = holds.holding(context, status)
+    if held is None and not suspended and commit_safety.may_verify(context, status):
+        status = drift_policy.with_correction(context, status)
     establishing = None if held is not None else next(iter(_establishing().due(context, status)), None)
     verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
-        return _unsafe(context, status)
+        reads = None if suspended else selection.next_work(context, observed, status, only_reads=True)
+        return _unsafe(context, status) if reads is None else _start_or_queue(context, observed, status, reads, queued)
     if suspended:
         status = selection.waiting(context, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=table_conditions.suspended(context, status))
@@ -110,8 +113,14 @@ def _without_active_run(
     status = selection.mark_blocked(context, status)
     if work is None:
         return _settle(context, status)
-    queued = run_queue.wait_for_place(work, queued, observed, context.now)
-    return _start(context, status, work) if queued is None else _queue(context, status, queued)
+    return _start_or_queue(context, observed, status, work, queued)
+
+
+def _start_or_queue(
+    context: TableContext, observed: TableObserved, status: TableStatus, work: DueRun, queued: QueuedRun | None
+) -> Outcome:
+    place = run_queue.wait_for_place(work, queued, observed, context.now)
+    return _start(context, status, work) if place is None else _queue(context, status, place)
 
 
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
@@ -129,9 +138,9 @@ def _establishing() -> Scheduled:
     return scheduled
 
 
-def _all_scheduled() -> Iterator[Scheduled]:
+def _all_scheduled(*, only_reads: bool = False) -> Iterator[Scheduled]:
     for operation in registry.OPERATIONS.operations:
-        if operation.scheduled is not None:
+        if operation.scheduled is not None and (operation.only_reads or not only_reads):
             yield operation.scheduled
 
 
@@ -141,7 +150,11 @@ def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
         return Blocker(Reason.SUSPENDED, Reason.SUSPENDED.means)
     if (error := _broken_part(context, status)) is not None:
         return Blocker(known_reason(error.reason, Reason.INVALID_SPEC), str(error))
-    if commit_safety.may_commit(context, status) or (_verifies(status) and commit_safety.may_verify(context, status)):
+    if (
+        commit_safety.may_commit(context, status)
+        or _only_reads(status)
+        or (_verifies(status) and commit_safety.may_verify(context, status))
+    ):
         return None
     kept = commit_safety.protection_of(context.catalog, context.engine)
     return Blocker(Reason.COMMIT_UNSAFE, commit_safety.describe_safety(context.spec, status, kept))
@@ -164,11 +177,15 @@ def _verifies(status: TableStatus) -> bool:
     )
 
 
+def _only_reads(status: TableStatus) -> bool:
+    return status.active_run is not None and registry.OPERATIONS.of(status.active_run.type).only_reads
+
+
 def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) -> Findings:
     """The findings during a run. A verification that is retried leaves the table unsafe to commit."""
     if (
         commit_safety.may_commit(context, status)
-        or not _verifies(status)
+        or not (_verifies(status) or _only_reads(status))
         or table_conditions.blocker_of(run) is not None
     ):
         return table_conditions.steady_state(context, status, run)
@@ -178,9 +195,10 @@ def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) 
 def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     """Starts no run that commits. A failed verification is still retried at its time."""
     status = selection.waiting(context, status, Reason.COMMIT_UNSAFE)
-    retries = _wakeups(_establishing(), status) if commit_safety.may_verify(context, status) else ()
+    retries = [*_wakeups(_establishing(), status)] if commit_safety.may_verify(context, status) else []
+    looks = (moment for each in _all_scheduled(only_reads=True) for moment in _wakeups(each, status))
     findings = table_conditions.unsafe(context, status)
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, retries))
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, (*retries, *looks)))
 
 
 def _wait_for_run(
@@ -205,6 +223,7 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
         recreates = _recreates(context, status)
         named = named.model_copy(update={"recreates": recreates})
         status = status if recreates is None else with_recreation(status, named.name)
+        status = drift_policy.record_start(context, status)
     scheduled = registry.OPERATIONS.of(work.type_).scheduled
     if scheduled is not None:
         status = scheduled.record_decision(status, work, started(work, named.name))

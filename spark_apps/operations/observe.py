@@ -1,0 +1,63 @@
+"""Compares the table's schema with the one that the operator has left. Changes nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paimon_contract.job import Job
+from paimon_contract.parameters.observe import ObserveParameters
+from paimon_contract.result import Outcome, ResultDrift
+from paimon_engines.engine import Engine
+from paimon_schema.drift import DriftKind
+from paimon_schema.drift_corrections import Corrections
+from spark_apps.catalog.session import Session
+from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.table_files import TableFiles, location_of
+from spark_apps.schema.declared import declared_schema
+from spark_apps.schema.drift import Drift, Schemas, SchemasOfTable, find_drift, result_of
+
+PARAMETERS = ObserveParameters
+COMMITS: Final = False
+_OWNER_REFUSAL: Final = "the mark of its owner has changed"
+_REPLACED_REFUSAL: Final = "the table is another one than the operator has left"
+_REFUSAL_LENGTH: Final = 200
+
+
+def run(job: Job, session: Session) -> Outcome:
+    """Reports what somebody else has changed. Raises RunError when the table does not exist any more."""
+    found = observed(job, session.engine, SchemasOfTable(session.existing_table()))
+    if found is None:
+        raise ValueError(f"the table {job.table} has no schema file")
+    return Outcome(drift=found)
+
+
+def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:
+    """The same from the files alone; None without a table, of which the JVM says what is wrong."""
+    found = observed(job, engine, TableFiles(files, location_of(job)))
+    return None if found is None else Outcome(drift=found)
+
+
+def observed(job: Job, engine: Engine, schemas: Schemas) -> ResultDrift | None:
+    """What the schema files show; None without any."""
+    parameters = job.parameters_as(PARAMETERS)
+    known = parameters.drift
+    latest = schemas.latest_schema(None if known is None else known.schema_id)
+    if latest is None:
+        return None
+    drift = find_drift(latest, schemas, known, engine)
+    corrections = Corrections(latest, declared_schema(parameters.table), drift.changes, engine)
+    refused = _refusal(drift, corrections)
+    correctable = () if refused else corrections.taken_back
+    return result_of(drift, job, known, changes=drift.changes, correctable=correctable, refused=refused)
+
+
+def _refusal(drift: Drift, corrections: Corrections) -> str | None:
+    """Why a run has to verify the table before anything else writes to it."""
+    if not drift.found:
+        return None
+    if drift.is_replaced:
+        return _REPLACED_REFUSAL
+    if any(each.kind is DriftKind.OWNER_CHANGED for each in drift.found):
+        return _OWNER_REFUSAL
+    refusals = corrections.plan.refusals
+    return refusals[0].sentence[:_REFUSAL_LENGTH] if refusals else None

@@ -1,0 +1,88 @@
+"""What a run that makes the table as declared finds of others' changes, and what becomes of each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from paimon_contract.job import Job
+from paimon_contract.parameters.provision import ProvisionParameters
+from paimon_contract.result import ResultDrift
+from paimon_engines.engine import Engine
+from paimon_schema.drift import DriftChange
+from paimon_schema.drift_corrections import Corrections, asked_for, is_settled, unresolved
+from paimon_schema.plan import Plan
+from paimon_schema.steps import Step
+from paimon_schema.table_schema import DeclaredSchema, TableSchema
+from spark_apps.schema.declared import declared_schema
+from spark_apps.schema.drift import Drift, Schemas, find_drift, result_of
+
+
+@dataclass(frozen=True)
+class DriftAtProvision:
+    """The drift before the run alters anything, and the plan of the run. Use it before the table is altered."""
+
+    job: Job
+    provision: ProvisionParameters
+    schemas: Schemas
+    engine: Engine
+
+    @cached_property
+    def declared(self) -> DeclaredSchema:
+        """What the manifest declares."""
+        return declared_schema(self.provision)
+
+    @cached_property
+    def latest(self) -> TableSchema | None:
+        """The schema with which the run begins; None without a table."""
+        known = self.provision.drift
+        return self.schemas.latest_schema(None if known is None else known.schema_id)
+
+    @cached_property
+    def drift(self) -> Drift:
+        """What others have changed until the run began."""
+        if self.latest is None:
+            raise ValueError(f"the table {self.job.table} has no schema file")
+        return find_drift(self.latest, self.schemas, self.provision.drift, self.engine)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the manifest. A declared column that was renamed by hand gets its name back."""
+        return self._possible.plan
+
+    @property
+    def corrections(self) -> tuple[Step, ...]:
+        """The steps for what the manifest does not declare, where the policy asks for them."""
+        return self._possible.steps if self.provision.corrects else ()
+
+    def as_found(self) -> ResultDrift:
+        """The drift of a run that has altered nothing."""
+        return result_of(self.drift, self.job, self.provision.drift, changes=self.drift.changes)
+
+    def after(self, latest: TableSchema | None) -> ResultDrift:
+        """What is left of the drift once the table is as declared; `latest` is its schema then."""
+        taken_back = self._taken_back
+        left = [each for each in self._by_others if each not in taken_back]
+        return result_of(
+            Drift(latest or self.drift.latest, hidden=self.drift.hidden),
+            self.job,
+            self.provision.drift,
+            changes=unresolved(left, self.declared),
+            taken_back=taken_back,
+        )
+
+    @cached_property
+    def _possible(self) -> Corrections:
+        return Corrections(self.drift.latest, self.declared, self.drift.changes, self.engine)
+
+    @cached_property
+    def _by_others(self) -> tuple[DriftChange, ...]:
+        """The changes that the manifest does not ask for: an attempt that was killed may have made those."""
+        changes, before = self.drift.changes, self.drift.before
+        own = frozenset() if before is None else asked_for(changes, self.declared, before)
+        return tuple(each for each in changes if each not in own)
+
+    @cached_property
+    def _taken_back(self) -> tuple[DriftChange, ...]:
+        possible = (each for each in self._possible.taken_back if each in self._by_others)
+        return tuple(each for each in possible if self.provision.corrects or is_settled(each, self.declared))

@@ -1,0 +1,145 @@
+"""driftPolicy Correct: what is legal is taken back, at most three times an hour, and no fight is carried on."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from tests.core.table.drifting import (
+    CORRECTABLE,
+    EXTRA,
+    HOUR,
+    OBSERVE,
+    OPTION,
+    PROVISION,
+    Json,
+    drift,
+    found,
+    look,
+    ready,
+)
+from tests.support import builders
+from tests.support.random_examples import examples
+from tests.support.table_world import TableWorld
+
+
+def corrects(seen: TableWorld) -> bool:
+    return drift(seen).correcting is True
+
+
+def test_one_change_after_days_is_simply_taken_back() -> None:
+    seen = ready(driftPolicy="Correct")
+    for number in range(3):
+        seen.wait(days=2)
+        look(seen, 2 * number + 1, CORRECTABLE, baseline=2 * number)
+        assert seen.started[-2:] == [OBSERVE, PROVISION]
+        assert corrects(seen)
+        seen.finish("Provision", **found(2 * number + 2, baseline=2 * number, takenBack=[OPTION]))
+        seen.settle()
+        assert not corrects(seen)
+        assert seen.says("Drifted") == ("False", Reason.TABLE_UNALTERED)
+
+
+def test_what_cannot_be_corrected_starts_no_run() -> None:
+    seen = ready(driftPolicy="Correct")
+    look(seen, 1, EXTRA)
+    assert seen.started == [OBSERVE]
+    assert seen.says("Drifted") == ("True", Reason.TABLE_ALTERED)
+
+
+def test_the_policy_can_be_changed_after_the_change_was_found() -> None:
+    seen = ready()
+    look(seen, 1, CORRECTABLE)
+    assert seen.started == [OBSERVE]
+    seen.edit(driftPolicy="Correct")
+    seen.settle()
+    assert seen.started == [OBSERVE, PROVISION]
+
+
+def ask(seen: TableWorld, number: int) -> None:
+    """A user has somebody look again a minute later."""
+    seen.wait(minutes=1)
+    asked = builders.run(f"look-{number}", table=seen.table, type="Observe", compact=None)
+    seen.runs.append(asked.model_copy(update={"metadata": asked.metadata.model_copy(update={"uid": f"look-{number}"})}))
+    seen.settle()
+
+
+def altered_again(seen: TableWorld, number: int, *changes: Json) -> None:
+    """The table was altered again, and a user has somebody look."""
+    ask(seen, number)
+    state = seen.table.status.provision
+    assert state is not None
+    seen.finish("Observe", after=None, **found(number, *changes, baseline=state.schema_id))
+    seen.settle()
+
+
+def take_back(seen: TableWorld, number: int) -> None:
+    state = seen.table.status.provision
+    assert state is not None
+    seen.finish("Provision", **found(number, baseline=state.schema_id, takenBack=[OPTION]))
+    seen.settle()
+
+
+def test_two_parties_that_fight_over_a_field_are_told_from_one_edit() -> None:
+    seen = ready(driftPolicy="Correct")
+    first = None
+    for number in (1, 3):
+        altered_again(seen, number, CORRECTABLE)
+        first = first or seen.now
+        take_back(seen, number + 1)
+    altered_again(seen, 5, CORRECTABLE)
+    assert first is not None
+    assert seen.started == [PROVISION] * 2
+    assert seen.says("Drifted") == ("True", Reason.DRIFT_CONTESTED)
+    message = seen.condition("Drifted").message
+    assert "both change snapshot.num-retained.min (corrected at 2026-11-21T08:11:00Z, 2026-11-21T08:12:00Z)" in message
+    assert "corrects the table again at 2026-11-21T09:11:01Z" in message
+    seen.now = first + HOUR
+    seen.settle()
+    assert seen.started.count(PROVISION) == 2
+    seen.wait(seconds=1)
+    seen.settle()
+    assert seen.started.count(PROVISION) == 3
+
+
+def test_at_most_three_corrections_are_made_within_an_hour() -> None:
+    seen = ready(driftPolicy="Correct")
+    for number in range(3):
+        altered_again(seen, 2 * number + 1, CORRECTABLE | {"field": f"option-{number}"})
+        take_back(seen, 2 * number + 2)
+    altered_again(seen, 7, CORRECTABLE | {"field": "option-3"})
+    assert seen.started == [PROVISION] * 3
+    assert seen.says("Drifted") == ("True", Reason.CORRECTION_LIMIT_REACHED)
+
+
+@pytest.mark.worlds
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 40), st.sampled_from("abcd"), st.booleans(), st.booleans()), min_size=4, max_size=8
+    )
+)
+def test_never_more_than_three_corrections_within_any_hour(history: list[tuple[int, str, bool, bool]]) -> None:
+    """Each entry: minutes until a field is altered, the field, whether a correction fails, whether it changes again."""
+    seen = ready(driftPolicy="Correct")
+    times = []
+    for number, (minutes, field, fails, again) in enumerate(history, start=1):
+        seen.wait(minutes=minutes)
+        ask(seen, number)
+        for _ in range(6):
+            active, state = seen.table.status.active_run, seen.table.status.provision
+            if active is None or state is None:
+                break
+            if active.type == "Provision" and corrects(seen):
+                times.append(seen.now)
+                if fails:
+                    seen.fail(FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED)
+                    seen.settle()
+                    continue
+            left = [CORRECTABLE | {"field": field}] if again or active.type == "Observe" else []
+            seen.finish(after=None, **found(number, *left, baseline=state.schema_id))
+            seen.settle()
+    assert all(later - earlier > HOUR for earlier, later in zip(times, times[3:], strict=False))
