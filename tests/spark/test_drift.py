@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from paimon_contract.documents import to_json
+from paimon_engines.loader import load_engine
+from spark_apps.driver.dispatch import read_job
+from spark_apps.metadata.volume import VolumeFiles
+from spark_apps.operations.observe import without_jvm
 from tests.spark.lake import Ended, Lake
 
 COLUMNS = {"id": "BIGINT", "amount": "INT", "note": "STRING", "address": "ROW<street STRING, zip INT>"}
@@ -24,8 +30,14 @@ def orders(lake: Lake, **more: Any) -> Ended:
 
 
 def observe(lake: Lake, drift: dict[str, Any] | None = None, **more: Any) -> Ended:
+    """Observes with a JVM, and compares with what is found without one."""
     table = lake.provision_job(COLUMNS, **MANIFEST | more)["provision"]
-    return lake.perform(lake.job("Observe", observe={"table": table} | ({} if drift is None else {"drift": drift})))
+    job = lake.job("Observe", observe={"table": table} | ({} if drift is None else {"drift": drift}))
+    ended = lake.perform(job)
+    alone = without_jvm(read_job(json.dumps(job)), load_engine(lake.engine.id), VolumeFiles())
+    assert alone is not None
+    assert to_json(alone.drift) == ended.result["drift"], "the files alone show the same"
+    return ended
 
 
 def recorded(result: dict[str, Any]) -> dict[str, Any]:
