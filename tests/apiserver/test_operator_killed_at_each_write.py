@@ -48,7 +48,7 @@ class Story:
     def table(self) -> Manifest:
         return self.ns.get(TABLES, "orders")
 
-    def live(self, *results: Manifest, until: Callable[[Manifest], bool]) -> None:
+    def live(self, *results: Manifest, until: Callable[[Story], bool]) -> None:
         """Runs an operator that is not killed."""
         self.results += results
         self.proxy.disarm()
@@ -57,7 +57,7 @@ class Story:
         operator.kill()
         self.replicas.delete_lease()
 
-    def kill_at_each_write(self, *results: Manifest, until: Callable[[Manifest], bool]) -> list[str]:
+    def kill_at_each_write(self, *results: Manifest, until: Callable[[Story], bool]) -> list[str]:
         """Runs operators, each of which ends after its first write. Returns the writes."""
         self.results += results
         before = len(self.proxy.writes)
@@ -67,12 +67,12 @@ class Story:
         self.replicas.delete_lease()
         return self.proxy.writes[before:]
 
-    def _wait(self, until: Callable[[Manifest], bool], each: Callable[[], None]) -> None:
+    def _wait(self, until: Callable[[Story], bool], each: Callable[[], None]) -> None:
         def reached() -> bool:
             each()
             for pod in self.ns.pods():
                 self._act_as_kubelet(pod)
-            return until(self.table)
+            return until(self)
 
         self.ns.wait(reached, "the end of the story", operator=self.replicas.newest)
 
@@ -99,17 +99,19 @@ class Story:
             self.ns.succeed(pod, **self.of_run[pod.run])
 
 
-def is_settled(table: Manifest) -> bool:
-    """Whether the table is Ready for its current manifest and no run is active."""
+def is_settled(story: Story) -> bool:
+    """Whether the table is Ready for its current manifest, no run is active, and all runs are released."""
+    table = story.table
     status: Manifest = table.get("status") or {}
-    found = conditions(table)
     current = status.get("observedGeneration") == table["metadata"]["generation"]
-    return current and "activeRun" not in status and found["Ready"]["status"] == "True"
+    if not current or "activeRun" in status or conditions(table)["Ready"]["status"] != "True":
+        return False
+    return not any(run["metadata"].get("finalizers") for run in story.ns.all(RUNS))
 
 
-def has_done(partitions: int) -> Callable[[Manifest], bool]:
+def has_done(partitions: int) -> Callable[[Story], bool]:
     """Whether the status shows that so many partitions are rescaled."""
-    return lambda table: bool(table["status"].get("rescale", {}).get("done") == partitions)
+    return lambda story: bool(story.table["status"].get("rescale", {}).get("done") == partitions)
 
 
 @pytest.fixture(scope="class")
@@ -118,12 +120,12 @@ def story(
 ) -> Iterator[Story]:
     """A Ready table with 2 buckets, without an operator."""
     ns = NamespaceClient(api_server.kubeconfig, f"each-write-{request.cls.__name__.lower()}")
-    directory: Path = tmp_path_factory.mktemp("operators")
-    replicas = Replicas(api_server, ns, directory)
+    replicas = Replicas(api_server, ns, tmp_path_factory.mktemp("operators"))
     with killing_proxy(api_server) as proxy:
         replicas.rights.kubeconfig = proxy.kubeconfig(replicas.rights.kubeconfig)
         ns.create_catalog()
-        ns.create(keyed_table(spec__writes=REMOVED, spec__bucket=bucket(2)))
+        policy = {"successfulRunsHistoryLimit": 20}
+        ns.create(keyed_table(spec__writes=REMOVED, spec__bucket=bucket(2), spec__runPolicy=policy))
         made = Story(replicas, proxy)
         made.live({"table": measure(2), "created": True}, until=is_settled)
         yield made
@@ -142,11 +144,6 @@ def runs_of(story: Story) -> list[str]:
     return [run["spec"]["type"] for run in runs]
 
 
-def assert_released(story: Story) -> None:
-    story.ns.wait(lambda: not any(run["metadata"].get("finalizers") for run in story.ns.all(RUNS)), "released runs")
-    assert not any(pod.finalizers for pod in story.ns.pods())
-
-
 class TestAnEditOfTheSchema:
     def test_it_ends_in_the_declared_state_after_a_kill_at_each_write(self, story: Story) -> None:
         columns: list[Any] = [*story.table["spec"]["schema"]["columns"], {"name": "more", "type": "INT"}]
@@ -160,7 +157,7 @@ class TestAnEditOfTheSchema:
         status = story.table["status"]
         assert status["table"]["schemaId"] == 1
         assert "plan" not in status
-        assert_released(story)
+        assert not any(pod.finalizers for pod in story.ns.pods()), "a run is released after its Pod"
 
 
 class TestARescale:
@@ -193,4 +190,4 @@ class TestARescale:
         status = story.table["status"]
         assert (status["table"]["bucketCount"], status["rescale"].get("unfinished")) == (8, None)
         assert "WritesPaused" not in conditions(story.table)
-        assert_released(story)
+        assert not any(pod.finalizers for pod in story.ns.pods()), "a run is released after its Pod"

@@ -131,10 +131,10 @@ def test_each_run_is_bounded_by_bytes_and_rewrites_at_least_one_partition(lake: 
 
 def test_reads_of_single_keys_find_each_row_once_in_the_middle_of_a_rescale(lake: Lake) -> None:
     """Readers skip buckets by the hash of a key. Partitions have different numbers of buckets then."""
-    rows = partitioned(lake, keys=9)
+    rows = partitioned(lake, keys=4)
     assert progress(lake.rescale(5, most=2)) == (2, 3, False)
 
-    keys = [(day, id_) for day in DAYS for id_ in range(9)]
+    keys = [(day, id_) for day in DAYS for id_ in range(4)]
     reads = [f"from outside.shop.orders select * where day = '{day}' and id = {id_}" for day, id_ in keys]
     lake.outside(f"create table outside.shop.found as {' union all '.join(reads)}")
 

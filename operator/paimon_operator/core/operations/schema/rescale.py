@@ -147,7 +147,7 @@ def _progress(status: TableStatus) -> str:
 
 
 def _first_progress(status: TableStatus) -> dict[str, int | None]:
-    """The progress before the first run to a number. After an unfinished rescale some partitions may have it already."""
+    """The progress before the first run. After an unfinished rescale some partitions may have the number already."""
     total = None if _is_unfinished(status) else _facts(status).partitions
     return {"done": None if total is None else 0, "total": total}
 
