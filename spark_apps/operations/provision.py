@@ -15,7 +15,6 @@ from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from paimon_schema.option_changes import marks_of
-from spark_apps.catalog.bucket_layout import BUCKET, tag_of
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
 from spark_apps.catalog.session import Session
@@ -41,9 +40,8 @@ RECREATED_OPTION = "paimon-operator.recreated-by"
 def run(job: Job, session: Session) -> Outcome:
     """Makes the table match the job, or raises RunError and leaves it unchanged."""
     provision = job.parameters_as(PARAMETERS)
-    table = session.find_table() or register_own_table(job, session)
-    provision = _with_count_of(table, job, provision)
     wanted = _wanted_schema(provision, session)
+    table = session.find_table() or register_own_table(job, session)
     if table is None:
         _refuse_missing(job, provision)
         _refuse_foreign_files(session)
@@ -89,20 +87,6 @@ def _make_as_declared(
     except Exception as error:
         raise refused_by_paimon(job, error, is_own=is_own) from error
     return tuple(edit.wording.sentence(step) for step in edit.alteration.plan.steps)
-
-
-def _with_count_of(table: Any, job: Job, provision: ProvisionParameters) -> ProvisionParameters:
-    """The job with the number of buckets that the table (Java, or None) has, where a rescale will change that.
-
-    Otherwise a table whose number was edited while another engine verifies it could never be verified.
-    """
-    if table is None or (owner_of(table) != job.owner and provision.adoption != "Adopt"):
-        return provision
-    counts = table.schema().options().get(BUCKET), provision.options.get(BUCKET)
-    are_fixed = all(each is not None and each.isdecimal() for each in counts)
-    if not are_fixed or not (provision.rescales or tag_of(table) is not None):
-        return provision
-    return dataclasses.replace(provision, options={**provision.options, BUCKET: str(counts[0])})
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:
