@@ -200,8 +200,8 @@ def _refuse_unsupported(session: Session, table: Any) -> None:
         problem = f"has buckets of type {mode}, and a number of buckets can replace only another number"
     elif options.deletionVectorsEnabled() or str(options.mergeEngine().toString()) == "first-row":
         problem = (
-            "has deletion vectors or merge engine first-row, of which readers skip level 0: a rewrite would lose the "
-            "rows that are not compacted, and its own rows would stay invisible until a compaction"
+            "has deletion vectors or merge engine first-row: its readers skip rows that are not compacted, so the "
+            "table before and after a rewrite cannot be compared"
         )
     if problem is not None:
         raise spec_failure(

@@ -157,7 +157,7 @@ def test_a_table_without_data_and_without_partitions(lake: Lake) -> None:
     ("options", "words"),
     [
         ({"bucket": "-1"}, "Dynamic"),
-        ({"bucket": "2", "deletion-vectors.enabled": "true"}, "deletion vectors"),
+        ({"bucket": "2", "deletion-vectors.enabled": "true"}, "skip rows that are not compacted"),
         ({"bucket": "2", "merge-engine": "first-row"}, "first-row"),
     ],
 )
@@ -169,24 +169,6 @@ def test_what_cannot_be_rescaled_is_refused_and_stays_as_it_is(lake: Lake, optio
     assert words in lake.rescale(4).refused("RescaleRefused")
     assert lake.schemas() == schemas
     load(lake, "2", [("mon", 2, "x")]).ok()
-
-
-@pytest.mark.newest_engine
-def test_paimon_itself_loses_rows_of_a_table_with_deletion_vectors(lake: Lake) -> None:
-    """Why such a table is refused. A Paimon that keeps the rows makes this test fail: then allow it."""
-    options = {"bucket": "2", "deletion-vectors.enabled": "true", "write-only": "true"}
-    lake.provision(COLUMNS, keys=["day", "id"], partitions=["day"], options=options).ok()
-    load(lake, "1", [("mon", id_, "first") for id_ in range(9)]).ok()
-    lake.compact().ok()
-    load(lake, "2", [("mon", 1, "late")]).ok()
-
-    lake.outside(
-        "alter table outside.shop.orders set tblproperties ('bucket' = '5')",
-        "call outside.sys.rescale(table => 'shop.orders', bucket_num => 5)",
-        "call outside.sys.compact(table => 'shop.orders')",
-    )
-
-    assert ("mon", 1, "first") in rows_of(lake), "the upsert is lost"
 
 
 def test_a_commit_of_another_writer_in_between_stops_the_rescale(lake: Lake) -> None:
