@@ -13,7 +13,7 @@ from paimon_schema.drift_corrections import Corrections
 from spark_apps.catalog.session import Session
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
-from spark_apps.schema.declared import declared_schema
+from spark_apps.schema.declared import declared_with_count_of
 from spark_apps.schema.drift import Drift, Schemas, SchemasOfTable, find_drift, result_of
 
 PARAMETERS = ObserveParameters
@@ -45,7 +45,8 @@ def observed(job: Job, engine: Engine, schemas: Schemas) -> ResultDrift | None:
     if latest is None:
         return None
     drift = find_drift(latest, schemas, known, engine)
-    corrections = Corrections(latest, declared_schema(parameters.table), drift.changes, engine)
+    declared = declared_with_count_of(latest, parameters.table)
+    corrections = Corrections(latest, declared, drift.changes, engine)
     refused = _refusal(drift, corrections)
     correctable = () if refused else corrections.taken_back
     return result_of(drift, job, known, changes=drift.changes, correctable=correctable, refused=refused)

@@ -14,7 +14,7 @@ from paimon_schema.drift_corrections import Corrections, asked_for, is_settled, 
 from paimon_schema.plan import Plan
 from paimon_schema.steps import Step
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
-from spark_apps.schema.declared import declared_schema
+from spark_apps.schema.declared import declared_schema, declared_with_count_of
 from spark_apps.schema.drift import Drift, Schemas, find_drift, result_of
 
 
@@ -29,8 +29,10 @@ class DriftAtProvision:
 
     @cached_property
     def declared(self) -> DeclaredSchema:
-        """What the manifest declares."""
-        return declared_schema(self.provision)
+        """What the manifest declares, except a number of buckets that is left to a rescale."""
+        if self.latest is None:
+            return declared_schema(self.provision)
+        return declared_with_count_of(self.latest, self.provision)
 
     @cached_property
     def latest(self) -> TableSchema | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from kubernetes import client
+from kubernetes.client.exceptions import NotFoundException
 
 from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
@@ -46,7 +48,12 @@ class Replicas:
     def kill_newest(self) -> None:
         """Kills the newest operator and deletes its Lease, so that the next one need not wait until it expires."""
         self.newest.kill()
-        client.CoordinationV1Api(self.ns.client).delete_namespaced_lease(RELEASE, self.ns.namespace)
+        self.delete_lease()
+
+    def delete_lease(self) -> None:
+        """Deletes the Lease, as if it had expired. An operator that was killed before it led has none."""
+        with contextlib.suppress(NotFoundException):
+            client.CoordinationV1Api(self.ns.client).delete_namespaced_lease(RELEASE, self.ns.namespace)
 
     def close(self) -> None:
         """Kills the operators and deletes the rights; the namespace stays."""

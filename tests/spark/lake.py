@@ -113,11 +113,15 @@ class Lake:
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns the table's rows, read by pypaimon."""
-        return lake_reader.read_rows(self.warehouse, self.database, "orders")
+        return self.read("orders")
 
     def snapshots(self) -> list[dict[str, Any]]:
         """Returns the table's snapshots, oldest first, read by pypaimon."""
-        return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
+        return self.read("orders$snapshots")
+
+    def read(self, table: str) -> list[dict[str, Any]]:
+        """Returns the rows of a table, or of a system table (`orders$files`), read by pypaimon."""
+        return lake_reader.read_rows(self.warehouse, self.database, table)
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
         """Performs Provision: see `provision_job`."""
@@ -169,13 +173,13 @@ class Lake:
     def expire(self, **more: Any) -> Ended:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
 
-    def rescale(self, count: int, most: int = 100) -> Ended:
-        return self.perform(self.rescale_job(count, most))
+    def rescale(self, count: int, most: int = 100, most_bytes: int | None = None) -> Ended:
+        return self.perform(self.rescale_job(count, most, most_bytes))
 
-    def rescale_job(self, count: int, most: int = 100) -> dict[str, Any]:
+    def rescale_job(self, count: int, most: int = 100, most_bytes: int | None = None) -> dict[str, Any]:
         """Returns the job of a run with a name as the operator gives it: later runs know its commits by that."""
         user = f"orders-rescale-{next(self.numbers):08x}-{uuid.uuid4()}"
-        body = {"count": count, "mostPartitions": most}
+        body = {"count": count, "mostPartitions": most} | ({"mostBytes": most_bytes} if most_bytes else {})
         return self.job("Rescale", rescale=body, commitUser=user, runPrefix="orders-")
 
     def drop(self, **parameters: Any) -> Ended:

@@ -8,6 +8,7 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
+  {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
   {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON
   {"schema": uri}                      the schema of shop.orders in that warehouse as Paimon reads it, and the version
@@ -43,7 +44,7 @@ from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
-from tests.support.kill_points import Died, dying
+from tests.support.kill_points import Died, dying, recording
 from tests.support.worker_channel import serve
 
 
@@ -72,6 +73,9 @@ def _do_job(request: dict[str, Any]) -> list[Any]:
     except JobError as error:
         return [{"unreadable": str(error)}, -1]
     with _hive_options(request.get("hive", {})):
+        if "record" in request:
+            with recording(request["record"]) as calls:
+                return [*_perform(request, job), calls]
         return _die(request["die"], job) if "die" in request else _perform(request, job)
 
 

@@ -44,6 +44,8 @@ class ProvisionParameters(Document):
     adoption: str
     dropped: tuple[str, ...] | None = None
     """Columns, and paths of nested fields, that are dropped. Others that are not declared stay in the table."""
+    rescales: bool | None = None
+    """True: another number of buckets than the table's is left to a rescale."""
     approve: bool | None = None
     """True: a plan that loses or rewrites data is applied only if `approved` is its hash."""
     approved: str | None = None

@@ -126,7 +126,8 @@ def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) ->
     """Conditions that every step reports."""
     table, catalog, operator = wanted.table, observed.catalog, wanted.operator
     suspension = table_conditions.suspension(table, catalog, table.status.conditions)
-    always = [*holds.writes_paused(status), *bucket_advice(status.table), *drifted(status), *suspension]
+    paused = holds.writes_paused(status, table_conditions.suspended_by(table, catalog))
+    always = [*paused, *bucket_advice(status.table), *drifted(status), *suspension]
     if catalog is None:
         return always
     kept = commit_safety.protection_of(catalog, operator.engines.get(operator.engine_of(catalog)))

@@ -22,7 +22,7 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import is_verified, state_of, with_state
-from paimon_operator.core.spec.capabilities import ever_ready
+from paimon_operator.core.spec.capabilities import ever_ready, may_be_rescaled
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 from paimon_operator.core.spec.ownership import (
@@ -179,6 +179,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         recreation=_recreating(status),
         unknown_writes=write_ledgers.unknown_writes(context) or None,
         dropped=table.dropped or None,
+        rescales=may_be_rescaled(context.spec) or None,
         approve=edits.needs_approval(context) or None,
         approved=edits.approved(context) if edits.needs_approval(context) else None,
         drift=drift_state.for_job(status),

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from paimon_contract.parameters.rescale import RescaleParameters
 from paimon_contract.result import Result
+from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.result import rescale_result
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.spec import BucketType, OnCountChange, PaimonTable, PaimonTableSpec
+from paimon_operator.api.table.spec import BucketType, PaimonTable, PaimonTableSpec
 from paimon_operator.api.table.status import DecisionResult, LastDecision, RescaleState, TableFacts, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import retries
@@ -25,12 +26,14 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Hold, InputSize, Memory, OperationSpec
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import require_verification, state_of
+from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.errors import SpecError
 
 PARTITIONS_PER_RUN: Final = 20
-"""Bounds a run, so that its progress is seen and a suspended table stops soon."""
+BYTES_PER_RUN: Final = 100 * 1024**3
+"""They bound a run, so that its progress is seen and a suspended table stops soon. One partition is never divided."""
 FIELD: Final = "spec.bucket.fixed.count"
 
 
@@ -71,7 +74,7 @@ class RescaleTable:
             return status
         state = _state(status)
         goes_on = state.unfinished and state.spec_hash == work.spec_hash
-        progress = {} if goes_on else {"done": None, "total": None}
+        progress = {} if goes_on else _first_progress(status)
         update = progress | {"unfinished": True, "spec_hash": work.spec_hash}
         return _with(status, state.model_copy(update=update))
 
@@ -119,8 +122,8 @@ def _is_asked(spec: PaimonTableSpec, status: TableStatus) -> bool:
     """Whether a rescale is unfinished, or the manifest asks for another number than the last run has seen."""
     if _is_unfinished(status):
         return True
-    facts, fixed = _facts(status), spec.bucket.fixed if spec.bucket is not None else None
-    if fixed is None or fixed.on_count_change is not OnCountChange.RESCALE:
+    facts = _facts(status)
+    if not may_be_rescaled(spec):
         return False
     return facts.bucket_mode == BucketType.FIXED and facts.bucket_count != _wanted(spec)
 
@@ -141,6 +144,12 @@ def _progress(status: TableStatus) -> str:
         return "the table is being rescaled to another number of buckets"
     done = state.done or 0
     return f"{done} of {state.total} partitions have the new number of buckets, {state.total - done} are left"
+
+
+def _first_progress(status: TableStatus) -> dict[str, int | None]:
+    """The progress before the first run. After an unfinished rescale some partitions may have the number already."""
+    total = None if _is_unfinished(status) else _facts(status).partitions
+    return {"done": None if total is None else 0, "total": total}
 
 
 def _hash(count: int) -> str:
@@ -180,13 +189,13 @@ def job(context: TableContext, run: PaimonRun) -> RescaleParameters:  # noqa: AR
     count = _wanted(context.spec)
     if count is None:
         raise SpecError(FIELD, "the manifest states no number of buckets", "Set bucket.type Fixed and a count.")
-    return RescaleParameters(count=count, most_partitions=PARTITIONS_PER_RUN)
+    return RescaleParameters(count=count, most_partitions=PARTITIONS_PER_RUN, most_bytes=BYTES_PER_RUN)
 
 
 def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:  # noqa: ARG001
-    """Whether the manifest states the same number as when the run was decided."""
-    count = _wanted(context.spec)
-    return count is not None and _hash(count) == decided
+    """Whether the manifest states the same number as when the run was decided, and no other writer may commit."""
+    count, others = _wanted(context.spec), context.spec.external_writers is ExternalWriters.ACTIVE
+    return count is not None and _hash(count) == decided and not others
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
