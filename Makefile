@@ -59,6 +59,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$(BIN)/python -m tests.apiserver.attacks.page docs/access.md
 	$(BIN)/python -m tests.support.table_rules.page docs/rules.md
 	$(BIN)/python -m tools.engines.generate
+	$(BIN)/python -m tests.support.generated_manifests.kept tests/support/generated_manifests/kept.txt
 	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server

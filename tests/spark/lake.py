@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from paimon_contract.documents import to_json
 from paimon_engines.engine import Engine
+from paimon_operator.core.operations.schema import provision
+from paimon_operator.core.spec.context import TableContext
 from paimon_schema.paimon_json import paimon_json
 from paimon_schema.type_parser import TypeTextError, parse
-from tests.support import lake_reader
+from tests.support import builders, lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
 
@@ -25,6 +28,10 @@ def json_form(text: str) -> Any:
         return paimon_json(parse(text))
     except TypeTextError:
         return text
+
+
+class UnreadableError(Exception):
+    """Spark failed at a query."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,11 @@ class Lake:
         """Performs Provision: see `provision_job`."""
         return self.perform(self.provision_job(columns, **more))
 
+    def provision_manifest(self, context: TableContext) -> Ended:
+        """Performs Provision of the table that a manifest describes, whatever the operator's rules say of it."""
+        parameters = to_json(provision.job(context, builders.run("provision", table=context.table)))
+        return self.perform(self.job("Provision", provision=parameters))
+
     def provision_job(self, columns: dict[str, str], *, run: str | None = None, **more: Any) -> dict[str, Any]:
         """The job of Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, defaults,
         or members of the job."""
@@ -209,8 +221,11 @@ class Lake:
         self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
 
     def select(self, query: str) -> list[dict[str, Any]]:
-        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types."""
-        rows: list[dict[str, Any]] = self.jvm.ask(select=query, warehouse=self.warehouse)
+        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types. Raises UnreadableError."""
+        answer = self.jvm.ask(select=query, warehouse=self.warehouse)
+        if "error" in answer:
+            raise UnreadableError(answer["error"])
+        rows: list[dict[str, Any]] = answer["rows"]
         return rows
 
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:

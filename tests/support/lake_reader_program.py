@@ -67,6 +67,8 @@ def _rows(catalog: Any, name: str) -> list[Row]:
 
 def _first_value(row: Row) -> tuple[bool, Any]:
     value = next(iter(row.values()))
+    if isinstance(value, (dict, list)):
+        value = json.dumps(value, default=_as_json, sort_keys=True)
     return (True, 0) if value is None else (False, value)
 
 

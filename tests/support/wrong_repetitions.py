@@ -62,5 +62,5 @@ REPETITIONS = [
     WrongManifest("a path of a write", _written("path"), _WRITE, "it names a path, code or another table"),
     WrongManifest("an option of a write with a long key", _written(_LONG_KEY), _WRITE, "at most 128 characters"),
     WrongManifest("a partition with a long key", run(spec__compact__partitions=[{_LONG_KEY: "1"}]), "spec.compact.partitions[0]", "at most 128 characters"),
-    WrongManifest("more partitions than a run can name", run(spec__compact__partitions=[{"dt": "x" * 1000}] * 300), "spec.compact.partitions", "at most 256 KiB"),
+    WrongManifest("more partitions than a run can name", run(spec__compact__partitions=[{f"k{n}": "x" * 250 for n in range(12)}] * 100), "spec.compact.partitions", "at most 256 KiB"),
 ]  # fmt: skip
