@@ -200,6 +200,7 @@ class Outcome(Document):
     after: ResultMeasure | None = None
     write: LoadSummary | None = None
     expired: int | None = None
+    described: int | None = None
     dropped: bool | None = None
     kept: bool | None = None
     loaded: tuple[LoadedWrite, ...] = ()

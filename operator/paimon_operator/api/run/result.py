@@ -134,7 +134,7 @@ def _check_values(result: Result) -> None:
         seen_commit,
     ):
         part(result)
-    bounded = ("seen_snapshot", "expired", "columns_digest")
+    bounded = ("seen_snapshot", "expired", "described", "columns_digest")
     RunStatus.model_validate({name: getattr(result, name) for name in bounded})
 
 

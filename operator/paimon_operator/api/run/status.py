@@ -306,6 +306,8 @@ class RunStatus(ApiModel):
     """Rescale. Progress after the run."""
     expired: Int32 | None = None
     """ExpireSnapshots. Number of snapshots that were expired."""
+    described: Int32 | None = None
+    """Describe. Number of tables that the log of the last Pod describes."""
     dropped: bool | None = None
     """Drop. False: the table did not exist any more, or it was kept."""
     kept: bool | None = None
