@@ -5,8 +5,8 @@
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
 # driver that makes executors: where they reach it), TRY_WITHOUT_JVM (set: the job may need no JVM), DRIVER_DEADLINE_S
-# (killed after so many seconds), TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (the directory of jars/ and app.jsa), SPARK_APPS_MAIN (a program in place of driver/main.py, for
-# tests).
+# (killed after so many seconds), TERMINATION_LOG, TMPDIR (/tmp, the only place written to), PAIMON_OPERATOR_HOME (the
+# directory of jars/ and app.jsa), SPARK_APPS_MAIN (a program in place of driver/main.py, for tests).
 #
 # java is started here and not by spark-submit's script, which would start one more JVM to compose this command line, and
 # whose class path with wildcards has no fixed order: an archive fits only the very class path it was made with.

@@ -72,8 +72,9 @@ class Matching:
         has = self.table.by_name
         found: dict[DeclaredColumn, Column] = {}
         taken: set[str] = set()
-        for _ in self.declared.columns:
-            for column in self.declared.columns:
+        renamed = [each for each in self.declared.columns if each.renamed_from is not None]
+        for _ in renamed:
+            for column in renamed:
                 old, is_free = column.renamed_from, column.name not in has or column.name in taken
                 if column not in found and old is not None and old in has and old not in taken and is_free:
                     found[column] = has[old]

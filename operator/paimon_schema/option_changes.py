@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Protocol
 
-from paimon_schema.steps import Change, Refusal, Step
+from paimon_schema.steps import Change, Refusal, Step, option_step
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
 from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION, OF_FIELDS, SEQUENCE_GROUP, columns_of_option, listed
 
@@ -100,14 +100,14 @@ class OptionChanges:
                 yield Refusal(field, problem, "Rename the columns one after the other.")
             else:
                 value = self.table.options[key]
-                yield Step(change=Change.REMOVE_OPTION, option=key, before=value)
-                yield Step(change=Change.SET_OPTION, option=new, after=value)
+                yield option_step(key, None, value)
+                yield option_step(new, value)
 
     def steps(self) -> Iterator[Step | Refusal]:
         """What is set or removed, by name, and what cannot be."""
         for name, key, value in self._differences():
             if self.rules.changeable(name) or self._concerns_new_columns_only(name, value):
-                yield self._step(name, key, value)
+                yield option_step(key if value is None else name, value, self._has.get(name))
             else:
                 yield self._refusal(name, value)
 
@@ -163,12 +163,6 @@ class OptionChanges:
             keeps = set(before) <= set(after) and set(columns) <= self.added | set(before and columns)
             return value is not None and keeps and set(after) - set(before) <= self.added
         return bool(columns) and set(columns) <= self.added | self.declared.dropped_columns
-
-    def _step(self, name: str, key: str, value: str | None) -> Step:
-        before = self._has.get(name)
-        if value is None:
-            return Step(change=Change.REMOVE_OPTION, option=key, before=before)
-        return Step(change=Change.SET_OPTION, option=name, before=before, after=value)
 
     def _refusal(self, name: str, value: str | None) -> Refusal:
         has, wants = (_said(each) for each in (self._has.get(name, self.rules.default_of(name)), value))

@@ -27,7 +27,8 @@ def moves(present: Sequence[str], wanted: Sequence[str]) -> Iterator[tuple[str, 
 
     Both lists have the same names. Columns of a longest run that is in order already stay where they are.
     """
-    stay = _longest_in_order([wanted.index(name) for name in present])
+    places = {name: place for place, name in enumerate(wanted)}
+    stay = _longest_in_order([places[name] for name in present])
     staying = {wanted[place] for place in stay}
     for place, name in enumerate(wanted):
         if name not in staying:

@@ -116,6 +116,12 @@ class Step:
         return {key: value for key, value in values.items() if value is not None}
 
 
+def option_step(option: str, after: str | None, before: str | None = None) -> Step:
+    """The step that sets an option, or removes it if `after` is None."""
+    change = Change.REMOVE_OPTION if after is None else Change.SET_OPTION
+    return Step(change=change, option=option, before=before, after=after)
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A difference that Paimon, or a promise of the operator, does not allow to be altered.

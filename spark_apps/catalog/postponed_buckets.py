@@ -10,7 +10,6 @@ from spark_apps.catalog.session import Session
 POSTPONE_MODE = "POSTPONE_MODE"
 
 TEXTS = ("CHAR", "VARCHAR")
-TEXT = "java.lang.String"
 
 
 def partitions_by_buckets(session: Session, table: Any) -> dict[int, list[dict[str, str]]]:
@@ -25,10 +24,7 @@ def partitions_by_buckets(session: Session, table: Any) -> dict[int, list[dict[s
 def _values(session: Session, table: Any, partition: Any) -> dict[str, str]:
     """The values of the partition keys. They are part of the primary key, so that none is NULL."""
     types = table.schema().logicalPartitionType()
-    text = session.jvm.java.lang.Class.forName(TEXT)
-    names = session.jvm.java.lang.reflect.Array.newInstance(text, len(types.getFields()))
-    for index, field in enumerate(types.getFields()):
-        names[index] = field.name()
+    names = session.java_strings([str(name) for name in types.getFieldNames()])
     computer = session.jvm.org.apache.paimon.utils.InternalRowPartitionComputer("", types, names, False)
     values = {str(key): str(text) for key, text in dict(computer.generatePartValues(partition)).items()}
     for index, field in enumerate(types.getFields()):

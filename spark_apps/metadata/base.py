@@ -24,8 +24,5 @@ class MetadataFiles(Protocol):
     def read(self, path: str) -> bytes | None:
         """The content of a file; None: no such file. Raises UnreadableError for more than MAX_BYTES."""
 
-    def exists(self, path: str) -> bool:
-        """Whether there is a file of this name."""
-
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory, in no certain order; none where it does not exist."""

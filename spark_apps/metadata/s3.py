@@ -61,18 +61,13 @@ class S3Files:
     def read(self, path: str) -> bytes | None:
         """The content of an object; None: no such object. Raises UnreadableError for more than MAX_BYTES."""
         with _readable(path):
-            answer = self._answer(self.client.get_object, path)
+            answer = self._object(path)
             if answer is None:
                 return None
             content: bytes = answer["Body"].read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise UnreadableError(f"{path} has more than {MAX_BYTES} bytes")
         return content
-
-    def exists(self, path: str) -> bool:
-        """Whether there is an object of this name."""
-        with _readable(path):
-            return self._answer(self.client.head_object, path) is not None
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the objects and common prefixes below a prefix, one level deep."""
@@ -86,11 +81,10 @@ class S3Files:
                 # The prefix itself can be an object: a marker of the directory.
                 yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
 
-    @staticmethod
-    def _answer(request: Any, path: str) -> Any:
+    def _object(self, path: str) -> Any:
         bucket, key = _split(path)
         try:
-            return request(Bucket=bucket, Key=key)
+            return self.client.get_object(Bucket=bucket, Key=key)
         except ClientError as error:
             status = error.response["ResponseMetadata"]["HTTPStatusCode"]
             if status == HTTPStatus.NOT_FOUND and error.response["Error"]["Code"] != _NO_SUCH_BUCKET:

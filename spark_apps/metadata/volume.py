@@ -28,11 +28,6 @@ class VolumeFiles:
             raise UnreadableError(f"{path} has more than {MAX_BYTES} bytes")
         return content
 
-    def exists(self, path: str) -> bool:
-        """Whether there is a file of this name."""
-        with _readable(path):
-            return _local(path).is_file()
-
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory; none where it does not exist."""
         with _readable(directory):

@@ -13,6 +13,7 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.rescale import RescaleParameters
 from paimon_contract.result import Outcome, RescaleSummary
+from paimon_schema.steps import option_step
 from spark_apps.catalog.bucket_layout import (
     BUCKET,
     RESCALE_OPTION,
@@ -30,6 +31,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import spec_failure
 from spark_apps.progress import log_step
+from spark_apps.schema.alter import commit
 from spark_apps.sql.identifiers import CATALOG, call, qualified, quote
 from spark_apps.sql.partition_values import condition_of, literal_of
 
@@ -85,11 +87,7 @@ def create_tag(session: Session, table: Any) -> str:
 
 def alter(session: Session, options: dict[str, str | None]) -> None:
     """Sets options of the table in one ALTER; None removes one."""
-    change = session.jvm.org.apache.paimon.schema.SchemaChange
-    steps = [
-        change.removeOption(key) if value is None else change.setOption(key, value) for key, value in options.items()
-    ]
-    session.catalog.alterTable(session.identifier, session.java_list(steps), False)
+    commit([option_step(key, value) for key, value in options.items()], session)
 
 
 def _rewrite_some(session: Session, table: Any, tag: str, rescale: RescaleParameters) -> list[PartitionLayout]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from paimon_contract.result import PlanStep, ResultPlan
 from paimon_schema.option_changes import COMMENTED_OPTION
 from paimon_schema.plan import Plan
-from paimon_schema.steps import Change, Step, StepCost
+from paimon_schema.steps import Step, StepCost, option_step
 from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.schema.schema_changes import schema_changes
@@ -50,9 +50,9 @@ class Alteration:
         commits = [list(each) for each in self.plan.commits] or [[]]
         applying = f"{self.plan.hash} {self.declared}"
         for steps in commits[:-1]:
-            commit([*steps, Step(change=Change.SET_OPTION, option=APPLYING_OPTION, after=applying)], session)
+            commit([*steps, option_step(APPLYING_OPTION, applying)], session)
         if len(commits) > 1 and APPLYING_OPTION not in self.has:
-            own.append(Step(change=Change.REMOVE_OPTION, option=APPLYING_OPTION))
+            own.append(option_step(APPLYING_OPTION, None))
         commit([*commits[-1], *self.corrections, *own], session)
 
 
@@ -74,10 +74,10 @@ def plan_in_result(plan: Plan, wording: Wording) -> ResultPlan:
 def _mark_steps(has: Mapping[str, str], marks: Mapping[str, str]) -> Iterator[Step]:
     for option, value in sorted(marks.items()):
         if has.get(option) != value:
-            yield Step(change=Change.SET_OPTION, option=option, before=has.get(option), after=value)
+            yield option_step(option, value, has.get(option))
     for option in (MANAGED_OPTION, COMMENTED_OPTION, DEFAULTED_OPTION, APPLYING_OPTION):
         if option in has and option not in marks:
-            yield Step(change=Change.REMOVE_OPTION, option=option, before=has[option])
+            yield option_step(option, None, has[option])
 
 
 def commit(steps: list[Step], session: Session) -> None:

@@ -15,7 +15,8 @@ from spark_apps.schema.column_types import java_type
 
 def schema_changes(steps: Iterable[Step], session: Session) -> list[Any]:
     """The SchemaChange of each step, in order."""
-    return [_Changes(session).of(step) for step in steps]
+    changes = _Changes(session)
+    return [changes.of(step) for step in steps]
 
 
 class _Changes:

@@ -17,6 +17,7 @@ from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
 from tests.support.right_manifests import WHOLE
 from tests.support.table_rules import TABLE_RULES
+from tests.support.table_rules.remedies import REMEDIES
 from tests.support.table_rules.rule import TableRule
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
@@ -59,6 +60,11 @@ def test_the_widest_table_stays_within_the_cost_limits_on_create_and_on_update(
 @pytest.mark.parametrize("rule", TABLE_RULES, ids=lambda rule: rule.id)
 def test_the_right_manifest_of_each_rule_is_admitted(objects: Objects, rule: TableRule) -> None:
     objects.create(rule.right)
+
+
+@pytest.mark.parametrize("manifest", REMEDIES.values(), ids=REMEDIES)
+def test_what_the_messages_of_the_rules_advise_is_admitted(objects: Objects, manifest: dict[str, Any]) -> None:
+    objects.create(manifest)
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda manifest: manifest["kind"])

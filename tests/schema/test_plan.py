@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from paimon_engines.engine import Engine
+from paimon_engines.loader import load_engines
 from paimon_schema.data_types import DataType
 from paimon_schema.option_changes import COMMENTED_OPTION
 from paimon_schema.paimon_json import from_paimon_json
-from paimon_schema.plan import Plan
+from paimon_schema.plan import Plan, make_plan
 from paimon_schema.steps import StepCost
 from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file
 from paimon_schema.type_parser import parse
 from paimon_schema.uses import MANAGED_OPTION
-from tests.schema.schemas import EngineOf, applied, declared, plan, sentences, table
+from tests.schema.schemas import EngineOf, applied, columns, declared, plan, sentences, table
 
 ORDERS = "id BIGINT NOT NULL; note STRING; amount INT"
 ROWS = "id INT; address ROW<street STRING, number INT>"
@@ -205,6 +208,8 @@ def test_files_of_formats_in_which_the_widening_works_allow_it() -> None:
 def test_keys_never_change() -> None:
     found = plan(table("a INT NOT NULL; b INT NOT NULL", "a"), declared("a INT NOT NULL; b INT NOT NULL", "b"))
     assert [each.field for each in found.refusals] == ["spec.schema.primaryKeys"]
+    added = plan(table("a INT; b INT"), declared("a INT; b INT", "a"))
+    assert [each.sentence for each in added.refusals] == ["primary key: table has none, manifest has a"]
 
 
 def test_options_are_set_and_those_that_leave_the_manifest_are_removed() -> None:
@@ -249,6 +254,8 @@ def test_options_of_columns_that_are_added_or_dropped_change_with_them() -> None
         ("fields.s.sequence-group", "a,c", False),
         ("fields.c,d.sequence-group", "d", False),
         ("fields.s.sequence-group", "a,b", True),
+        ("fields.s.sequence-group", "c", True),
+        ("fields.default-aggregate-function", "sum", True),
         ("fields.a.sequence-group", "c", True),
         ("fields.a.aggregate-function", "sum", True),
     ],
@@ -258,6 +265,23 @@ def test_a_sequence_group_may_get_new_columns_only(key: str, value: str, is_refu
     options = {"fields.s.sequence-group": "a"} | {key: value}
     found = plan(before, declared("s INT; a INT; b INT; c INT; d INT", options=options))
     assert bool(found.refusals) is is_refused, found
+
+
+def test_a_sequence_group_stays_in_the_manifest() -> None:
+    found = plan(table("s INT; a INT", **{"fields.s.sequence-group": "a"}), declared("s INT; a INT"))
+    assert [each.field for each in found.refusals] == ["spec.options[fields.s.sequence-group]"]
+
+
+@pytest.mark.parametrize("engine", load_engines().values(), ids=lambda engine: engine.id)
+def test_options_of_paimon_and_of_the_operator_are_no_difference(engine: Engine) -> None:
+    before = table("a INT", **{"path": "s3://lake/shop.db/t", "type": "table", "paimon-operator.owner": "shop/t"})
+    assert make_plan(before, declared("a INT"), engine) == Plan()
+
+
+def test_the_comment_of_a_dropped_column_is_no_step() -> None:
+    dropped = Column(name="b", type=parse("INT"), comment="old")
+    before = replace(table("a INT", **{COMMENTED_OPTION: "b"}), columns=(*columns("a INT"), dropped))
+    assert sentences(plan(before, declared("a INT", dropped=["b"]))) == ["drop column b"]
 
 
 def test_comments_are_set_and_those_that_leave_the_manifest_are_removed() -> None:

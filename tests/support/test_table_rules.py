@@ -10,8 +10,10 @@ import pytest
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
+from tests.support.manifests import Manifest
 from tests.support.table_rules import TABLE_RULES
 from tests.support.table_rules.page import page
+from tests.support.table_rules.remedies import REMEDIES
 from tests.support.table_rules.rule import TableRule
 
 CHECKOUT = Path(__file__).parents[2]
@@ -31,6 +33,11 @@ def test_each_rule_has_an_id_of_its_own() -> None:
 def test_reconcile_admits_the_right_manifest_of_a_rule(rule: TableRule) -> None:
     table = PaimonTable.model_validate(rule.right)
     assert broken_rules(builders.context(table, builders.catalog(engine="paimon-1.4"))) == ()
+
+
+@pytest.mark.parametrize("manifest", REMEDIES.values(), ids=REMEDIES)
+def test_reconcile_admits_what_the_messages_advise(manifest: Manifest) -> None:
+    assert broken_rules(builders.context(PaimonTable.model_validate(manifest))) == ()
 
 
 @BY_ID

@@ -6,6 +6,7 @@ without them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -65,6 +66,11 @@ def rule(
     validation = {"rule": expression, "message": message, "reason": reason}
     extra = {"fieldPath": path, "messageExpression": message_expression}
     return validation | {key: value for key, value in extra.items() if value}
+
+
+def cel_list(words: Iterable[str]) -> str:
+    """A list of texts in CEL. The texts are the code's own: a quote in one is not escaped."""
+    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
 
 
 def not_larger(total: str, remedy: str, *, path: str = "") -> Json:

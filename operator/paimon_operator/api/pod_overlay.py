@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import ApiModel, ResourceName, rule
+from paimon_operator.api.base import ApiModel, ResourceName, cel_list, rule
 
 _LABEL_VALUE: Final = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 RESERVED_WORDS: Final = (
@@ -18,7 +18,7 @@ RESERVED_WORDS: Final = (
     "iam.amazonaws.com/",
 )
 """Prefixes of keys by which the operator and Spark find their Pods, or that give a Pod a profile or a cloud role."""
-_RESERVED: Final = "[" + ", ".join(f"'{word}'" for word in RESERVED_WORDS) + "].exists(p, k.startsWith(p))"
+_RESERVED: Final = f"{cel_list(RESERVED_WORDS)}.exists(p, k.startsWith(p))"
 _KEYS: Final = rule("self.all(k, k.size() <= 316)", "a key must have at most 316 characters")
 _FREE_KEYS: Final = rule(
     f"self.all(k, !{_RESERVED})",

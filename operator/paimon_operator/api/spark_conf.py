@@ -8,11 +8,11 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from paimon_contract.spark_conf import ALLOWED_CONF, CONF_VALUE
-from paimon_operator.api.base import rule
+from paimon_operator.api.base import cel_list, rule
 
 CREDENTIAL: Final = re.compile(r"(?i)(access|secret|account)[.-]?key|password|secret|token|credential")
 """Keys that look like credentials. Their values would be readable in a ConfigMap."""
-_LISTED: Final = "[" + ", ".join(f"'{key}'" for key in ALLOWED_CONF) + "]"
+_LISTED: Final = cel_list(ALLOWED_CONF)
 _CREDENTIAL: Final = f"k.matches('{CREDENTIAL.pattern}')"
 
 SparkConf = Annotated[

@@ -133,7 +133,9 @@ def test_the_crds_accept_the_operation() -> None:
     assert spec["properties"]["createTag"]["required"] == ["name"]
     rules = [each["rule"] for each in spec["x-kubernetes-validations"]]
     assert "(self.type == 'CreateTag') == has(self.createTag)" in rules
-    assert "has(self.trigger) || self.type in ['Compact', 'ExpireSnapshots', 'Observe', 'Describe', 'CreateTag']" in rules
+    assert (
+        "has(self.trigger) || self.type in ['Compact', 'ExpireSnapshots', 'Observe', 'Describe', 'CreateTag']" in rules
+    )
     assert schema("PaimonTable")["status"]["properties"]["activeRun"]["properties"]["type"]["enum"][-1] == "CreateTag"
 
 

@@ -1,73 +1,33 @@
-"""An edit of the schema: its plan is in the status before any run starts, and one that loses data can wait."""
+"""An edit of the schema: its plan is in the status before any run starts."""
 
 from __future__ import annotations
 
 import base64
 import zlib
-from typing import Any
 
 import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.core.operations import edits
 from paimon_operator.core.operations.edits import APPROVE
-from paimon_operator.core.spec.desired_table import desired_table
-from paimon_operator.core.spec.edit_plan import declared_schema, read_record
-from paimon_schema.plan import schema_after
-from paimon_schema.table_schema import TableSchema
+from paimon_operator.core.spec.edit_plan import read_record
+from tests.core.table.edited_table import (
+    COLUMNS,
+    HOURLY,
+    ILLEGAL,
+    WIDER,
+    Json,
+    annotate,
+    approval,
+    planned,
+    ready,
+    record,
+    refuse,
+    schema,
+    seen_by_run,
+)
 from tests.support import builders
 from tests.support.table_world import TableWorld
-
-Json = dict[str, Any]
-COLUMNS: list[Json] = [
-    {"name": "order_id", "type": "BIGINT"},
-    {"name": "amount", "type": "INT"},
-    {"name": "colour", "type": "STRING"},
-]
-WIDER = [COLUMNS[0], {"name": "amount", "type": "BIGINT"}, COLUMNS[2], {"name": "price", "type": "DOUBLE"}]
-ILLEGAL = [COLUMNS[0], {"name": "amount", "type": "SMALLINT"}, COLUMNS[2], {"name": "price", "type": "DOUBLE"}]
-HOURLY = {"snapshots": {"schedule": "0 * * * *"}}
-
-
-def schema(columns: list[Json], *dropped: str) -> Json:
-    return {"columns": columns, "primaryKeys": ["order_id"]} | ({"droppedColumns": [*dropped]} if dropped else {})
-
-
-def seen_by_run(seen: TableWorld, before: TableSchema | None = None) -> Json:
-    """What a run reports of the columns that it has read."""
-    context = builders.context(seen.table, seen.catalog)
-    after = schema_after(before, declared_schema(desired_table(context.spec, context.effective)))
-    return {"columnsDigest": after.columns_digest}
-
-
-def ready(columns: list[Json] = COLUMNS, *, policy: str = "Automatic", **spec: Any) -> TableWorld:
-    catalog = builders.catalog(evolutionPolicy=policy)
-    seen = TableWorld(table=builders.table(schema=schema(columns), **spec), catalog=catalog)
-    seen.settle()
-    seen.finish("Provision", created=True, **seen_by_run(seen))
-    seen.run_due()
-    seen.created.clear()
-    return seen
-
-
-def record(seen: TableWorld) -> TableSchema:
-    state = seen.table.status.provision
-    assert state is not None
-    assert state.schema_record is not None
-    found = read_record(state.schema_record)
-    assert found is not None
-    return found
-
-
-def planned(seen: TableWorld) -> list[tuple[str, str, str]]:
-    plan = seen.table.status.plan
-    return [] if plan is None else [(step.change, step.cost, step.field) for step in plan.steps]
-
-
-def annotate(seen: TableWorld, **annotations: str) -> None:
-    metadata = seen.table.metadata.model_copy(update={"annotations": annotations})
-    seen.table = seen.table.model_copy(update={"metadata": metadata})
 
 
 def test_the_plan_of_an_edit_is_shown_before_and_while_its_run_works_and_then_goes() -> None:
@@ -85,6 +45,13 @@ def test_the_plan_of_an_edit_is_shown_before_and_while_its_run_works_and_then_go
     assert [each.name for each in record(seen).columns] == ["order_id", "amount", "colour", "price"]
 
 
+def test_a_comment_of_the_table_is_a_step() -> None:
+    seen = ready()
+    seen.edit(schema=schema(COLUMNS) | {"comment": "orders of the shop"})
+    seen.settle()
+    assert planned(seen) == [("SetTableComment", "Metadata", "spec.schema.comment")]
+
+
 def test_an_illegal_step_refuses_the_edit_and_maintenance_continues() -> None:
     seen = ready(retention=HOURLY)
     seen.edit(schema=schema(ILLEGAL))
@@ -99,10 +66,6 @@ def test_an_illegal_step_refuses_the_edit_and_maintenance_continues() -> None:
     seen.edit(schema=schema(COLUMNS))
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
-
-
-def refuse(seen: TableWorld) -> None:
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
 
 
 def test_a_refused_option_is_named_by_its_typed_field() -> None:
@@ -154,78 +117,13 @@ def test_a_column_that_leaves_the_manifest_is_no_step_and_can_be_dropped_later()
     assert planned(seen) == [("DropColumn", "LosesData", "spec.schema.droppedColumns[colour]")]
 
 
-def test_an_edit_that_loses_data_waits_for_its_approval_where_the_catalog_says_so() -> None:
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(COLUMNS[:2], "colour"))
-    seen.settle()
-    plan = seen.table.status.plan
-    assert plan is not None
-    assert seen.started == []
-    assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
-    assert f"annotate the PaimonTable with {APPROVE}={plan.hash}" in seen.condition("Ready").message
-    annotate(seen, **{APPROVE: "0123456789abcdef"})
-    seen.settle()
-    assert seen.started == [], "another plan was approved"
-    annotate(seen, **{APPROVE: plan.hash})
-    seen.settle()
-    assert seen.started == [("Provision", "")]
-
-
-def test_a_plan_that_has_changed_needs_a_new_approval() -> None:
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(COLUMNS[:2], "colour"))
-    seen.settle()
-    first = seen.table.status.plan
-    assert first is not None
-    annotate(seen, **{APPROVE: first.hash})
-    seen.edit(schema=schema(COLUMNS[:1], "colour", "amount"))
-    seen.settle()
-    second = seen.table.status.plan
-    assert second is not None
-    assert second.hash != first.hash
-    assert seen.started == []
-
-
-def test_an_edit_of_metadata_alone_needs_no_approval() -> None:
-    seen = ready(policy="Approve")
+def test_the_plan_stays_shown_while_its_run_waits_for_a_retry() -> None:
+    seen = ready()
     seen.edit(schema=schema(WIDER))
     seen.settle()
-    assert seen.started == [("Provision", "")]
-
-
-FOUND: Json = {
-    "hash": "00112233445566aa",
-    "count": 1,
-    "steps": [{"change": "DropColumn", "field": "f", "cost": "LosesData", "message": "drop column theirs"}],
-}
-
-
-def test_the_plan_that_a_run_finds_in_the_table_replaces_the_recorded_one() -> None:
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(WIDER, "theirs"))
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED, "the node is gone")
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
-    seen.settle()
-    assert planned(seen) == [("DropColumn", "LosesData", "f")]
-    assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
-    seen.created.clear()
-    seen.settle()
-    assert seen.started == [], "it waits"
-    annotate(seen, **{APPROVE: "00112233445566aa"})
-    seen.settle()
-    assert seen.started == [("Provision", "")]
-
-
-def test_a_plan_that_a_run_has_found_is_applied_once_the_catalog_asks_for_no_approval() -> None:
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(WIDER, "theirs"))
-    seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
-    seen.settle()
-    seen.created.clear()
-    seen.catalog = builders.catalog()
-    seen.settle()
-    assert seen.started == [("Provision", "")]
+    assert len(planned(seen)) == 2
 
 
 def test_a_table_with_other_columns_than_expected_is_planned_by_its_run() -> None:
@@ -293,12 +191,6 @@ def test_a_missing_table_is_recreated_also_with_columns_that_it_could_not_get() 
     assert seen.started == [("Provision", "")], "there are no columns left whose loss could be approved"
 
 
-def approval(seen: TableWorld) -> str:
-    seen.settle()
-    assert seen.table.status.plan is not None
-    return seen.table.status.plan.hash
-
-
 @pytest.mark.parametrize(
     ("class_", "reason", "verifies"),
     [
@@ -336,42 +228,6 @@ def test_a_refusal_by_the_run_is_shown_and_not_the_plan_that_the_record_would_al
     seen.settle()
     assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
     assert planned(seen) == []
-
-
-def test_the_approval_of_a_plan_does_not_count_for_the_same_plan_of_a_later_schema() -> None:
-    """The annotation stays in the manifest, and the column was added again since."""
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(COLUMNS[:2], "colour"))
-    annotate(seen, **{APPROVE: approval(seen)})
-    before = record(seen)
-    for number, (columns, dropped) in enumerate([(COLUMNS[:2], ("colour",)), (COLUMNS, ())], start=1):
-        seen.edit(schema=schema(columns, *dropped))
-        seen.settle()
-        measured = {"schemaId": number, "snapshotId": 1, "files": 3}
-        seen.finish("Provision", after=measured, **seen_by_run(seen, before))
-        seen.run_due()
-        before = record(seen)
-    seen.created.clear()
-    seen.edit(schema=schema(COLUMNS[:2], "colour"))
-    seen.settle()
-    assert seen.started == []
-    assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
-
-
-def test_a_table_whose_plan_waits_for_approval_was_read_at_its_place() -> None:
-    seen = TableWorld(table=builders.table(schema=schema(COLUMNS)), catalog=builders.catalog(evolutionPolicy="Approve"))
-    seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
-    seen.settle()
-    state = seen.table.status.provision
-    assert state is not None
-    assert state.found_at is not None
-
-
-def test_an_annotation_that_is_no_hash_does_not_reach_the_job() -> None:
-    seen = ready(policy="Approve")
-    annotate(seen, **{APPROVE: "x" * 200_000})
-    assert edits.approved(builders.context(seen.table, seen.catalog)) is None
 
 
 @pytest.mark.parametrize(

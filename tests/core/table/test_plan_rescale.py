@@ -213,24 +213,41 @@ def test_an_outage_is_tried_again_by_itself() -> None:
     seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST, "the node is gone")
     seen.settle()
     assert types(seen) == ["Rescale", "Rescale"]
+    assert (seen.says("Stalled")[0], seen.says("Reconciling")) == ("False", ("True", Reason.RESCALING))
     seen.wait(hours=1)
     seen.settle()
     assert types(seen)[-2:] == ["Rescale", "Rescale"]
 
 
-def test_a_commit_of_another_writer_refuses_the_rescale() -> None:
-    seen = ready()
+def committed_by_flink(seen: TableWorld) -> None:
     commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": seen.now}
     found = OutsideWriters.model_validate({"stated": "None", "commit": commit, "seenSnapshot": 7})
     seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
-    seen.table = seen.table.model_copy(
-        update={"status": seen.table.status.model_copy(update={"outside_writers": found})}
-    )
+    status = seen.table.status.model_copy(update={"outside_writers": found})
+    seen.table = seen.table.model_copy(update={"status": status})
+
+
+def test_a_commit_of_another_writer_refuses_the_rescale_and_nothing_else() -> None:
+    seen = ready()
+    committed_by_flink(seen)
     seen.edit(bucket=buckets(8))
+    seen.wait(minutes=6)
     seen.settle()
-    assert "Rescale" not in types(seen)
+    assert types(seen) == ["Compact"]
     assert seen.says("Stalled") == ("True", Reason.OUTSIDE_COMMIT)
-    assert "externalWriters" in seen.condition("Stalled").message
+    message = seen.condition("Stalled").message
+    assert "snapshot 7 was made by commit user flink" in message
+    assert "externalWriters" in message
+
+
+def test_a_commit_of_another_writer_in_the_middle_of_a_rescale_stops_everything() -> None:
+    seen = rescaling()
+    committed_by_flink(seen)
+    seen.wait(minutes=6)
+    seen.settle()
+    assert types(seen) == ["Rescale"]
+    assert seen.says("Stalled") == ("True", Reason.OUTSIDE_COMMIT)
+    assert seen.says("WritesPaused")[0] == "True"
 
 
 def test_a_table_that_says_itself_that_it_is_unfinished_is_completed() -> None:
@@ -247,6 +264,7 @@ def test_a_table_that_says_itself_that_it_is_unfinished_is_completed() -> None:
     ("mode", "before", "after"),
     [
         ("Fixed", buckets(2), {"type": "Dynamic"}),
+        ("Fixed", buckets(2), None),
         ("Dynamic", None, buckets(8)),
     ],
 )

@@ -31,10 +31,6 @@ class Recorded:
         self.asked.append(Path(path).name)
         return self._files.read(path)
 
-    def exists(self, path: str) -> bool:
-        self.asked.append(Path(path).name)
-        return self._files.exists(path)
-
     def names(self, directory: str) -> Iterator[str]:
         self.asked.append(f"{Path(directory).name}/")
         return self._files.names(directory)
@@ -164,7 +160,7 @@ def test_a_volume_lists_files_and_directories_of_one_level(tmp_path: Path) -> No
     files = VolumeFiles()
     for root in (f"file://{tmp_path}", f"file:{tmp_path}/", str(tmp_path)):
         assert sorted(files.names(root)) == ["note", "shop.db"]
-        assert [files.exists(f"{root}/{name}") for name in ("note", "shop.db", "none")] == [True, False, False]
+        assert [files.read(f"{root}/{name}") for name in ("note", "none")] == [b"", None]
     assert list(files.names(f"{tmp_path}/none")) == list(files.names(f"{tmp_path}/note")) == []
 
 

@@ -86,7 +86,7 @@ EXPLANATIONS: Final = {
         "Edit what the message names, so that it describes the existing table, or create another table.",
     ),
     "AwaitingApproval": Explanation(
-        "The edit loses or rewrites data, and evolutionPolicy is Approve. status.plan shows its steps.",
+        "The edit loses data, and evolutionPolicy is Approve. status.plan shows its steps.",
         "Annotate the PaimonTable with paimon-operator.dev/approve=<status.plan.hash>, or undo the edit.",
     ),
     "TableRefused": Explanation(

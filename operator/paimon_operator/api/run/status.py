@@ -166,7 +166,7 @@ class Measure(ApiModel):
     oldest_snapshot: Time | None = None
     """Time of the oldest snapshot that still exists."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
-    """Fixed, Dynamic or Unaware."""
+    """Fixed, Dynamic, Postpone or Unaware."""
     bucket_count: Int64 | None = None
     """Buckets per partition. Absent unless bucketMode is Fixed."""
     rescaling: bool | None = None

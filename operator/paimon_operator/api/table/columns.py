@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import MAX_COLUMNS, ApiModel, ColumnName, Positive, keyed_by, rule, validated
+from paimon_operator.api.base import MAX_COLUMNS, ApiModel, ColumnName, Positive, cel_list, keyed_by, rule, validated
 
 TYPE_WORDS = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR", "STRING",
@@ -38,10 +38,6 @@ TypeText = Annotated[
 
 
 _WITH_DEFAULT = "self.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
 
 
 class AggregateFunction(StrEnum):
@@ -140,7 +136,7 @@ class Column(ApiModel):
             path=".type",
         ),
         rule(
-            f"!has(self.defaultValue) || !{_listed(NO_DEFAULT)}.exists(w, self.type.upperAscii().startsWith(w))",
+            f"!has(self.defaultValue) || !{cel_list(NO_DEFAULT)}.exists(w, self.type.upperAscii().startsWith(w))",
             f"a column of type {', '.join(NO_DEFAULT)} must not have a defaultValue",
             path=".defaultValue",
             reason="FieldValueForbidden",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import rule
+from paimon_operator.api.base import cel_list, rule
 
 OPTION_FIELDS: Final = {
     "bucket": "spec.bucket",
@@ -173,21 +173,17 @@ def may_be_proposed(key: str) -> bool:
     return key in OPTION_FIELDS or (free and key not in EXPLAINED_OPTIONS)
 
 
-def _listed(words: Iterable[str]) -> str:
-    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
-
-
 def _mapped(words: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"'{key}': '{value}'" for key, value in words.items()) + "}"
 
 
-_TYPED: Final = f"k in {_listed(OPTION_FIELDS)}"
-_RESERVED: Final = f"k in {_listed(RESERVED_OPTIONS)}"
-_EXPLAINED: Final = f"k in {_listed(EXPLAINED_OPTIONS)}"
+_TYPED: Final = f"k in {cel_list(OPTION_FIELDS)}"
+_RESERVED: Final = f"k in {cel_list(RESERVED_OPTIONS)}"
+_EXPLAINED: Final = f"k in {cel_list(EXPLAINED_OPTIONS)}"
 _OF_A_COLUMN: Final = f"k.startsWith('{COLUMN_PREFIX}') && !k.endsWith('{STATS_SUFFIX}')"
-_OF_FLINK: Final = f"!({_EXPLAINED}) && {_listed(FLINK_PREFIXES)}.exists(p, k.startsWith(p))"
-_IN_A_FAMILY: Final = f"!({_EXPLAINED}) && {_listed(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
-_NAMES_A_PLACE: Final = f"!{_listed(_WITH_COLUMNS)}.exists(p, k.startsWith(p)) && k.matches('{RESERVED_WORDS}')"
+_OF_FLINK: Final = f"!({_EXPLAINED}) && {cel_list(FLINK_PREFIXES)}.exists(p, k.startsWith(p))"
+_IN_A_FAMILY: Final = f"!({_EXPLAINED}) && {cel_list(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
+_NAMES_A_PLACE: Final = f"!{cel_list(_WITH_COLUMNS)}.exists(p, k.startsWith(p)) && k.matches('{RESERVED_WORDS}')"
 
 OPTION_RULES: Final = [
     rule(

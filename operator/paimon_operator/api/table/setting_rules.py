@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
-from paimon_operator.api.base import rule
+from paimon_operator.api.base import cel_list, rule
 from paimon_operator.api.table.columns import RETRACTING
 from paimon_operator.api.table.options import FILE_INDEXES, LOOKUP_FIELDS
 
@@ -28,11 +27,7 @@ _DELTA_COMMITS = (
 )
 
 
-def _listed(words: Iterable[str]) -> str:
-    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
-
-
-_LOOKUP_OPTION = f"k in {_listed(LOOKUP_FIELDS)}"
+_LOOKUP_OPTION = f"k in {cel_list(LOOKUP_FIELDS)}"
 
 _POSTPONE: Final = [
     rule(
@@ -82,7 +77,7 @@ _ROW_KINDS: Final = [
         f" || ({_REMOVES})"
         " || !self.schema.columns.exists(c, has(c.aggregate)"
         " && !(has(c.aggregate.ignoreRetract) && c.aggregate.ignoreRetract)"
-        f" && !(c.aggregate.function in {_listed(RETRACTING)}))",
+        f" && !(c.aggregate.function in {cel_list(RETRACTING)}))",
         "with rowKindField an aggregate function that cannot retract needs ignoreRetract: it fails at deletes",
         path=".schema.columns",
     ),

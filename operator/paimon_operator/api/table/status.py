@@ -103,7 +103,7 @@ class TableFacts(ApiModel):
     snapshot_id: Int64 | None = None
     """Latest snapshot. Absent: the table has none."""
     bucket_mode: Annotated[str, Field(max_length=32)] | None = None
-    """Fixed, Dynamic or Unaware."""
+    """Fixed, Dynamic, Postpone or Unaware."""
     bucket_count: Int64 | None = None
     """Buckets per partition. Absent unless bucketMode is Fixed."""
     rescaling: bool | None = None

@@ -95,11 +95,11 @@ def with_edit(context: TableContext, status: TableStatus) -> TableStatus:
 def _with_record(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the schema that the run must have left: its columns have the digest that the run has read."""
     state = state_of(status)
-    before = None if state.schema_record is None else read_record(state.schema_record)
     if state.columns_digest is None:
         return with_state(status, state.model_copy(update={"schema_record": None}))
     if state.recorded_for == context.wanted_hash:
         return status
+    before = None if state.schema_record is None else read_record(state.schema_record)
     declared = declared_schema(desired_table(context.spec, context.effective))
     possible = (schema_after(each, declared) for each in (before, None))
     after = next((each for each in possible if each.columns_digest == state.columns_digest), None)

@@ -107,8 +107,7 @@ _FORMS: Final[dict[str, Callable[[str, DataType], bool]]] = {
     "BOOLEAN": lambda text, _: text in ("true", "false"),
     "DECIMAL": _is_decimal,
     **dict.fromkeys(("FLOAT", "DOUBLE"), lambda text, _: _NUMBER.fullmatch(text) is not None),
-    "STRING": _is_short,
-    **dict.fromkeys(("CHAR", "VARCHAR"), _is_short),
+    **dict.fromkeys(("STRING", "CHAR", "VARCHAR"), _is_short),
     "DATE": _is_time(_DATE, date.fromisoformat),
     "TIMESTAMP": _is_time(_TIMESTAMP, datetime.fromisoformat),
 }
