@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_contract.job import Job
+from paimon_schema.bucket_count import RESCALE_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError
 from spark_apps.sql.partition_values import PartitionKey
 
-BUCKET: Final = "bucket"
-"""Table option: the number of buckets of new files. A negative one means another mode."""
-RESCALE_OPTION: Final = "paimon-operator.rescale"
-"""Table option of an unfinished rescale. Its value is the tag of the snapshot before it."""
 TAG_PREFIX: Final = "paimon-operator-rescale-"
 
 

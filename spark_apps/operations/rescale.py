@@ -13,10 +13,9 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.rescale import RescaleParameters
 from paimon_contract.result import Outcome, RescaleSummary
+from paimon_schema.bucket_count import BUCKET, RESCALE_OPTION
 from paimon_schema.steps import option_step
 from spark_apps.catalog.bucket_layout import (
-    BUCKET,
-    RESCALE_OPTION,
     TAG_PREFIX,
     PartitionLayout,
     other_counts,

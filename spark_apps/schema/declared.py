@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
+from paimon_schema.bucket_count import with_count_of
 from paimon_schema.paimon_json import from_paimon_json
 from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file
-from spark_apps.catalog.bucket_layout import BUCKET, RESCALE_OPTION
 from spark_apps.schema.column_types import json_form
 
 
@@ -25,16 +25,8 @@ def declared_schema(provision: ProvisionParameters) -> DeclaredSchema:
 
 
 def declared_with_count_of(has: TableSchema, provision: ProvisionParameters) -> DeclaredSchema:
-    """What the manifest declares, but the number of buckets that the table has, where a rescale will change that.
-
-    Otherwise a table whose number is edited before another engine verifies it could never be verified.
-    """
-    declared = declared_schema(provision)
-    counts = has.options.get(BUCKET), declared.options.get(BUCKET)
-    are_fixed = all(each is not None and each.isdecimal() for each in counts)
-    if not are_fixed or not (provision.rescales or RESCALE_OPTION in has.options):
-        return declared
-    return replace(declared, options={**declared.options, BUCKET: str(counts[0])})
+    """What the manifest declares, but the number of buckets that the table has, where a rescale will change that."""
+    return with_count_of(has, declared_schema(provision), rescales=bool(provision.rescales))
 
 
 def schema_of(table: Any) -> TableSchema:

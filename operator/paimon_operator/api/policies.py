@@ -46,7 +46,7 @@ class CommitPolicy(StrEnum):
 
 
 class EvolutionPolicy(StrEnum):
-    """What happens with an edit that loses data. A rescale follows onCountChange of its table instead."""
+    """What happens with an edit that loses or rewrites data."""
 
     AUTOMATIC = "Automatic"
     APPROVE = "Approve"

@@ -10,6 +10,8 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.status import OutsideWriters
 from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.edits import APPROVE
+from tests.core.table.edited_table import COLUMNS, annotate, approval, planned, schema, seen_by_run
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -27,6 +29,8 @@ def ready(**spec: Any) -> TableWorld:
     compaction = {"mode": "Dedicated", "full": {"schedule": "*/5 * * * *"}}
     usual = {"bucket": buckets(2), "writes": [builders.write(schedule="*/5 * * * *")], "compaction": compaction}
     seen = TableWorld(table=builders.table(**(usual | spec)))
+    seen.settle()
+    seen.finish("Provision", after=TWO, **seen_by_run(seen))
     seen.settle()
     while seen.table.status.active_run:
         seen.finish(after=TWO)
@@ -291,3 +295,73 @@ def test_a_rescale_to_or_from_dynamic_is_refused_with_the_reason(
     seen.edit(bucket=before)
     seen.settle()
     assert seen.says("Ready")[0] == "True"
+
+
+class TestApproval:
+    """A rescale rewrites data: where the catalog says so, it waits for the approval of its plan."""
+
+    @staticmethod
+    def edited(policy: str = "Approve", **spec: Any) -> TableWorld:
+        seen = ready()
+        seen.catalog = builders.catalog(evolutionPolicy=policy)
+        seen.edit(**({"bucket": buckets(8)} | spec))
+        seen.wait(minutes=6)
+        seen.settle()
+        return seen
+
+    def test_the_plan_shows_the_rewrite_and_nothing_is_rewritten_or_written(self) -> None:
+        seen = self.edited()
+        assert planned(seen) == [("Rescale", "Rewrite", "spec.bucket.fixed.count")]
+        assert types(seen) == ["Compact"], "maintenance continues"
+        seen.finish("Compact", after=TWO)
+        seen.settle()
+        assert types(seen) == ["Compact"]
+        assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
+        assert "rescale from 2 to 8 buckets" in seen.condition("Ready").message
+
+    def test_the_hash_of_the_plan_starts_it_and_a_begun_rescale_needs_no_other(self) -> None:
+        seen = self.edited()
+        seen.finish("Compact", after=TWO)
+        annotate(seen, **{APPROVE: approval(seen)})
+        seen.settle()
+        assert types(seen)[-1] == "Rescale"
+        seen.finish("Rescale", after=EIGHT | {"rescaling": True, "schemaId": 7}, rescale=progress(12))
+        annotate(seen)
+        seen.edit(bucket=buckets(3))
+        seen.settle()
+        assert types(seen)[-2:] == ["Rescale", "Rescale"]
+        assert planned(seen) == []
+
+    def test_the_approval_of_another_number_does_not_count(self) -> None:
+        seen = self.edited()
+        seen.finish("Compact", after=TWO)
+        annotate(seen, **{APPROVE: approval(seen)})
+        seen.edit(bucket=buckets(16))
+        seen.settle()
+        assert "Rescale" not in types(seen)
+
+    @pytest.mark.parametrize(("policy", "follows"), [("Approve", "Compact"), ("Automatic", "Rescale")])
+    def test_the_rest_of_the_edit_is_applied_first(self, policy: str, follows: str) -> None:
+        seen = self.edited(policy, options={"write-buffer-size": "64 mb"})
+        assert types(seen) == ["Provision"]
+        assert planned(seen) == [("SetOption", "Metadata", "spec.options[write-buffer-size]")]
+        seen.finish("Provision", after=TWO, **seen_by_run(seen))
+        seen.settle()
+        assert planned(seen) == ([] if policy == "Automatic" else [("Rescale", "Rewrite", "spec.bucket.fixed.count")])
+        assert types(seen) == ["Provision", follows]
+
+    def test_with_an_illegal_step_nothing_is_rescaled(self) -> None:
+        narrower = [{"name": "order_id", "type": "INT"}, *COLUMNS[1:]]
+        seen = self.edited("Automatic", schema=schema(narrower))
+        assert types(seen) == ["Provision"]
+        seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+        seen.settle()
+        assert "Rescale" not in types(seen)
+
+    def test_a_suspended_table_shows_the_plan(self) -> None:
+        seen = ready()
+        seen.edit(bucket=buckets(8), suspend=True)
+        seen.settle()
+        assert planned(seen) == [("Rescale", "Rewrite", "spec.bucket.fixed.count")]
+        assert seen.says("Ready") == ("Unknown", Reason.SUSPENDED)
+        assert "The edit would: rescale from 2 to 8 buckets" in seen.condition("Ready").message

@@ -13,6 +13,7 @@ from paimon_operator.api.compaction import CompactionMode
 from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
@@ -95,7 +96,10 @@ class TableContext:
         """The plan from the recorded schema to the manifest; None if the schema is not known."""
         state = self.table.status.provision
         known = None if state is None else known_schema(state)
-        return None if known is None else plan_of_edit(known, desired_table(self.spec, self.effective), self.engine)
+        if known is None:
+            return None
+        table, rescales = desired_table(self.spec, self.effective), may_be_rescaled(self.spec)
+        return plan_of_edit(known, table, self.engine, rescales=rescales)
 
     @property
     def dedicated(self) -> bool:

@@ -103,9 +103,8 @@ def refused_creation(active: ActiveRun, refusal: Refusal) -> Blocker:
 
 def suspended(context: TableContext, status: TableStatus) -> Findings:
     """Nothing new starts."""
-    ready = _verified(context, status) or unknown(
-        ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status)
-    )
+    verified = _verified(context, status) if edits.plan_ahead(context, status) is None else None
+    ready = verified or unknown(ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status))
     return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
 
 

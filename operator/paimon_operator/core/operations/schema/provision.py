@@ -222,7 +222,7 @@ def status_fields(result: Result) -> Mapping[str, Any]:
     return {
         "created": result.created,
         "differences": differences,
-        "plan": edit_plan(result),
+        "plan": edits.in_manifest_terms(edit_plan(result)),
         "columns_digest": result.columns_digest,
         "drift": drift_found(result),
         "loaded": loaded_writes(result),
