@@ -125,13 +125,17 @@ def rewrite(session: Session, partition: PartitionLayout, count: int) -> None:
     """Rewrites the rows of one partition into `count` buckets, in one commit."""
     where = condition_of(partition.keys)
     database, name = session.job.table.database, session.job.table.name
-    if session.engine.has_argument("rescale", "bucket_num"):
+    if _has_procedure(session):
         # It also fails when another commit comes in between, which an overwrite would lose.
         table = qualified(database, name)
         session.spark.sql(call("rescale", {"table": table, "bucket_num": count, "where": where or None})).collect()
         return
     rows = session.dataframe()
     (rows.where(where) if where else rows).writeTo(qualified(CATALOG, database, name)).overwritePartitions()
+
+
+def _has_procedure(session: Session) -> bool:
+    return session.engine.has_argument("rescale", "bucket_num")
 
 
 def empty(session: Session, table: Any, partition: PartitionLayout) -> None:
@@ -200,6 +204,8 @@ def _refuse_unsupported(session: Session, table: Any) -> None:
             "has deletion vectors or merge engine first-row: its readers skip rows that are not compacted, so the "
             "table before and after a rewrite cannot be compared"
         )
+    elif str(options.changelogProducer().toString()) == "full-compaction" and not _has_procedure(session):
+        problem = "has changelogProducer FullCompaction: the next compaction would give every row to its readers again"
     if problem is not None:
         raise spec_failure(
             "RescaleRefused",
