@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from kubernetes import client
+
 from tests.apiserver.namespace_client import TABLES, NamespaceClient
 from tests.apiserver.pod import Pod
 from tests.support.manifests import REMOVED, Manifest, edited, keyed_table, run
@@ -71,7 +73,13 @@ class WatchedTable:
         """The texts of the Events about the table, each as often as it was posted."""
         selector = f"reason={reason},involvedObject.name={self.name}"
         listed = self.ns.core.list_namespaced_event(self.ns.namespace, field_selector=selector).items
-        return [each.message or "" for each in listed for _ in range(each.series.count if each.series else 1)]
+        return [each.message or "" for each in listed for _ in range(_times(each))]
+
+
+def _times(event: client.CoreV1Event) -> int:
+    """How often it was posted."""
+    count = event.series.count if event.series else None
+    return count or 1
 
 
 def request(ns: NamespaceClient, table: str, name: str, type_: str) -> None:

@@ -1,6 +1,6 @@
-"""Drift with the real operator process: what is found, reported, accepted and taken back. The driver's part is scripted.
+"""Drift with the real operator process: what is found, reported, accepted and taken back.
 
-What drivers find in real tables is in tests/spark/test_drift.py.
+What drivers find is scripted here. What they find in real tables is in tests/spark/test_drift.py.
 """
 
 from __future__ import annotations
