@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.apiserver.forked_operator import ForkedOperator
 from tests.apiserver.killing_proxy import KillingProxy, killing_proxy
 from tests.apiserver.namespace_client import RUNS, TABLES, NamespaceClient, conditions
 from tests.apiserver.pod import Pod
@@ -133,7 +134,7 @@ def telling(
 ) -> Iterator[Story]:
     """A new namespace without an operator. `catalog` and `table` are edits of the usual manifests."""
     ns = NamespaceClient(server.kubeconfig, namespace)
-    replicas = Replicas(server, ns, logs)
+    replicas = Replicas(server, ns, logs, process=ForkedOperator)
     with killing_proxy(server) as proxy:
         replicas.rights.kubeconfig = proxy.kubeconfig(replicas.rights.kubeconfig)
         ns.create_catalog(**catalog or {})
