@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from paimon_contract.exit_codes import ExitCode
 from tests.apiserver.forked_operator import ForkedOperator
 from tests.apiserver.killing_proxy import KillingProxy, killing_proxy
 from tests.apiserver.namespace_client import RUNS, TABLES, NamespaceClient, conditions
@@ -97,12 +98,17 @@ class Story:
             if pod.phase == "Pending":
                 self.ns.run_pod(pod)
             elif self.ns.get(RUNS, pod.run)["status"].get("phase") == "Running":
-                self._succeed(pod)
+                self._end(pod)
 
-    def _succeed(self, pod: Pod) -> None:
+    def _end(self, pod: Pod) -> None:
+        """Ends the Pod with the result of its run; one with an `error` is that of a wrong manifest."""
         if pod.run not in self.of_run:
             self.of_run[pod.run] = self.results.pop(0)
-        self.ns.succeed(pod, **self.of_run[pod.run])
+        result = self.of_run[pod.run]
+        if "error" in result:
+            self.ns.end_with_error(pod, exit_code=ExitCode.SPEC, **result)
+        else:
+            self.ns.succeed(pod, **result)
 
 
 def is_settled(story: Story) -> bool:
@@ -116,16 +122,23 @@ def is_settled(story: Story) -> bool:
 
 
 def runs_of(story: Story) -> list[Manifest]:
-    """All runs in order, which must have succeeded at their first attempt, with one Pod each."""
+    """All runs in order, which must have ended at their first attempt, with one Pod each."""
     runs = sorted(story.ns.all(RUNS), key=lambda run: (run["metadata"]["creationTimestamp"], run["spec"]["type"]))
-    assert all(run["status"]["phase"] == "Succeeded" and len(run["status"]["attempts"]) == 1 for run in runs)
+    assert all(len(run["status"]["attempts"]) == 1 for run in runs)
     assert story.proxy.writes.count("POST pods") == len(runs)
     return runs
 
 
+def ends_of(story: Story) -> list[tuple[str, str]]:
+    """Types and phases of all runs."""
+    return [(run["spec"]["type"], run["status"]["phase"]) for run in runs_of(story)]
+
+
 def types_of(story: Story) -> list[str]:
-    """Types of all runs."""
-    return [run["spec"]["type"] for run in runs_of(story)]
+    """Types of all runs, which must have succeeded."""
+    ends = ends_of(story)
+    assert {phase for _, phase in ends} == {"Succeeded"}, ends
+    return [type_ for type_, _ in ends]
 
 
 @contextmanager

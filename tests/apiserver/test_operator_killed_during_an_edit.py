@@ -6,6 +6,7 @@ Each edit ends in the declared state with one run of its own. What a driver that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import pytest
 
@@ -17,7 +18,7 @@ from paimon_operator.core.spec.edit_plan import declared_schema, read_record
 from paimon_schema.plan import schema_after
 from tests.apiserver.finding_drift import read_job
 from tests.apiserver.namespace_client import CATALOGS, TABLES, conditions
-from tests.apiserver.story import WRITES_OF_A_RUN, Story, is_settled, runs_of, telling, types_of
+from tests.apiserver.story import WRITES_OF_A_RUN, Story, ends_of, is_settled, runs_of, telling, types_of
 from tests.cluster.apiserver import ApiServer
 from tests.support import builders
 from tests.support.manifests import Manifest, keyed_table
@@ -35,12 +36,15 @@ def without(*names: str) -> Manifest:
     return {"columns": kept, "droppedColumns": list(names)}
 
 
+def measure(schema_id: int) -> Manifest:
+    return {"schemaId": schema_id, "snapshotId": 1, "bucketMode": "Dynamic", "files": 8, "rows": 10, "sizeBytes": 99}
+
+
 def verified(story: Story, schema_id: int) -> Manifest:
     """What the driver reports once the table is as the manifest says."""
     context = context_of(story)
     digest = schema_after(None, declared_schema(desired_table(context.spec, context.effective))).columns_digest
-    measure = {"schemaId": schema_id, "snapshotId": 1, "bucketMode": "Dynamic", "files": 8, "rows": 10, "sizeBytes": 99}
-    return {"table": measure, "created": schema_id == 0, "columnsDigest": digest}
+    return {"table": measure(schema_id), "created": schema_id == 0, "columnsDigest": digest}
 
 
 def context_of(story: Story) -> TableContext:
@@ -76,11 +80,15 @@ def shows(steps: int, type_: str, reason: str) -> Callable[[Story], bool]:
 def story(
     api_server: ApiServer, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Story]:
-    """A Ready table whose columns the operator knows, without an operator. Lossy edits of it wait for approval."""
+    """A Ready table, without an operator. Lossy edits of it wait for approval.
+
+    Of a class with `columns_unknown`, the operator does not know the columns, as after a driver of an older release.
+    """
     logs, policy = tmp_path_factory.mktemp("operators"), {"spec__evolutionPolicy": "Approve"}
     with telling(api_server, f"each-{request.cls.__name__.lower()}", logs, catalog=policy) as story:
-        story.live(verified(story, 0), until=is_settled)
-        assert columns_of(story) == [each["name"] for each in COLUMNS]
+        unknown = getattr(request.cls, "columns_unknown", False)
+        story.live(verified(story, 0) | ({"columnsDigest": None} if unknown else {}), until=is_settled)
+        assert ("schemaRecord" in story.status["provision"]) is not unknown
         yield story
 
 
@@ -130,11 +138,54 @@ class TestAnEditThatWaitsForApproval:
 
         assert set(made) >= WRITES_OF_A_RUN, made
         assert types_of(story) == ["Provision", "Provision"]
-        (pod,) = [each for each in story.ns.pods() if each.run == runs_of(story)[1]["metadata"]["name"]]
-        job = read_job(story.ns, pod)["provision"]
+        job = job_of_last(story)
         assert (job["approve"], job["approved"], job["dropped"]) == (True, approved, ["tags", "state"])
         assert (story.status["table"]["schemaId"], "plan" in story.status) == (1, False)
         assert columns_of(story) == [each["name"] for each in without("tags", "state")["columns"]]
+
+
+class TestAnEditWhosePlanOnlyARunFinds:
+    """A run finds the plan and ends without a change; after the approval another run applies it."""
+
+    columns_unknown = True
+    error: ClassVar[Manifest] = {
+        "class": "Spec",
+        "reason": "AwaitingApproval",
+        "message": "the edit waits for approval",
+    }
+    step: ClassVar[Manifest] = {
+        "change": "DropColumn",
+        "field": "f",
+        "cost": "LosesData",
+        "message": "drop column tags",
+    }
+    plan: ClassVar[Manifest] = {"hash": "00112233445566aa", "count": 1, "steps": [step]}
+
+    def test_the_plan_of_the_run_waits_for_its_approval(self, story: Story) -> None:
+        story.edit(schema=without("tags"))
+        found = {"error": self.error, "plan": self.plan}
+        story.kill_at_each_write(found, until=shows(1, "Stalled", "AwaitingApproval"))
+        assert story.status["plan"] == self.plan
+
+    def test_the_approved_plan_is_applied_by_one_run(self, story: Story) -> None:
+        approved = approve(story)
+
+        made = story.kill_at_each_write(verified(story, 1), until=is_settled)
+
+        assert set(made) >= WRITES_OF_A_RUN, made
+        phases = ["Succeeded", "Failed", "Succeeded"]
+        assert ends_of(story) == [("Provision", phase) for phase in phases]
+        assert job_of_last(story)["approved"] == approved
+        assert (story.status["table"]["schemaId"], "plan" in story.status) == (1, False)
+        assert columns_of(story) == [each["name"] for each in without("tags")["columns"]]
+
+
+def job_of_last(story: Story) -> Manifest:
+    """The job of the last run."""
+    last = runs_of(story)[-1]["metadata"]["name"]
+    (pod,) = [each for each in story.ns.pods() if each.run == last]
+    job: Manifest = read_job(story.ns, pod)["provision"]
+    return job
 
 
 def approve(story: Story) -> str:
