@@ -37,6 +37,7 @@ def story(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) -> It
         yield story
 
 
+@pytest.mark.long
 class TestARescale:
     """Two runs rewrite the partitions, and a third one verifies the table. A run may be released in the next."""
 
