@@ -6,6 +6,7 @@ two writes, whatever order the process chooses.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import http.server
 import re
@@ -101,6 +102,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
         del format, arguments
 
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionResetError):  # the process was killed between two requests
+            super().handle()
+
     def _read(self) -> None:
         self._forward(b"", lambda _: None)
 
@@ -133,7 +138,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             content = None if "watch=" in self.path else response.read()
             answered(response.status)
             self._answer(response, content)
-        except (BrokenPipeError, ConnectionResetError):  # the process has ended
+        except (BrokenPipeError, ConnectionResetError, http.client.IncompleteRead):  # one of the two has ended
             self.close_connection = True
         finally:
             upstream.close()

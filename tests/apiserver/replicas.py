@@ -21,9 +21,11 @@ _SET_BY_TEST = ("watch_namespaces", "health_port", "metrics_port", "spark_images
 class Replicas:
     """Operators of one release, of which one leads."""
 
-    def __init__(self, server: ApiServer, ns: NamespaceClient, logs: Path) -> None:
+    def __init__(
+        self, server: ApiServer, ns: NamespaceClient, logs: Path, *, process: type[OperatorProcess] = OperatorProcess
+    ) -> None:
         self.ns, self.rights = ns, Rights(server, ns)
-        self._logs = logs
+        self._logs, self._process = logs, process
         self._started: list[OperatorProcess] = []
 
     @property
@@ -34,7 +36,7 @@ class Replicas:
     def add(self, **settings: str) -> OperatorProcess:
         """Starts one more operator; `settings` override the chart's."""
         given = {key: value for key, value in self.rights.environment().items() if key not in _SET_BY_TEST}
-        operator = OperatorProcess(
+        operator = self._process(
             self.rights.kubeconfig,
             self._logs,
             namespaces=[self.ns.namespace],

@@ -42,6 +42,7 @@ MAINTAIN = [
     ("compact", "paimontables"),
     ("expiresnapshots", "paimontables"),
     ("describe", "paimontables"),
+    ("observe", "paimontables"),
 ]
 OWN = [*MAINTAIN, ("create", "paimontables"), ("delete", "paimontables"), ("cancel", "paimontables")]
 ADMINISTER = [*OWN, ("create", "paimoncatalogs"), ("update", "paimonruns/finalizers")]
