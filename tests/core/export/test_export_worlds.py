@@ -157,18 +157,26 @@ def export_of(context: TableContext) -> Export:
     return export(described, context.catalog, context.engine, builders.NOW)
 
 
+def assert_equal_to_paimon(one: DesiredTable, other: DesiredTable, context: TableContext) -> None:
+    """Both describe one table: values may differ in their spelling, `60 min` and `1 h`."""
+    assert replace(one, options={}) == replace(other, options={})
+    options = one.options.keys() | other.options.keys()
+    values = {key: (one.options.get(key), other.options.get(key)) for key in options}
+    assert {key: pair for key, pair in values.items() if not context.engine.means_the_same(key, *pair)} == {}
+
+
 def assert_returns(context: TableContext) -> None:
     found = export_of(context)
     assert found.problems == ()
     assert found.manifest is not None
     again = made_by(found.manifest, context.catalog, context.engine.id)
     assert again is not None
-    assert of(again) == of(context)
+    assert_equal_to_paimon(of(again), of(context), context)
     assert export_of(again).manifest == found.manifest
 
 
 @pytest.mark.worlds
-@settings(max_examples=examples(60, most=500), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20, most=500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     specs(),
     block(compaction=MODES, retention=block(snapshots=SNAPSHOTS)),

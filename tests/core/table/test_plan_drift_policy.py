@@ -116,7 +116,7 @@ def test_at_most_three_corrections_are_made_within_an_hour() -> None:
 
 
 @pytest.mark.worlds
-@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(
         st.tuples(st.integers(0, 40), st.sampled_from("abcd"), st.booleans(), st.booleans()), min_size=4, max_size=8

@@ -121,4 +121,4 @@ class RescaleHistory(TableHistory):
 
 
 TestRescaleHistory = RescaleHistory.TestCase
-TestRescaleHistory.settings = settings(max_examples=15, stateful_step_count=30)
+TestRescaleHistory.settings = settings(max_examples=8, stateful_step_count=30)
