@@ -6,10 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from paimon_schema.data_types import DataType
 from paimon_schema.paimon_json import from_paimon_json, paimon_json
+
+NULL_COMMENT: Final = "null"
+"""What Paimon's Java reads as the comment of a table to which pypaimon has given none, and stores at the next ALTER."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +108,7 @@ def table_schema(document: Any) -> TableSchema:
             columns=tuple(_column(each) for each in document["fields"]),
             primary_keys=tuple(document["primaryKeys"]),
             partition_keys=tuple(document["partitionKeys"]),
-            comment=document.get("comment") or None,
+            comment=_table_comment(document.get("comment")),
             options=dict(document["options"]),
             time_ms=None if time_ms is None else int(time_ms),
         )
@@ -141,6 +144,10 @@ def _in_full(of: DataType) -> object:
 
 def _digest(document: object) -> str:
     return hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]
+
+
+def _table_comment(text: str | None) -> str | None:
+    return None if text in ("", NULL_COMMENT) else text
 
 
 def _column(document: Mapping[str, Any]) -> Column:

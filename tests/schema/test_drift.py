@@ -216,6 +216,7 @@ ALL_DECLARED = replace(
         (schema([*FIELDS, EXTRA]), [], []),
         (schema(FIELDS[:3]), [], []),
         (schema(nested(4, type="BIGINT")), [], []),
+        (schema(nested(3, name="road")), ["add field address.street STRING"], []),
         (schema(options=options(bucket="4")), [], []),
         (schema(partitionKeys=["note"]), [], []),
         (schema(options={**schema().options, OWNER: "b/ns/orders"}), [], []),
