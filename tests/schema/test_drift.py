@@ -166,6 +166,14 @@ def test_a_column_that_the_manifest_drops_is_settled() -> None:
     assert unresolved([change(KIND.COLUMN_ADDED, "extra", None, "DATE")], dropping) == ()
 
 
+def test_a_nested_field_that_was_renamed_stays_beside_the_declared_one() -> None:
+    renamed = change(KIND.COLUMN_RENAMED, "address.zip", "address.zip", "address.code")
+    assert unresolved([renamed], ALL_DECLARED) == (change(KIND.COLUMN_ADDED, "address.code", None, "INT"),)
+    assert unresolved([renamed], MANIFEST) == (renamed,)
+    both = declared("id BIGINT NOT NULL; address ROW<street STRING, zip INT, code INT>", "id")
+    assert unresolved([renamed], both) == ()
+
+
 def test_what_an_edit_asks_for_is_no_change_of_somebody_else() -> None:
     before = replace(schema(), options={"paimon-operator.options": "bucket,expire"})
     edited = declared("id BIGINT NOT NULL; note STRING; price INT", "id", options={"bucket": "8"}, dropped=["tags"])

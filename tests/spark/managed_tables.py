@@ -13,7 +13,6 @@ from typing import Any
 
 from paimon_contract.documents import to_text
 from paimon_contract.job import job_text
-from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState, RunStatus
@@ -23,6 +22,7 @@ from paimon_operator.core.run.completion import finish_attempt
 from paimon_operator.core.run.outcome import classify
 from paimon_operator.core.run.pod import read_pod
 from paimon_operator.core.run.transition import to_decision
+from tests.spark.foreign_tables import Change
 from tests.spark.lake import Lake
 from tests.support import builders, pods
 from tests.support.manifests import Manifest
@@ -39,9 +39,9 @@ def catalog_of(lake: Lake) -> PaimonCatalog:
     return builders.catalog(**place, engine=lake.engine.id, allowedDatabases=["shop"])
 
 
-def facts_of(engine: Engine) -> OperatorFacts:
+def facts_of(lake: Lake) -> OperatorFacts:
     """An operator that looks for drift every hour."""
-    facts = builders.operator_facts(default_engine=engine.id, claims_allowed=True)
+    facts = builders.operator_facts(default_engine=lake.engine.id, claims_allowed=True)
     return replace(facts, observe_interval=INTERVAL)
 
 
@@ -65,7 +65,7 @@ class ManagedTable:
     def of(cls, lake: Lake, manifest: Manifest, catalog: PaimonCatalog) -> ManagedTable:
         """The PaimonTable of a manifest that was just applied."""
         table = builders.table(manifest["metadata"]["name"], manifest["metadata"]["namespace"], **manifest["spec"])
-        return cls(lake, TableWorld(table=table, catalog=catalog, operator=facts_of(lake.engine)))
+        return cls(lake, TableWorld(table=table, catalog=catalog, operator=facts_of(lake)))
 
     def run_due(self) -> list[str]:
         """Performs everything that is due, one run after the other. Returns the types of the runs."""
@@ -76,6 +76,13 @@ class ManagedTable:
             self._perform(self.world.active)
             self.world.settle()
         return [type_ for type_, _ in self.world.started[before:]]
+
+    def reported(self) -> list[Change]:
+        """The changes by others that the last run of type Observe has found."""
+        looks = [each for each in self.world.runs if each.spec.type == "Observe"]
+        found = looks[-1].status.drift
+        assert found is not None
+        return [(each.change.value, each.field, each.before, each.after) for each in found.changes]
 
     def _perform(self, run: PaimonRun) -> None:
         result, code = self.lake.jvm.ask(job=str(self.lake.save(job_of(self.lake, run, self.world))))

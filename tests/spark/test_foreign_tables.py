@@ -5,104 +5,154 @@ The steps of the class are one story about all tables of `foreign_tables` in one
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from paimon_engines.engine import Engine, is_older
-from paimon_schema.table_schema import TableSchema, read_schema_file
-from tests.spark import foreign_tables
-from tests.spark.foreign_tables import DATABASE, End, Foreign
+from paimon_engines.engine import Engine
+from tests.spark.foreign_lake import ForeignLake, Page, Rows, Schema, without_marks
+from tests.spark.foreign_tables import OWNER, End
 from tests.spark.lake import Lake
-from tests.spark.managed_tables import LONGEST_INTERVAL, ManagedTable, catalog_of, facts_of, job_of
-from tests.support import builders, lake_reader
-from tests.support.pypaimon_tables import create_tables
+from tests.spark.managed_tables import LONGEST_INTERVAL, ManagedTable, catalog_of
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Worker
-from tests.support.table_world import TableWorld
+
+READY = ("True", "TableMatchesSpec")
+DRIFTED, NOT_DRIFTED = ("True", "TableAltered"), ("False", "TableUnaltered")
+NOT_READY = {End.TABLE_DIFFERS: ("False", "TableDiffers"), End.CONFLICT: ("False", "Conflict")}
+VERIFIED_AT_ONCE = (End.TABLE_DIFFERS, End.CONFLICT, End.ADOPTED)
+"""Where a run verifies the table right after the look."""
+SETTLED = (End.TAKEN_BACK, End.ADOPTED, End.NONE)
+LEAST_TABLES = 30
 
 
-@dataclass
-class Story:
-    """The warehouse of one engine, and what the steps have done so far."""
+@dataclass(frozen=True)
+class Steps:
+    """What the operator did with each table, and the schema files after it."""
 
-    lake: Lake
-    tables: list[Foreign]
-    managed: dict[str, ManagedTable] = field(default_factory=dict)
-    rows: dict[str, Any] = field(default_factory=dict)
+    runs: dict[str, list[str]] = field(default_factory=dict)
+    ready: dict[str, tuple[str, str]] = field(default_factory=dict)
+    drifted: dict[str, tuple[str, str]] = field(default_factory=dict)
+    schemas: dict[str, list[Schema]] = field(default_factory=dict)
 
-    def schemas(self, table: Foreign) -> list[TableSchema]:
-        """All schemas of a table, oldest first."""
-        directory = self.lake.directory / "warehouse" / f"{DATABASE}.db" / table.name / "schema"
-        return sorted((read_schema_file(each.read_text()) for each in directory.iterdir()), key=lambda each: each.id)
+
+def performed(made: ForeignLake, managed: dict[str, ManagedTable]) -> Steps:
+    """Performs what is due for each table."""
+    steps = Steps()
+    for name, each in managed.items():
+        steps.runs[name] = each.run_due()
+        steps.ready[name] = each.world.says("Ready")
+        steps.drifted[name] = each.world.says("Drifted")
+        steps.schemas[name] = made.schemas(name)
+    return steps
+
+
+@dataclass(frozen=True)
+class Before:
+    """The schema files and the rows before the adoption."""
+
+    schemas: dict[str, list[Schema]]
+    rows: Rows
 
 
 class TestForeignTables:
     @pytest.fixture(scope="class")
     @classmethod
-    def story(cls, engine, worker, home, tmp_path_factory) -> Story:
-        lake = Lake(engine, worker, home, tmp_path_factory.mktemp("foreign"))
-        tables = [t for t in foreign_tables.ALL if not t.since or not is_older(engine.id, t.since)]
-        t0 = time.time()
-        statements, requests = foreign_tables.made_by(tables)
-        for st in (f"CREATE DATABASE outside.{DATABASE}", *statements):
-            a = lake.jvm.ask(select=st, warehouse=lake.warehouse)
-            if "error" in a:
-                print("SQL", st, a["error"][:300])
-        print("spark", time.time() - t0)
-        create_tables(lake.warehouse, DATABASE, requests)
-        print("py", time.time() - t0)
-        return Story(lake, tables)
+    def made(
+        cls, engine: Engine, worker: Worker, home: SparkHome, tmp_path_factory: pytest.TempPathFactory
+    ) -> ForeignLake:
+        made = ForeignLake(Lake(engine, worker, home, tmp_path_factory.mktemp("foreign")))
+        made.make()
+        return made
 
-    def test_pilot(self, story: Story) -> None:
-        lake = story.lake
-        t0 = time.time()
-        world = TableWorld(table=builders.table("any"), catalog=catalog_of(lake), operator=facts_of(lake.engine))
-        run = builders.run("describe-lake", table=world.table, type="Describe", compact=None)
-        exited = lake.drive(job_of(lake, run, world))
-        print("describe", time.time() - t0)
-        assert exited.code == 0, exited.log
-        (Path("/tmp/thirty") / f"log-{lake.engine.id}").write_text(exited.log)
-        done = subprocess.run([sys.executable, "-m", "paimon_operator.export"], input=exited.log, capture_output=True, text=True, check=False)
-        print(done.stderr, done.returncode)
-        (Path("/tmp/thirty") / f"page-{lake.engine.id}").write_text(done.stdout)
-        print("export", time.time() - t0)
-        manifests = {each["spec"]["table"]: each for each in yaml.safe_load_all(done.stdout) if each}
-        print("not exported", {t.name for t in story.tables} - set(manifests))
-        for t in story.tables:
-            if t.name not in manifests:
-                continue
-            before = story.schemas(t)
-            m = story.managed[t.name] = ManagedTable.of(lake, manifests[t.name], catalog_of(lake))
-            runs = m.run_due()
-            after = story.schemas(t)
-            print(t.name, runs, m.world.says("Ready"), len(after) - len(before), m.world.condition("Ready").message[:300] if m.world.says("Ready")[0] != "True" else "")
-        print("adopted", time.time() - t0)
-        for t in story.tables:
-            a = lake.jvm.ask(select=t.statement, warehouse=lake.warehouse)
-            if "error" in a:
-                print("SQL", t.statement, a["error"][:300])
-        print("altered", time.time() - t0)
-        for t in story.tables:
-            if t.name not in story.managed:
-                continue
-            m = story.managed[t.name]
-            m.world.now += LONGEST_INTERVAL
-            runs = m.run_due()
-            d = m.world.table.status.drift
-            found = [(c.change.value, c.field, c.before, c.after) for c in d.changes]
-            print("OK " if found == ([t.change] if t.change else []) else "BAD", t.name, runs, found, t.change, m.world.says("Ready"), m.world.says("Drifted"))
-            m.world.edit(driftPolicy="Correct")
-            m.world.now += LONGEST_INTERVAL / 60
-            runs = m.run_due()
-            schemas = story.schemas(t)
-            print("      ", t.end, runs, m.world.says("Ready"), m.world.says("Drifted"), len(schemas), m.world.condition("Ready").message[:300] if m.world.says("Ready")[0] != "True" else "")
-        print("corrected", time.time() - t0)
+    @pytest.fixture(scope="class")
+    @classmethod
+    def page(cls, made: ForeignLake) -> Page:
+        return made.exported()
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def managed(cls, made: ForeignLake, page: Page) -> dict[str, ManagedTable]:
+        """The PaimonTables of the file, and of the comment that only asks for another policy."""
+        applied = dict(page.manifests)
+        applied["tagged"] = yaml.safe_load(page.commented("tagged").partition("---\n")[2])
+        catalog = catalog_of(made.lake)
+        return {name: ManagedTable.of(made.lake, manifest, catalog) for name, manifest in applied.items()}
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def before(cls, made: ForeignLake, managed: dict[str, ManagedTable]) -> Before:
+        return Before({name: made.schemas(name) for name in managed}, made.rows())
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def adopted(cls, made: ForeignLake, before: Before, managed: dict[str, ManagedTable]) -> Steps:
+        del before  # (it is read first)
+        return performed(made, managed)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def looked(cls, made: ForeignLake, adopted: Steps, managed: dict[str, ManagedTable]) -> Steps:
+        """Each table is altered right after its adoption, and the interval passes."""
+        del adopted
+        made.alter()
+        for each in managed.values():
+            each.world.now += LONGEST_INTERVAL
+        return performed(made, managed)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def corrected(cls, made: ForeignLake, looked: Steps, managed: dict[str, ManagedTable]) -> Steps:
+        """Each PaimonTable gets driftPolicy Correct."""
+        del looked
+        for each in managed.values():
+            each.world.edit(driftPolicy="Correct")
+        return performed(made, managed)
+
+    def test_each_is_exported_and_what_a_manifest_cannot_say_is_a_comment(self, made: ForeignLake, page: Page) -> None:
+        assert sorted(page.manifests) == sorted(table.name for table in made.tables)
+        assert len(page.manifests) >= LEAST_TABLES
+        ready, rest = len(made.tables), len(made.beside)
+        assert page.summary == f"{ready + rest} tables: {ready} manifests, {rest} as comments"
+        assert {table.name: reason in page.commented(table.name) for table, reason in made.beside} == {
+            table.name: True for table, _ in made.beside
+        }
+
+    def test_each_is_ready_with_0_alters_after_one_run(
+        self, made: ForeignLake, before: Before, adopted: Steps
+    ) -> None:
+        assert adopted.ready == dict.fromkeys(adopted.runs, READY)
+        assert adopted.runs == dict.fromkeys(adopted.runs, ["Provision"])
+        assert {name: each[:-1] for name, each in adopted.schemas.items()} == before.schemas, "one file each"
+        assert {name: without_marks(each[-1]) for name, each in adopted.schemas.items()} == {
+            name: each[-1] for name, each in before.schemas.items()
+        }
+        assert all(OWNER in each[-1]["options"] for each in adopted.schemas.values())
+        assert made.rows() == before.rows
+
+    def test_each_change_by_hand_is_reported_within_the_interval(
+        self, made: ForeignLake, looked: Steps, managed: dict[str, ManagedTable]
+    ) -> None:
+        found = {table.name: managed[table.name].reported() for table in made.tables}
+        assert found == {table.name: [table.change] if table.change else [] for table in made.tables}
+        runs = {True: ["Observe", "Provision"], False: ["Observe"]}
+        ends = {table.name: table.end for table in made.tables}
+        assert {name: looked.runs[name] for name in ends} == {n: runs[end in VERIFIED_AT_ONCE] for n, end in ends.items()}
+        assert {name: looked.ready[name] for name in ends} == {n: NOT_READY.get(end, READY) for n, end in ends.items()}
+
+    def test_what_is_legal_is_taken_back_and_all_else_stays_and_is_reported(
+        self, made: ForeignLake, adopted: Steps, looked: Steps, corrected: Steps
+    ) -> None:
+        ends = {table.name: table.end for table in made.tables}
+        drift = {name: NOT_DRIFTED if end in SETTLED else DRIFTED for name, end in ends.items()}
+        assert {name: corrected.drifted[name] for name in ends} == drift
+        assert {name: corrected.ready[name] for name in ends} == {n: NOT_READY.get(e, READY) for n, e in ends.items()}
+        for name, end in ends.items():
+            has, had = corrected.schemas[name], looked.schemas[name]
+            if end is End.TAKEN_BACK:
+                assert has[:-1] == had, f"{name} was not altered once"
+            else:
+                assert has == had, f"{name} was altered"
+            if end in (End.TAKEN_BACK, End.ADOPTED):
+                assert made.declared(has[-1]) == made.declared(adopted.schemas[name][-1]), f"{name} is not as declared"

@@ -1,4 +1,4 @@
-"""Creates tables with pypaimon, in its environment: JSON on standard input (see pypaimon_tables)."""
+"""Creates and alters tables with pypaimon, in its environment: JSON on standard input (see pypaimon_tables)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow
 from pypaimon import CatalogFactory, Schema
 from pypaimon.schema.data_types import DataField, PyarrowFieldParser
+from pypaimon.schema.schema_change import SchemaChange
 
 
 def _create(catalog: Any, table: Mapping[str, Any]) -> None:
@@ -40,3 +41,5 @@ made_in = CatalogFactory.create({"warehouse": request["warehouse"]})
 made_in.create_database(request["database"], True)
 for each in request["tables"]:
     _create(made_in, each)
+for name, column in request["notNull"]:
+    made_in.alter_table(name, [SchemaChange.update_column_nullability(column, False)])
