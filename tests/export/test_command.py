@@ -67,7 +67,7 @@ def test_tables_with_an_owner_are_exported_when_they_are_asked_for() -> None:
 def test_the_head_of_the_file_says_how_to_get_tables_with_an_owner() -> None:
     hint = "--owned makes manifests of those."
     _, text, _ = export(log=log_of(*TABLES))
-    assert f"# 1 of them have an owner, a PaimonTable that made or adopted them: {hint}\n" in text
+    assert f"# 1 of them have an owner, which is a PaimonTable: {hint}\n" in text
     assert hint not in export("--owned", log=log_of(*TABLES))[1]
     assert hint not in export(log=log_of(*TABLES[:3]))[1]
 

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from paimon_engines.engine import is_older
+from paimon_engines.loader import load_engine
 from tests.spark.foreign_tables import ALL, BESIDE, DATABASE, Foreign, made_by
 from tests.spark.lake import Lake
 from tests.spark.managed_tables import catalog_of, facts_of, job_of
@@ -81,7 +82,10 @@ class ForeignLake:
     def schemas(self, table: str) -> list[Schema]:
         """The table's schema files, oldest first: everything that an ALTER can change, as they have it."""
         directory = self.lake.directory / "warehouse" / f"{DATABASE}.db" / table / "schema"
-        files = sorted((json.loads(file.read_text()) for file in directory.iterdir()), key=lambda each: int(each["id"]))
+        files = sorted(
+            (json.loads(file.read_text(), object_hook=_in_short) for file in directory.iterdir()),
+            key=lambda each: int(each["id"]),
+        )
         kept = ("fields", "highestFieldId", "partitionKeys", "primaryKeys", "options")
         return [{name: each[name] for name in kept} | {"comment": each.get("comment") or None} for each in files]
 
@@ -93,7 +97,7 @@ class ForeignLake:
     def declared(self, schema: Schema) -> Schema:
         """What a manifest can declare of a schema: without ids and marks, options by their present names."""
         fields = [{key: value for key, value in each.items() if key != "id"} for each in schema["fields"]]
-        options = self.lake.engine.canonical(without_marks(schema)["options"])
+        options = load_engine(self.lake.engine.id).canonical(without_marks(schema)["options"])
         return {**schema, "fields": fields, "highestFieldId": None, "options": options}
 
     def _has(self, table: Foreign) -> bool:
@@ -102,6 +106,11 @@ class ForeignLake:
     def _sql(self, *statements: str) -> None:
         for statement in statements:  # (an error of `outside` would end the worker of all tests)
             self.lake.select(statement)
+
+
+def _in_short(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a schema file without what pypaimon writes out, and Java leaves out."""
+    return {key: value for key, value in part.items() if (key, value) != ("nullable", True)}
 
 
 def without_marks(schema: Schema) -> Schema:

@@ -12,6 +12,8 @@ from pypaimon import CatalogFactory, Schema
 from pypaimon.schema.data_types import DataField, PyarrowFieldParser
 from pypaimon.schema.schema_change import SchemaChange
 
+ALLOWS_NOT_NULL = "alter-column-null-to-not-null.disabled"
+
 
 def _create(catalog: Any, table: Mapping[str, Any]) -> None:
     fields = [DataField.from_dict(each) for each in table["fields"]]
@@ -42,4 +44,9 @@ made_in.create_database(request["database"], True)
 for each in request["tables"]:
     _create(made_in, each)
 for name, column in request["notNull"]:
-    made_in.alter_table(name, [SchemaChange.update_column_nullability(column, False)])
+    for change in (
+        SchemaChange.set_option(ALLOWS_NOT_NULL, "false"),
+        SchemaChange.update_column_nullability(column, False),
+        SchemaChange.remove_option(ALLOWS_NOT_NULL),
+    ):
+        made_in.alter_table(name, [change])

@@ -37,7 +37,7 @@ def _about_owned(of: Iterable[Export]) -> Iterator[str]:
     """How to get the manifests of tables that are comments because of their owner alone."""
     count = len(list(of))
     if count:
-        yield f"{count} of them have an owner, a PaimonTable that made or adopted them: --owned makes manifests of those."
+        yield f"{count} of them have an owner, which is a PaimonTable: --owned makes manifests of those."
 
 
 def _manifest(of: Export) -> str:
