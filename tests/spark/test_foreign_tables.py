@@ -128,6 +128,9 @@ class TestForeignTables:
         }
         assert all(OWNER in each[-1]["options"] for each in adopted.schemas.values())
         assert made.rows() == before.rows
+        assert {name: len(rows) for name, rows in before.rows.items()} == {
+            table.name: len(table.rows) for table in made.tables if table.rows
+        }
 
     def test_each_change_by_hand_is_reported_within_the_interval(
         self, made: ForeignLake, looked: Steps, managed: dict[str, ManagedTable]
