@@ -32,6 +32,7 @@ OWNER = "paimon-operator.owner"
 
 def schema(fields: list[Json] | None = None, **values: Any) -> TableSchema:
     document = {
+        "version": 3,
         "id": 3,
         "fields": FIELDS if fields is None else fields,
         "primaryKeys": ["id"],
