@@ -32,8 +32,8 @@ _BY_ALTER: Final = {
 
 def unresolved(changes: Iterable[DriftChange], declared: DeclaredSchema) -> tuple[DriftChange, ...]:
     """What is left of a drift once the table was made as declared: what the manifest does not declare."""
-    settled = _Declared(declared)
-    return tuple(each for each in changes if not settled.settles(each))
+    wishes = _Declared(declared)
+    return tuple(left for each in changes if (left := wishes.left_of(each)) is not None)
 
 
 def is_settled(change: DriftChange, declared: DeclaredSchema) -> bool:
@@ -79,7 +79,7 @@ class Corrections:
         if change.kind is DriftKind.OWNER_CHANGED or wishes.asks_for(change):
             return False
         if wishes.settles(change):
-            return change.kind in _BY_ALTER
+            return change.kind in _BY_ALTER and not _is_nested_rename(change)
         return self._step(change) is not None
 
     def _step(self, change: DriftChange) -> Step | None:
@@ -116,6 +116,11 @@ class Corrections:
         if change.kind is DriftKind.NULLABILITY_CHANGED and not present.type.nullable:
             return Step(change=Change.ALLOW_NULL, path=path)
         return None
+
+
+def _is_nested_rename(change: DriftChange) -> bool:
+    """Whether a field of a nested type was renamed. No plan renames it back: it adds the declared field beside it."""
+    return change.kind is DriftKind.COLUMN_RENAMED and "." in change.field
 
 
 def renamed_back(declared: DeclaredSchema, changes: Iterable[DriftChange]) -> DeclaredSchema:
@@ -157,6 +162,14 @@ class _Declared:
             case DriftKind.NULLABILITY_CHANGED:
                 return self._has(field)
         return True
+
+    def left_of(self, change: DriftChange) -> DriftChange | None:
+        """What a table that is as declared still has of the change; None for nothing."""
+        if not self.settles(change):
+            return change
+        if not _is_nested_rename(change) or self._has(change.after or ""):
+            return None
+        return DriftChange(kind=DriftKind.COLUMN_ADDED, field=change.after or "", after=str(self._type(change.field)))
 
     def asks_for(self, change: DriftChange) -> bool:  # noqa: PLR0911  (one line per kind)
         """Whether the table is as the manifest says by the change, and not in spite of it."""

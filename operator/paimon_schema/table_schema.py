@@ -6,10 +6,19 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from paimon_schema.data_types import DataType
 from paimon_schema.paimon_json import from_paimon_json, paimon_json
+
+NULL_COMMENT: Final = "null"
+"""What Paimon's Java reads as the comment of a table to which pypaimon has given none, and stores at the next ALTER."""
+_VERSION: Final = 3
+"""Of the files that Paimon writes since 0.9."""
+_FIRST_VERSION: Final = 1
+"""Of a file that names none: Paimon before 0.8 wrote it."""
+_OLD_DEFAULTS: Final = ((1, "bucket", "1"), (2, "file.format", "orc"))
+"""Last version with a default, option, default: Paimon reads a file as if it had the option."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +114,8 @@ def table_schema(document: Any) -> TableSchema:
             columns=tuple(_column(each) for each in document["fields"]),
             primary_keys=tuple(document["primaryKeys"]),
             partition_keys=tuple(document["partitionKeys"]),
-            comment=document.get("comment") or None,
-            options=dict(document["options"]),
+            comment=_table_comment(document.get("comment")),
+            options=_options(document),
             time_ms=None if time_ms is None else int(time_ms),
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -120,6 +129,7 @@ def schema_file_of(schema: TableSchema) -> str:
         for each in schema.columns
     ]
     document = {
+        "version": _VERSION,
         "id": schema.id,
         "fields": [{key: value for key, value in each.items() if value is not None} for each in fields],
         "primaryKeys": schema.primary_keys,
@@ -141,6 +151,15 @@ def _in_full(of: DataType) -> object:
 
 def _digest(document: object) -> str:
     return hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]
+
+
+def _options(document: Mapping[str, Any]) -> dict[str, str]:
+    version = int(document.get("version", _FIRST_VERSION))
+    return {option: default for last, option, default in _OLD_DEFAULTS if version <= last} | dict(document["options"])
+
+
+def _table_comment(text: str | None) -> str | None:
+    return None if text in ("", NULL_COMMENT) else text
 
 
 def _column(document: Mapping[str, Any]) -> Column:

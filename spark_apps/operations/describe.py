@@ -6,6 +6,7 @@ of them elsewhere: this image has neither the models nor the rules of manifests.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,13 +16,15 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.describe import DescribeParameters
 from paimon_contract.result import Outcome
 from spark_apps.catalog.session import Session
-from spark_apps.failures.causes import is_caused_by, root_message
+from spark_apps.failures.causes import causes_of, is_caused_by, root_message
 
 PARAMETERS = DescribeParameters
 COMMITS = False
 
-_OF_THE_TABLE: Final = ("IllegalArgumentException", "UnsupportedOperationException", "JsonProcessingException")
-"""Ends of the names of Java classes: the table cannot be read. Any other error is one of the storage or metastore."""
+_OF_THE_TABLE: Final = re.compile(
+    r".*\.(IllegalArgument|UnsupportedOperation|NullPointer)Exception|.*\.fasterxml\.jackson\..*"
+)
+"""Java classes of errors in a table's schema file. Any other error is one of the storage or metastore."""
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -53,7 +56,7 @@ def _table(database: str, name: str, session: Session) -> DescribedTable | None:
     except Exception as error:
         if is_caused_by(error, "Catalog$TableNotExistException"):
             return None
-        if not is_caused_by(error, *_OF_THE_TABLE):
+        if not any(_OF_THE_TABLE.fullmatch(cause.partition(":")[0]) for cause in causes_of(error)):
             raise
         return DescribedTable(database=database, name=name, problem=f"Paimon cannot read it: {root_message(error)}")
     if not _has_schema_files(table, session):

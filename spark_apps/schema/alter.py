@@ -6,14 +6,15 @@ dies between two commits leaves a table from which the next attempt plans the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_contract.result import PlanStep, ResultPlan
 from paimon_schema.option_changes import COMMENTED_OPTION
 from paimon_schema.plan import Plan
-from paimon_schema.steps import Step, StepCost, option_step
+from paimon_schema.steps import Change, Step, StepCost, option_step
+from paimon_schema.table_schema import NULL_COMMENT
 from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.schema.schema_changes import schema_changes
@@ -83,5 +84,12 @@ def _mark_steps(has: Mapping[str, str], marks: Mapping[str, str]) -> Iterator[St
 def commit(steps: list[Step], session: Session) -> None:
     """One schema commit with all of the steps; none without a step."""
     if steps:
-        changes: list[Any] = schema_changes(steps, session)
+        changes: list[Any] = schema_changes([*_without_null_comment(steps, session), *steps], session)
         session.catalog.alterTable(session.identifier, session.java_list(changes), False)
+
+
+def _without_null_comment(steps: Iterable[Step], session: Session) -> Iterator[Step]:
+    """Keeps a table of pypaimon without a comment: Paimon would store the one that it believes to have read."""
+    sets_one = any(each.change is Change.SET_TABLE_COMMENT for each in steps)
+    if not sets_one and session.existing_table().schema().comment() == NULL_COMMENT:
+        yield Step(change=Change.SET_TABLE_COMMENT, before=NULL_COMMENT)

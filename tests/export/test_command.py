@@ -64,6 +64,14 @@ def test_tables_with_an_owner_are_exported_when_they_are_asked_for() -> None:
     assert "---\n# owner: PaimonTable shop/mine, cluster kube-system-uid\napiVersion:" in text
 
 
+def test_the_head_of_the_file_says_how_to_get_tables_with_an_owner() -> None:
+    hint = "--owned makes manifests of those."
+    _, text, _ = export(log=log_of(*TABLES))
+    assert f"# 1 of them have an owner, which is a PaimonTable: {hint}\n" in text
+    assert hint not in export("--owned", log=log_of(*TABLES))[1]
+    assert hint not in export(log=log_of(*TABLES[:3]))[1]
+
+
 def test_an_option_with_a_line_break_in_its_name_stays_a_comment() -> None:
     _, text, _ = export(log=log_of(TABLES[1]))
     assert all(line.startswith("#") for line in text.splitlines() if line)

@@ -32,6 +32,7 @@ OWNER = "paimon-operator.owner"
 
 def schema(fields: list[Json] | None = None, **values: Any) -> TableSchema:
     document = {
+        "version": 3,
         "id": 3,
         "fields": FIELDS if fields is None else fields,
         "primaryKeys": ["id"],
@@ -166,6 +167,14 @@ def test_a_column_that_the_manifest_drops_is_settled() -> None:
     assert unresolved([change(KIND.COLUMN_ADDED, "extra", None, "DATE")], dropping) == ()
 
 
+def test_a_nested_field_that_was_renamed_stays_beside_the_declared_one() -> None:
+    renamed = change(KIND.COLUMN_RENAMED, "address.zip", "address.zip", "address.code")
+    assert unresolved([renamed], ALL_DECLARED) == (change(KIND.COLUMN_ADDED, "address.code", None, "INT"),)
+    assert unresolved([renamed], MANIFEST) == (renamed,)
+    both = declared("id BIGINT NOT NULL; address ROW<street STRING, zip INT, code INT>", "id")
+    assert unresolved([renamed], both) == ()
+
+
 def test_what_an_edit_asks_for_is_no_change_of_somebody_else() -> None:
     before = replace(schema(), options={"paimon-operator.options": "bucket,expire"})
     edited = declared("id BIGINT NOT NULL; note STRING; price INT", "id", options={"bucket": "8"}, dropped=["tags"])
@@ -216,6 +225,7 @@ ALL_DECLARED = replace(
         (schema([*FIELDS, EXTRA]), [], []),
         (schema(FIELDS[:3]), [], []),
         (schema(nested(4, type="BIGINT")), [], []),
+        (schema(nested(3, name="road")), ["add field address.street STRING"], []),
         (schema(options=options(bucket="4")), [], []),
         (schema(partitionKeys=["note"]), [], []),
         (schema(options={**schema().options, OWNER: "b/ns/orders"}), [], []),

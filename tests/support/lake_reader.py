@@ -51,7 +51,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [str(_python()), str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [str(python()), str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         atexit.register(self.stop)
 
@@ -74,7 +74,7 @@ class _Reader:
 
 def prepare() -> None:
     """Builds the reader's environment unless the cache has it, so that the first read takes seconds."""
-    _python()
+    python()
 
 
 @functools.cache
@@ -82,7 +82,7 @@ def _reader() -> _Reader:
     return _Reader()
 
 
-def _python() -> Path:
+def python() -> Path:
     """The interpreter of the environment, which is built once per version (581 MB) and shared by all checkouts."""
     home = cache_dir() / f"pypaimon-{VERSION}"
     python, whole = home / "bin" / "python", home / "whole"

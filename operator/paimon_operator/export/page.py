@@ -27,9 +27,17 @@ def page_of(exports: Iterable[Export], catalog: PaimonCatalog, *, owned: bool) -
     rest = [each for each in found if each not in ready]
     summary = f"{len(found)} tables: {len(ready)} manifests, {len(rest)} as comments"
     head = [f"{summary}. PaimonCatalog {catalog.metadata.name}, namespace {catalog.metadata.namespace}."]
-    head.append("Comments are tables that a manifest would alter, or that have an owner: see docs/adopt.md.")
+    head.append("Comments are tables that a manifest would alter, or cannot describe: see docs/adopt.md.")
+    head.extend(_about_owned(each for each in rest if not each.problems))
     parts = [_commented(head), *map(_manifest, ready), *map(_decision, rest)]
     return Page("\n".join(parts), summary)
+
+
+def _about_owned(of: Iterable[Export]) -> Iterator[str]:
+    """How to get the manifests of tables that are comments because of their owner alone."""
+    count = len(list(of))
+    if count:
+        yield f"{count} of them have an owner, which is a PaimonTable: --owned makes manifests of those."
 
 
 def _manifest(of: Export) -> str:

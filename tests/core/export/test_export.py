@@ -105,6 +105,13 @@ def test_options_become_fields(sentence: str, table: dict[str, Any], options: di
     assert spec_of(found) == expected, sentence
 
 
+@pytest.mark.parametrize("none", [None, "", "null"])
+def test_a_table_without_a_comment_gets_none_by_whatever_program_it_was_made(none: str | None) -> None:
+    found = exported(schema_file(**KEYED, comment=none))
+    assert found.manifest is not None
+    assert "comment" not in found.manifest["spec"]["schema"]
+
+
 def test_columns_have_their_types_comments_defaults_and_aggregates() -> None:
     nested = {"type": "ARRAY NOT NULL", "element": {"type": "ROW", "fields": [{"id": 9, "name": "n", "type": "INT"}]}}
     options = {
