@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow
 from pypaimon import CatalogFactory, Schema
-from pypaimon.schema.data_types import DataField, PyarrowFieldParser
+from pypaimon.schema.data_types import AtomicType, DataField, PyarrowFieldParser
 from pypaimon.schema.schema_change import SchemaChange
 
 ALLOWS_NOT_NULL = "alter-column-null-to-not-null.disabled"
@@ -39,7 +39,7 @@ def _write(table: Any, rows: list[Mapping[str, Any]]) -> None:
 
 
 request = json.load(sys.stdin)
-made_in = CatalogFactory.create({"warehouse": request["warehouse"]})
+made_in = CatalogFactory.create(request["catalog"])
 made_in.create_database(request["database"], True)
 for each in request["tables"]:
     _create(made_in, each)
@@ -50,3 +50,8 @@ for name, column in request["notNull"]:
         SchemaChange.remove_option(ALLOWS_NOT_NULL),
     ):
         made_in.alter_table(name, [change])
+for altered in request["alter"]:
+    for key, value in altered["options"].items():
+        made_in.alter_table(altered["table"], [SchemaChange.set_option(key, value)])
+    for column, type_ in altered["added"].items():
+        made_in.alter_table(altered["table"], [SchemaChange.add_column(column, AtomicType(type_))])
