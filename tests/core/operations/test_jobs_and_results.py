@@ -19,7 +19,7 @@ from paimon_operator.errors import SpecError
 from tests.support import builders
 
 SAMPLES = Path(__file__).parents[2] / "contract" / "samples"
-RESCALED = {"type": "Fixed", "fixed": {"count": 8, "onCountChange": "Rescale"}}
+RESCALED: dict[str, Any] = {"type": "Fixed", "fixed": {"count": 8, "onCountChange": "Rescale"}}
 
 
 def result(type_: str, **changed: Any) -> Any:
@@ -29,9 +29,11 @@ def result(type_: str, **changed: Any) -> Any:
 
 
 def seen(**facts: Any) -> TableStatus:
-    """The status of a table in which a run has seen two buckets."""
+    """The status of a table that was verified with two buckets."""
     table = {"identifier": "shop.orders", "bucketMode": "Fixed", "bucketCount": 2} | facts
-    return TableStatus.model_validate({"table": table})
+    two = RESCALED | {"fixed": RESCALED["fixed"] | {"count": 2}}
+    verified = {"hash": builders.context(builders.table(bucket=two)).wanted_hash}
+    return TableStatus.model_validate({"table": table, "provision": verified, "engine": "paimon-1.4"})
 
 
 @pytest.mark.parametrize(

@@ -365,3 +365,67 @@ class TestApproval:
         assert planned(seen) == [("Rescale", "Rewrite", "spec.bucket.fixed.count")]
         assert seen.says("Ready") == ("Unknown", Reason.SUSPENDED)
         assert "The edit would: rescale from 2 to 8 buckets" in seen.condition("Ready").message
+
+    def test_the_approval_of_a_run_that_never_began_does_not_count_for_another_number(self) -> None:
+        seen = self.edited()
+        seen.finish("Compact", after=TWO)
+        annotate(seen, **{APPROVE: approval(seen)})
+        seen.settle()
+        seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST, "the node is gone")
+        seen.edit(bucket=buckets(16))
+        seen.wait(minutes=60)
+        seen.settle()
+        assert types(seen)[-1] == "Rescale"
+        assert types(seen).count("Rescale") == 1
+        assert planned(seen) == [("Rescale", "Rewrite", "spec.bucket.fixed.count")]
+        assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
+
+
+class TestTheRestOfTheEdit:
+    """It comes first, also for a table whose schema no status holds: there a run finds the plan."""
+
+    @staticmethod
+    def without_record(**spec: Any) -> TableWorld:
+        seen = ready(**spec)
+        seen.edit(writes=[])
+        state = seen.table.status.provision
+        assert state is not None
+        unknown = state.model_copy(update={"schema_record": None, "columns_digest": None})
+        seen.table = seen.table.model_copy(
+            update={"status": seen.table.status.model_copy(update={"provision": unknown})}
+        )
+        return seen
+
+    def test_an_illegal_edit_rescales_nothing(self) -> None:
+        seen = self.without_record()
+        narrower = [{"name": "order_id", "type": "INT"}, *COLUMNS[1:]]
+        seen.edit(bucket=buckets(8), schema=schema(narrower))
+        seen.settle()
+        assert types(seen) == ["Provision"]
+
+    def test_the_plan_that_a_run_has_found_stays_until_it_is_approved(self) -> None:
+        seen = self.without_record()
+        seen.catalog = builders.catalog(evolutionPolicy="Approve")
+        seen.edit(bucket=buckets(8), schema=schema(COLUMNS[:2], "colour"))
+        seen.settle()
+        step = {"change": "DropColumn", "field": "f", "cost": "LosesData", "message": "drop column theirs"}
+        found = {"hash": "00112233445566aa", "count": 1, "steps": [step]}
+        seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "it waits", plan=found)
+        seen.settle()
+        assert planned(seen) == [("DropColumn", "LosesData", "f")]
+        assert types(seen) == ["Provision"]
+
+    def test_a_refused_rescale_does_not_keep_the_next_edit_away(self) -> None:
+        seen = self.without_record()
+        seen.edit(bucket=buckets(8))
+        seen.settle()
+        seen.fail(FailureClass.SPEC, Reason.RESCALE_REFUSED, "its readers skip level 0")
+        seen.edit(bucket=buckets(8), options={"write-buffer-size": "64 mb"})
+        seen.settle()
+        assert types(seen) == ["Rescale", "Provision"]
+
+    def test_another_number_alone_needs_no_run_that_verifies_first(self) -> None:
+        seen = self.without_record()
+        seen.edit(bucket=buckets(8))
+        seen.settle()
+        assert types(seen) == ["Rescale"]

@@ -9,8 +9,8 @@ from paimon_operator.api.edit_plan import EditPlan, shown
 from paimon_operator.api.policies import EvolutionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.core.operations.rescale_plan import rescale_plan
-from paimon_operator.core.operations.verification import is_verified, state_of, with_state
+from paimon_operator.core.operations.rescale_plan import facts_of, rescale_plan
+from paimon_operator.core.operations.verification import is_verified, state_of, was_switched, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record, record_of
@@ -39,16 +39,19 @@ def plan_ahead(context: TableContext, status: TableStatus) -> Plan | None:
     """
     if state_of(status).hash is None or was_moved(context, status):
         return None
-    edit = None if is_verified(context, status) else context.edit
-    if edit is not None and (edit.steps or edit.refusals):
-        return edit
-    return rescale_plan(context.spec, status) or edit
+    if has_other_changes(context, status):
+        return context.edit
+    rescale = rescale_plan(context.spec, status)
+    return rescale if rescale is not None or is_verified(context, status) else context.edit
 
 
 def has_other_changes(context: TableContext, status: TableStatus) -> bool:
-    """Whether the edit changes more than the number of buckets, or would do so if it were legal."""
-    plan = plan_ahead(context, status)
-    return plan is not None and plan != rescale_plan(context.spec, status) and bool(plan.steps or plan.refusals)
+    """Whether a run has to verify more than the number of buckets: the rest of an edit, or with another engine."""
+    if is_verified(context, status):
+        return False
+    count = facts_of(status).bucket_count
+    same = count is not None and context.hash_with_buckets(count) == state_of(status).hash
+    return not same or was_switched(context, status)
 
 
 def blocker(context: TableContext, status: TableStatus) -> EditBlocker | None:

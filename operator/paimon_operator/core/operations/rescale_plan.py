@@ -5,6 +5,7 @@ from __future__ import annotations
 from paimon_operator.api.table.spec import BucketType, PaimonTableSpec
 from paimon_operator.api.table.status import RescaleState, TableFacts, TableStatus
 from paimon_operator.core.spec.capabilities import may_be_rescaled
+from paimon_operator.core.spec.desired_table import digest
 from paimon_schema.plan import Plan
 from paimon_schema.steps import Change, Step
 
@@ -12,13 +13,15 @@ from paimon_schema.steps import Change, Step
 def rescale_plan(spec: PaimonTableSpec, status: TableStatus) -> Plan | None:
     """The plan to another number of buckets; None without one.
 
-    A rescale that has begun has no plan: it is completed without another approval, because nothing is written until
-    then.
+    A table that is altered already has none: it is completed without another approval, to whatever number, because
+    nothing is written until then. Nor has a number whose first run was decided, and with it approved.
     """
-    if is_unfinished(status) or not is_asked(spec, status):
+    facts, state, count = facts_of(status), state_of(status), wanted_count(spec)
+    if facts.rescaling or count is None or not is_asked(spec, status):
         return None
-    facts = facts_of(status)
-    step = Step(change=Change.RESCALE, before=str(facts.bucket_count), after=str(wanted_count(spec)))
+    if state.unfinished and state.spec_hash == count_hash(count):
+        return None
+    step = Step(change=Change.RESCALE, before=str(facts.bucket_count), after=str(count))
     return Plan((step,), schema_id=facts.schema_id or 0)
 
 
@@ -41,6 +44,11 @@ def wanted_count(spec: PaimonTableSpec) -> int | None:
     """The number of buckets that the manifest states; None unless they are fixed."""
     is_fixed = spec.bucket is not None and spec.bucket.type is BucketType.FIXED
     return spec.bucket.fixed.count if is_fixed and spec.bucket is not None and spec.bucket.fixed is not None else None
+
+
+def count_hash(count: int) -> str:
+    """Identifies the number for which a run was decided."""
+    return digest({"buckets": count})
 
 
 def facts_of(status: TableStatus) -> TableFacts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
@@ -18,6 +18,7 @@ from paimon_operator.core.spec.desired_table import desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.errors import SpecError
+from paimon_schema.bucket_count import BUCKET
 from paimon_schema.plan import Plan
 
 COMPACTION: Final = "spec.compaction"
@@ -90,6 +91,11 @@ class TableContext:
     def wanted_hash(self) -> str:
         """Hash of the desired table. Raises TypeTextError for an invalid type: check the rules first."""
         return fingerprint(desired_table(self.spec, self.effective))
+
+    def hash_with_buckets(self, count: int) -> str:
+        """Hash of the desired table with another number of buckets."""
+        table = desired_table(self.spec, self.effective)
+        return fingerprint(replace(table, options={**table.options, BUCKET: str(count)}))
 
     @cached_property
     def edit(self) -> Plan | None:

@@ -26,6 +26,7 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.edits import EditBlocker
 from paimon_operator.core.operations.operation import Hold, InputSize, Memory, OperationSpec
 from paimon_operator.core.operations.rescale_plan import (
+    count_hash,
     facts_of,
     is_asked,
     is_unfinished,
@@ -36,7 +37,6 @@ from paimon_operator.core.operations.rescale_plan import state_of as rescale_sta
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import require_verification, state_of
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.errors import SpecError
 
 PARTITIONS_PER_RUN: Final = 20
@@ -60,7 +60,7 @@ class RescaleTable:
             type_=OPERATION.type,
             trigger=RunTrigger.SPEC,
             due=context.created,
-            spec_hash=_hash(count),
+            spec_hash=count_hash(count),
             identity=identity(f"{count}/{state.done or 0}", repetition),
             after=state.last_run,
         )
@@ -72,7 +72,7 @@ class RescaleTable:
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The status without the failure of another number."""
         state, count = rescale_state(status), wanted_count(context.spec)
-        if state.failure is None or (count is not None and state.failure.spec_hash == _hash(count)):
+        if state.failure is None or (count is not None and state.failure.spec_hash == count_hash(count)):
             return status
         return _with(status, state.model_copy(update={"failure": None}))
 
@@ -108,7 +108,7 @@ def hold(context: TableContext, status: TableStatus) -> Hold | None:
         return Hold(reason=reason, message=message, is_stalled=True, excludes=unfinished)
     unapproved = _unapproved(context, status)
     if unapproved is not None:
-        return Hold(reason=unapproved.reason, message=unapproved.message, is_stalled=True, excludes=False)
+        return Hold(reason=unapproved.reason, message=unapproved.message, is_stalled=True, excludes=unfinished)
     if wanted_count(context.spec) is None:
         message = f"spec.bucket: a rescale is unfinished ({_progress(status)}): set type Fixed and a count again"
         return Hold(reason=Reason.RESCALING, message=message, is_stalled=True)
@@ -160,10 +160,6 @@ def _first_progress(status: TableStatus) -> dict[str, int | None]:
     return {"done": None if total is None else 0, "total": total}
 
 
-def _hash(count: int) -> str:
-    return digest({"buckets": count})
-
-
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
     """The status after a run: its progress, or one failure more. A run that refused has begun nothing.
 
@@ -205,7 +201,7 @@ def job(context: TableContext, run: PaimonRun) -> RescaleParameters:  # noqa: AR
 def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:  # noqa: ARG001
     """Whether the manifest states the same number as when the run was decided, and no other writer may commit."""
     count, others = wanted_count(context.spec), context.spec.external_writers is ExternalWriters.ACTIVE
-    return count is not None and _hash(count) == decided and not others
+    return count is not None and count_hash(count) == decided and not others
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
