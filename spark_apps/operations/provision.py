@@ -31,6 +31,7 @@ from spark_apps.schema.drift import SchemasOfTable
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import planned_edit
 from spark_apps.schema.isolate import invalid_part
+from spark_apps.schema.mixed_buckets import has_mixed_buckets, is_suspect, mixed_buckets
 from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
 
 PARAMETERS = ProvisionParameters
@@ -54,10 +55,11 @@ def run(job: Job, session: Session) -> Outcome:
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
     drift = DriftAtProvision(job, provision, SchemasOfTable(table), session.engine)
+    mixed = _is_mixed(job, session, drift, table)
     steps = _make_as_declared(job, session, drift, table, wanted)
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
     created = _was_recreated(provision, table)
-    return _found(session, drift=drift, created=created, differences=steps, loaded=loaded)
+    return _found(session, drift=drift, created=created, differences=steps, loaded=loaded, mixed=mixed)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
@@ -72,15 +74,29 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
         planned_edit(drift, is_own=True)
 
 
-def _found(session: Session, *, drift: DriftAtProvision | None = None, **more: Any) -> Outcome:
-    """The outcome with the table as it is now, and the digests by which the operator knows its schema."""
+def _found(session: Session, *, drift: DriftAtProvision | None = None, mixed: bool = False, **more: Any) -> Outcome:
+    """The outcome with the table as it is now, and the digests by which the operator knows its schema.
+
+    `mixed`: a rescale has to make the table whole before anything else is written.
+    """
     table = session.existing_table()
     measured = measure_table(session, table).table
+    measured = dataclasses.replace(measured, rescaling=measured.rescaling or mixed or None)
     schemas = SchemasOfTable(table)
     provision = session.job.parameters_as(PARAMETERS)
     seen = drift or DriftAtProvision(session.job, dataclasses.replace(provision, drift=None), schemas, session.engine)
     found = seen.after(schemas.latest_schema(0))
     return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, drift=found, **more)
+
+
+def _is_mixed(job: Job, session: Session, drift: DriftAtProvision, table: Any) -> bool:
+    """Whether a rescale has to make the table whole. Raises RunError where the manifest asks for none."""
+    is_own = owner_of(table) == job.owner
+    if not is_suspect(drift.drift.changes, is_own=is_own) or not has_mixed_buckets(session, table):
+        return False
+    if not drift.provision.rescales:
+        raise mixed_buckets(job, table)
+    return True
 
 
 def _make_as_declared(job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any) -> tuple[str, ...]:
