@@ -29,7 +29,7 @@ class DriftAtProvision:
 
     @cached_property
     def declared(self) -> DeclaredSchema:
-        """What the manifest declares, except a number of buckets that is left to a rescale."""
+        """What the manifest declares, except what this run leaves alone."""
         if self.latest is None:
             return declared_schema(self.provision)
         return declared_with_count_of(self.latest, self.provision)
