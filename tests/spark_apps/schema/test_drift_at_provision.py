@@ -18,6 +18,7 @@ from paimon_schema.table_schema import Column, TableSchema
 from paimon_schema.type_parser import parse
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import planned_edit
+from spark_apps.schema.left_schema import left_schema
 from tests.spark_apps.jobs import job
 
 ENGINE = load_engine("paimon-1.4")
@@ -48,7 +49,7 @@ ZIP = replace(FIRST.columns[1], type=replace(parse("ROW<street STRING, zip INT>"
 class Files:
     """Schema files."""
 
-    schemas: Sequence[TableSchema]
+    schemas: list[TableSchema]
 
     def schema(self, id_: int) -> TableSchema | None:
         return next((each for each in self.schemas if each.id == id_), None)
@@ -60,7 +61,7 @@ class Files:
 
 def altered(schema: TableSchema = FIRST, **values: Any) -> TableSchema:
     """The schema after one more ALTER, which also sets an option."""
-    more = {"options": schema.options | {"snapshot.num-retained.min": "5"}}
+    more = {"options": {**schema.options, "snapshot.num-retained.min": "5"}}
     return replace(schema, **{"id": schema.id + 1} | more | values)
 
 
@@ -72,7 +73,7 @@ def run(*schemas: TableSchema, known: Sequence[DriftedField] = (), hidden: int =
     """A run that knows the first of the schemas."""
     drift = JobDrift(schema_id=schemas[0].id, schema_digest=schemas[0].digest, known=tuple(known), hidden=hidden)
     provision = replace(MANIFEST, **{"drift": drift} | more)
-    return DriftAtProvision(job(operation="Provision"), provision, Files(schemas), ENGINE)
+    return DriftAtProvision(job(operation="Provision"), provision, Files(list(schemas)), ENGINE)
 
 
 def steps(of: DriftAtProvision) -> list[str]:
@@ -102,7 +103,7 @@ def test_what_somebody_adds_after_a_manifest_has_dropped_it_keeps_its_data_and_i
 ) -> None:
     seen = run(FIRST, after, corrects=corrects, verifies=True)
     assert steps(seen) == [BACK], "no plan that would wait for an approval"
-    found = seen.after(None)
+    found = seen.after(FIRST)
     assert named(found) == left
     assert [(each.change, each.field) for each in found.taken_back] == TAKEN_BACK
 
@@ -110,16 +111,65 @@ def test_what_somebody_adds_after_a_manifest_has_dropped_it_keeps_its_data_and_i
 def test_an_edit_drops_the_columns_that_it_lists_also_where_somebody_else_has_added_them() -> None:
     seen = run(FIRST, with_x(FIRST.columns[0], ZIP), approve=None)
     assert steps(seen) == ["drop column x", "drop field address.zip", BACK]
-    assert named(seen.after(None)) == []
+    assert named(seen.after(FIRST)) == []
 
 
 def test_a_column_that_was_renamed_to_a_dropped_name_keeps_its_data() -> None:
     before = altered(id=3, columns=(*FIRST.columns, replace(X, name="y")), options=FIRST.options)
     seen = run(before, replace(before, id=4, columns=(*FIRST.columns, X)), verifies=True)
     assert steps(seen) == []
-    assert named(seen.after(None)) == [("ColumnRenamed", "y")]
+    assert named(seen.after(FIRST)) == [("ColumnRenamed", "y")]
 
 
 def test_also_an_addition_that_the_status_does_not_list_any_more_is_kept() -> None:
     has_x = altered(columns=(*FIRST.columns, X), options=FIRST.options)
     assert steps(run(has_x, verifies=True, hidden=11)) == []
+
+
+def marked(schema: TableSchema, **values: Any) -> TableSchema:
+    """The schema as the run of the manifest leaves it."""
+    marks = {"paimon-operator.owner": "o", "paimon-operator.options": "bucket,snapshot.num-retained.min"}
+    return altered(schema, options={**schema.options, **MANIFEST.options, **marks}, **values)
+
+
+def theirs(schema: TableSchema) -> TableSchema:
+    """The schema after an ALTER of somebody else."""
+    return altered(schema, options={**schema.options, "snapshot.time-retained": "5 h"})
+
+
+THEIRS = [("OptionChanged", "snapshot.time-retained")]
+CHANGED = altered()
+OURS = marked(CHANGED)
+AFTER_THEIRS = marked(theirs(CHANGED))
+NOTHING_TO_DO = marked(FIRST, id=4)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "before", "written", "left", "changes"),
+    [
+        ("the run alone", [FIRST, CHANGED], [OURS], OURS, []),
+        ("an ALTER after it", [FIRST, CHANGED], [OURS, theirs(OURS)], OURS, []),
+        ("an ALTER before it", [FIRST, CHANGED], [theirs(CHANGED), AFTER_THEIRS], AFTER_THEIRS, THEIRS),
+        ("one before and one after", [FIRST, CHANGED], [theirs(CHANGED), AFTER_THEIRS, altered(AFTER_THEIRS)],
+         AFTER_THEIRS, THEIRS),
+        ("nothing to do", [NOTHING_TO_DO], [], NOTHING_TO_DO, []),
+        ("an ALTER and nothing to do", [NOTHING_TO_DO], [theirs(NOTHING_TO_DO)], NOTHING_TO_DO, []),
+    ],
+)  # fmt: skip
+def test_the_schema_of_the_last_own_commit_is_recorded_whatever_others_alter_meanwhile(
+    sentence: str,
+    before: list[TableSchema],
+    written: list[TableSchema],
+    left: TableSchema,
+    changes: list[tuple[str, str]],
+) -> None:
+    files = Files(list(before))
+    seen = replace(run(*before), schemas=files)
+    assert seen.drift.latest == before[-1]
+    marks = {"paimon-operator.owner": "o", "paimon-operator.options": "bucket,snapshot.num-retained.min"}
+    files.schemas.extend(written)
+    found = left_schema(seen, marks)
+    assert found.schema == left, sentence
+    result = seen.after(found.schema, found.meanwhile)
+    assert named(result) == changes, sentence
+    assert result.schema_digest == left.digest
