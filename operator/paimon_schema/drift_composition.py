@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from paimon_schema.data_types import NOT_NULL
-from paimon_schema.drift import OF_THE_TABLE, DriftChange, DriftKind, ordered, shortened
+from paimon_schema.drift import NEVER_NULL, OF_THE_TABLE, DriftChange, DriftKind, ordered, shortened
 
 
 def compose(known: Iterable[DriftChange], found: Iterable[DriftChange]) -> tuple[DriftChange, ...]:
@@ -70,7 +70,7 @@ def _added_after(added: DriftChange, change: DriftChange) -> DriftChange:
             return replace(added, after=_typed(added, change.after or ""))
         case DriftKind.NULLABILITY_CHANGED:
             type_ = (added.after or "").removesuffix(NOT_NULL)
-            return replace(added, after=type_ + (NOT_NULL if change.after == NOT_NULL.strip() else ""))
+            return replace(added, after=type_ + (NOT_NULL if change.after == NEVER_NULL else ""))
         case DriftKind.COLUMN_DROPPED:
             return replace(added, after=None)
     return added
@@ -90,6 +90,6 @@ def _dropped(changes: dict[tuple[DriftKind, str], DriftChange], drop: DriftChang
         if of_column and (each.field == drop.field or each.field.startswith(inside)):
             del changes[key]
     last = drop.before or ""
-    never_null = last.endswith(NOT_NULL) if allows is None else allows.before == NOT_NULL.strip()
+    never_null = last.endswith(NOT_NULL) if allows is None else allows.before == NEVER_NULL
     plain = last.removesuffix(NOT_NULL) if typed is None else typed.before or ""
     return replace(drop, before=plain + (NOT_NULL if never_null else ""))

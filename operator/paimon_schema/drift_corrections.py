@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from paimon_schema.data_types import DataType
-from paimon_schema.drift import DriftChange, DriftKind, is_others, is_shortened
+from paimon_schema.data_types import NOT_NULL, DataType
+from paimon_schema.drift import NEVER_NULL, DriftChange, DriftKind, is_others, is_shortened
 from paimon_schema.members import KEY
 from paimon_schema.nested_changes import ELEMENT, VALUE
 from paimon_schema.option_changes import COMMENTED_OPTION, OF_TABLE
@@ -84,7 +84,7 @@ class Corrections:
 
     def _step(self, change: DriftChange) -> Step | None:
         """The step that takes back one change of what is not declared; None where none is legal or needed."""
-        if _Declared(self.declared).settles(change) or is_shortened(change.before):
+        if _Declared(self.declared).settles(change) or is_shortened(change.before) or not change.is_sure:
             return None
         if change.kind is DriftKind.OPTION_CHANGED:
             return self._option_step(change)
@@ -210,8 +210,8 @@ class _Declared:
         if declared is None:
             return False
         if change.kind is DriftKind.NULLABILITY_CHANGED:
-            return declared.nullable == (change.after != "NOT NULL")
-        return str(declared).removesuffix(" NOT NULL") == change.after
+            return declared.nullable == (change.after != NEVER_NULL)
+        return str(declared).removesuffix(NOT_NULL) == change.after
 
     def _has(self, field: str) -> bool:
         return self._type(field) is not None

@@ -14,9 +14,9 @@ from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome, ResultDrift
 from paimon_engines.engine import Engine
-from paimon_schema.option_changes import marks_of
+from paimon_schema.option_changes import OWNER_OPTION, marks_of
 from spark_apps.catalog.measure import measure_table
-from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
+from spark_apps.catalog.ownership import name_of_owner, owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.causes import root_message

@@ -34,7 +34,7 @@ def planned_edit(drift: DriftAtProvision, *, is_own: bool) -> Edit:
 
 
 def alteration_of(drift: DriftAtProvision, has: TableSchema) -> Alteration:
-    """What the run does to the table if that has the schema `has`, with the changes by others that the run has found."""
+    """What the run does to the table if that has the schema `has`, with the changes that the run has found."""
     declared = declared_with_count_of(has, drift.provision)
     possible = Corrections(has, declared, drift.drift.changes, drift.engine)
     corrections = possible.steps if drift.provision.corrects else ()

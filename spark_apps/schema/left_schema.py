@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from paimon_schema.drift import DriftChange, difference
 from paimon_schema.drift_composition import compose
@@ -43,7 +44,7 @@ def _written_since(drift: DriftAtProvision, start: TableSchema) -> list[TableSch
 def _by_others(drift: DriftAtProvision, schemas: list[TableSchema]) -> tuple[DriftChange, ...]:
     """What others changed between the first schema and the last one, which is the run's, and what is left of it."""
     found: tuple[DriftChange, ...] = ()
-    for before, after in zip(schemas, schemas[1:-1], strict=False):
+    for before, after in pairwise(schemas[:-1]):
         if APPLYING_OPTION in before.options or APPLYING_OPTION not in after.options:
             found = compose(found, difference(before, after, drift.engine))
     there = {(each.key, each.after) for each in difference(schemas[0], schemas[-1], drift.engine)}

@@ -173,3 +173,13 @@ def test_the_schema_of_the_last_own_commit_is_recorded_whatever_others_alter_mea
     result = seen.after(found.schema, found.meanwhile)
     assert named(result) == changes, sentence
     assert result.schema_digest == left.digest
+
+
+@pytest.mark.parametrize(("hidden", "expected"), [(0, ["option snapshot.time-retained: 5 h -> unset"]), (1, [])])
+def test_what_may_have_been_changed_before_already_is_not_taken_back(hidden: int, expected: list[str]) -> None:
+    seen = run(NOTHING_TO_DO, theirs(NOTHING_TO_DO), hidden=hidden, corrects=True, verifies=True)
+    assert steps(seen) == expected
+    assert named(seen.after(FIRST)) == ([] if expected else THEIRS)
+    kept = DriftedField(change="OptionChanged", field="snapshot.time-retained", before="1 h", after="2 h")
+    back = run(NOTHING_TO_DO, theirs(NOTHING_TO_DO), known=[kept], hidden=hidden, corrects=True, verifies=True)
+    assert steps(back) == ["option snapshot.time-retained: 5 h -> 1 h"], "of a listed one the first value is known"
