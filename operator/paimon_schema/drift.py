@@ -16,6 +16,8 @@ from paimon_schema.table_schema import TableSchema
 from paimon_schema.uses import OF_FIELDS, columns_of_option
 
 NEVER_NULL, NULLABLE = NOT_NULL.strip(), "NULL allowed"
+NAMES: Final = ", "
+"""Between the names in the value of a change."""
 MAX_VALUE_BYTES: Final = 96
 """UTF-8 bytes of a value in a result."""
 HASH_BYTES: Final = 12
@@ -197,4 +199,4 @@ def _renamed(option: str, names: Mapping[str, str]) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "none"
+    return NAMES.join(names) or "none"

@@ -10,7 +10,7 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import ResultDrift
 from paimon_engines.engine import Engine
-from paimon_schema.drift import DriftChange
+from paimon_schema.drift import DriftChange, DriftKind
 from paimon_schema.drift_composition import compose
 from paimon_schema.drift_corrections import Corrections, asked_for, is_settled, unresolved
 from paimon_schema.plan import Plan
@@ -63,7 +63,9 @@ class DriftAtProvision:
         `meanwhile` is what others had changed by then, since the run began.
         """
         taken_back = self._taken_back
-        changes = compose([each for each in self._by_others if each not in taken_back], meanwhile)
+        # (of an order that is taken back, columns that are not declared may have a part left)
+        left_of = {each for each in taken_back if each.kind is not DriftKind.COLUMNS_REORDERED}
+        changes = compose([each for each in self._by_others if each not in left_of], meanwhile)
         return result_of(
             Drift(left, hidden=self.drift.hidden),
             self.job,
