@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from paimon_schema.data_types import NOT_NULL
 from paimon_schema.members import Identity, Member, members_of
-from paimon_schema.option_changes import ASSIGNED_BY_PAIMON, OUR_PREFIX, OptionRules
+from paimon_schema.option_changes import ASSIGNED_BY_PAIMON, OUR_PREFIX, OWNER_OPTION, OptionRules
 from paimon_schema.table_schema import TableSchema
 from paimon_schema.uses import OF_FIELDS, columns_of_option
 
-OWNER_OPTION: Final = "paimon-operator.owner"
-NOT_NULL, NULLABLE = "NOT NULL", "NULL allowed"
+NEVER_NULL, NULLABLE = NOT_NULL.strip(), "NULL allowed"
+NAMES: Final = ", "
+"""Between the names in the value of a change."""
 MAX_VALUE_BYTES: Final = 96
 """UTF-8 bytes of a value in a result."""
 HASH_BYTES: Final = 12
@@ -59,13 +61,14 @@ class DriftChange:
     """One change. `field` is an option, or the path of a column or nested field, by its name before the change.
 
     It is empty for the table itself. An added column has its present name. `before` and `after` are None where there
-    was, or is, nothing.
+    was, or is, nothing. `is_sure` is False where `before` may be somebody else's value already.
     """
 
     kind: DriftKind
     field: str = ""
     before: str | None = None
     after: str | None = None
+    is_sure: bool = True
 
     @property
     def key(self) -> tuple[DriftKind, str]:
@@ -146,7 +149,7 @@ def _member(had: Member, has: Member) -> Iterator[DriftChange]:
 
 
 def _nullability(of: Member) -> str:
-    return NULLABLE if of.type.nullable else NOT_NULL
+    return NULLABLE if of.type.nullable else NEVER_NULL
 
 
 def _orders(had: Mapping[Identity, Member], has: Mapping[Identity, Member]) -> Iterator[DriftChange]:
@@ -196,4 +199,4 @@ def _renamed(option: str, names: Mapping[str, str]) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "none"
+    return NAMES.join(names) or "none"

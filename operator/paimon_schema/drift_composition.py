@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from paimon_schema.data_types import NOT_NULL
-from paimon_schema.drift import OF_THE_TABLE, DriftChange, DriftKind, ordered, shortened
+from paimon_schema.drift import NEVER_NULL, OF_THE_TABLE, DriftChange, DriftKind, ordered, shortened
+from paimon_schema.drift_orders import Orders
 
 
 def compose(known: Iterable[DriftChange], found: Iterable[DriftChange]) -> tuple[DriftChange, ...]:
@@ -22,7 +23,9 @@ def compose(known: Iterable[DriftChange], found: Iterable[DriftChange]) -> tuple
 class _Composition:
     known: tuple[DriftChange, ...]
 
-    def with_all(self, found: tuple[DriftChange, ...]) -> tuple[DriftChange, ...]:
+    def with_all(self, all_found: tuple[DriftChange, ...]) -> tuple[DriftChange, ...]:
+        orders = Orders(self.known, all_found, self._first_name).changes
+        found = tuple(each for each in all_found if each.kind is not DriftKind.COLUMNS_REORDERED)
         changes = {each.key: each for each in self.known if each.kind is not DriftKind.COLUMN_ADDED}
         added = {each.field: each for each in self.known if each.kind is DriftKind.COLUMN_ADDED}
         new = [each for each in found if each.kind is DriftKind.COLUMN_ADDED]
@@ -32,8 +35,9 @@ class _Composition:
                     added[change.field] = _added_after(added[change.field], change)
             elif change.kind is not DriftKind.COLUMN_ADDED:
                 self._apply(changes, change)
+        changes = {key: each for key, each in changes.items() if each.kind is not DriftKind.COLUMNS_REORDERED}
         present = [each for each in added.values() if each.after is not None]
-        return ordered([*changes.values(), *present, *new])
+        return ordered([*changes.values(), *orders, *present, *new])
 
     @cached_property
     def _first_names(self) -> dict[str, str]:
@@ -70,7 +74,7 @@ def _added_after(added: DriftChange, change: DriftChange) -> DriftChange:
             return replace(added, after=_typed(added, change.after or ""))
         case DriftKind.NULLABILITY_CHANGED:
             type_ = (added.after or "").removesuffix(NOT_NULL)
-            return replace(added, after=type_ + (NOT_NULL if change.after == NOT_NULL.strip() else ""))
+            return replace(added, after=type_ + (NOT_NULL if change.after == NEVER_NULL else ""))
         case DriftKind.COLUMN_DROPPED:
             return replace(added, after=None)
     return added
@@ -90,6 +94,6 @@ def _dropped(changes: dict[tuple[DriftKind, str], DriftChange], drop: DriftChang
         if of_column and (each.field == drop.field or each.field.startswith(inside)):
             del changes[key]
     last = drop.before or ""
-    never_null = last.endswith(NOT_NULL) if allows is None else allows.before == NOT_NULL.strip()
+    never_null = last.endswith(NOT_NULL) if allows is None else allows.before == NEVER_NULL
     plain = last.removesuffix(NOT_NULL) if typed is None else typed.before or ""
     return replace(drop, before=plain + (NOT_NULL if never_null else ""))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from paimon_schema.data_types import DataType
-from paimon_schema.drift import DriftChange, DriftKind, is_others, is_shortened
+from paimon_schema.data_types import NOT_NULL, DataType
+from paimon_schema.drift import NAMES, NEVER_NULL, DriftChange, DriftKind, is_others, is_shortened
 from paimon_schema.members import KEY
 from paimon_schema.nested_changes import ELEMENT, VALUE
 from paimon_schema.option_changes import COMMENTED_OPTION, OF_TABLE
+from paimon_schema.order import wanted_order
 from paimon_schema.plan import Capabilities, Plan, make_plan
 from paimon_schema.steps import Change, Step
 from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema
@@ -84,7 +85,7 @@ class Corrections:
 
     def _step(self, change: DriftChange) -> Step | None:
         """The step that takes back one change of what is not declared; None where none is legal or needed."""
-        if _Declared(self.declared).settles(change) or is_shortened(change.before):
+        if _Declared(self.declared).settles(change) or is_shortened(change.before) or not change.is_sure:
             return None
         if change.kind is DriftKind.OPTION_CHANGED:
             return self._option_step(change)
@@ -161,15 +162,39 @@ class _Declared:
                 return self._has(field) or field in self.schema.dropped
             case DriftKind.NULLABILITY_CHANGED:
                 return self._has(field)
+            case DriftKind.COLUMNS_REORDERED:
+                return self._moves_declared(change)
         return True
 
     def left_of(self, change: DriftChange) -> DriftChange | None:
         """What a table that is as declared still has of the change; None for nothing."""
         if not self.settles(change):
             return change
+        if change.kind is DriftKind.COLUMNS_REORDERED:
+            return self._order_left(change)
         if not _is_nested_rename(change) or self._has(change.after or ""):
             return None
         return DriftChange(kind=DriftKind.COLUMN_ADDED, field=change.after or "", after=str(self._type(change.field)))
+
+    def _moves_declared(self, change: DriftChange) -> bool:
+        """Whether columns that are declared are in another order: the plan of the manifest moves these back."""
+        if is_shortened(change.before) or is_shortened(change.after):
+            return False
+        before, after = ([name for name in names if self._has(_path(change, name))] for names in _orders_of(change))
+        return before != after
+
+    def _order_left(self, change: DriftChange) -> DriftChange | None:
+        """What is left of another order once the declared columns are moved back: what follows these moves along."""
+        before, after = _orders_of(change)
+        if set(before) != set(after):  # (a renamed one: it has its name back, if it is declared)
+            return None
+        names = [each.name for each in self.schema.columns] if not change.field else self._fields(change.field)
+        order = wanted_order(after, [name for name in names if name in after])
+        return None if order == before else replace(change, after=NAMES.join(order))
+
+    def _fields(self, field: str) -> list[str]:
+        type_ = self._type(field)
+        return [] if type_ is None else list(type_.fields)
 
     def asks_for(self, change: DriftChange) -> bool:  # noqa: PLR0911  (one line per kind)
         """Whether the table is as the manifest says by the change, and not in spite of it."""
@@ -210,8 +235,8 @@ class _Declared:
         if declared is None:
             return False
         if change.kind is DriftKind.NULLABILITY_CHANGED:
-            return declared.nullable == (change.after != "NOT NULL")
-        return str(declared).removesuffix(" NOT NULL") == change.after
+            return declared.nullable == (change.after != NEVER_NULL)
+        return str(declared).removesuffix(NOT_NULL) == change.after
 
     def _has(self, field: str) -> bool:
         return self._type(field) is not None
@@ -224,6 +249,14 @@ class _Declared:
         for name in rest:
             found = None if found is None else _inside(found, name)
         return found
+
+
+def _orders_of(change: DriftChange) -> tuple[list[str], list[str]]:
+    return (change.before or "").split(NAMES), (change.after or "").split(NAMES)
+
+
+def _path(of: DriftChange, name: str) -> str:
+    return f"{of.field}.{name}" if of.field else name
 
 
 def _inside(of: DataType, name: str) -> DataType | None:

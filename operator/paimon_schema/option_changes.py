@@ -20,6 +20,8 @@ COMMENTED_OPTION: Final = "paimon-operator.comments"
 ASSIGNED_BY_PAIMON: Final = frozenset({"path", "type"})
 OUR_PREFIX: Final = "paimon-operator."
 """Prefix of the options with which the operator marks its tables."""
+OWNER_OPTION: Final = f"{OUR_PREFIX}owner"
+"""Table option with the owner, `<cluster>/<namespace>/<name>`."""
 OF_TABLE: Final = "<table>"
 """Stands for the table's own comment; no column can have this name."""
 

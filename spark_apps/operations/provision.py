@@ -12,11 +12,11 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
-from paimon_contract.result import Outcome
+from paimon_contract.result import Outcome, ResultDrift
 from paimon_engines.engine import Engine
-from paimon_schema.option_changes import marks_of
+from paimon_schema.option_changes import OWNER_OPTION, marks_of
 from spark_apps.catalog.measure import measure_table
-from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
+from spark_apps.catalog.ownership import name_of_owner, owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.causes import root_message
@@ -31,6 +31,7 @@ from spark_apps.schema.drift import SchemasOfTable
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import planned_edit
 from spark_apps.schema.isolate import invalid_part
+from spark_apps.schema.left_schema import left_schema
 from spark_apps.schema.mixed_buckets import has_mixed_buckets, is_suspect, mixed_buckets
 from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
 
@@ -51,15 +52,15 @@ def run(job: Job, session: Session) -> Outcome:
         if provision.recreates:
             _forget_loads(job, session)
         _create(job, session, wanted)
-        return _found(session, created=True)
+        return _found(session, _created(session, provision), created=True)
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
     drift = DriftAtProvision(job, provision, SchemasOfTable(table), session.engine)
     mixed = _is_mixed(job, session, drift, table)
-    steps = _make_as_declared(job, session, drift, table, wanted)
+    steps, left = _make_as_declared(job, session, drift, table, wanted)
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
     created = _was_recreated(provision, table)
-    return _found(session, drift=drift, created=created, differences=steps, loaded=loaded, mixed=mixed)
+    return _found(session, left, created=created, differences=steps, loaded=loaded, mixed=mixed)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
@@ -74,7 +75,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
         planned_edit(drift, is_own=True)
 
 
-def _found(session: Session, *, drift: DriftAtProvision | None = None, mixed: bool = False, **more: Any) -> Outcome:
+def _found(session: Session, drift: ResultDrift, *, mixed: bool = False, **more: Any) -> Outcome:
     """The outcome with the table as it is now, and the digests by which the operator knows its schema.
 
     `mixed`: a rescale has to make the table whole before anything else is written.
@@ -82,11 +83,14 @@ def _found(session: Session, *, drift: DriftAtProvision | None = None, mixed: bo
     table = session.existing_table()
     measured = measure_table(session, table).table
     measured = dataclasses.replace(measured, rescaling=measured.rescaling or mixed or None)
-    schemas = SchemasOfTable(table)
-    provision = session.job.parameters_as(PARAMETERS)
-    seen = drift or DriftAtProvision(session.job, dataclasses.replace(provision, drift=None), schemas, session.engine)
-    found = seen.after(schemas.latest_schema(0))
-    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, drift=found, **more)
+    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, drift=drift, **more)
+
+
+def _created(session: Session, provision: ProvisionParameters) -> ResultDrift:
+    """The first schema of the table, which the run has created: somebody may have altered that since."""
+    schemas = SchemasOfTable(session.existing_table())
+    drift = DriftAtProvision(session.job, dataclasses.replace(provision, drift=None), schemas, session.engine)
+    return drift.after(schemas.schema(0) or drift.drift.latest)
 
 
 def _is_mixed(job: Job, session: Session, drift: DriftAtProvision, table: Any) -> bool:
@@ -99,17 +103,23 @@ def _is_mixed(job: Job, session: Session, drift: DriftAtProvision, table: Any) -
     return True
 
 
-def _make_as_declared(job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any) -> tuple[str, ...]:
-    """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words."""
+def _make_as_declared(
+    job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any
+) -> tuple[tuple[str, ...], ResultDrift]:
+    """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words, and what
+    is left of the drift."""
     provision, is_own = drift.provision, owner_of(table) == job.owner
     if provision.adoption == "AdoptIfIdentical" and not is_own:
         refuse_differences(job, table, wanted, session.engine)
     edit = planned_edit(drift, is_own=is_own)
+    marks = {OWNER_OPTION: job.owner} | marks_of(edit.wording.declared)
     try:
-        edit.alteration.apply({OWNER_OPTION: job.owner} | marks_of(edit.wording.declared), session)
+        edit.alteration.apply(marks, session)
     except Exception as error:
         raise refused_by_paimon(job, error, is_own=is_own) from error
-    return tuple(edit.wording.sentence(step) for step in (*edit.alteration.plan.steps, *drift.corrections))
+    steps = (*edit.alteration.plan.steps, *edit.alteration.corrections)
+    left = left_schema(drift, marks)
+    return tuple(edit.wording.sentence(step) for step in steps), drift.after(left.schema, left.meanwhile)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

@@ -45,16 +45,20 @@ class Alteration:
             approved == self.plan.hash or self.has.get(APPLYING_OPTION) == f"{approved} {self.declared}"
         )
 
-    def apply(self, marks: Mapping[str, str], session: Session) -> None:
-        """Commits the plan together with the operator's own options, `marks`."""
+    def commits(self, marks: Mapping[str, str]) -> tuple[tuple[Step, ...], ...]:
+        """The steps of each schema commit, together with the operator's own options, `marks`. Nothing to do is none."""
         own = list(_mark_steps(self.has, marks))
-        commits = [list(each) for each in self.plan.commits] or [[]]
-        applying = f"{self.plan.hash} {self.declared}"
-        for steps in commits[:-1]:
-            commit([*steps, option_step(APPLYING_OPTION, applying)], session)
-        if len(commits) > 1 and APPLYING_OPTION not in self.has:
+        *first, last = self.plan.commits or ((),)
+        applying = option_step(APPLYING_OPTION, f"{self.plan.hash} {self.declared}")
+        if first and APPLYING_OPTION not in self.has:
             own.append(option_step(APPLYING_OPTION, None))
-        commit([*commits[-1], *self.corrections, *own], session)
+        found = (*((*steps, applying) for steps in first), (*last, *self.corrections, *own))
+        return tuple(steps for steps in found if steps)
+
+    def apply(self, marks: Mapping[str, str], session: Session) -> None:
+        """Makes the commits."""
+        for steps in self.commits(marks):
+            commit(list(steps), session)
 
 
 def plan_in_result(plan: Plan, wording: Wording) -> ResultPlan:

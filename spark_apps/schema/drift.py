@@ -51,7 +51,8 @@ class SchemasOfTable:
 class Drift:
     """What a driver finds. `before` is the schema that the operator has left; None if it is not known, or is gone.
 
-    `found` leads from there to `latest`; `changes` are the known ones and those together.
+    `found` leads from there to `latest`; `changes` are the known ones and those together. Of a change that is not among
+    the known ones, `before` is sure only while none of these is hidden.
     """
 
     latest: TableSchema
@@ -77,8 +78,10 @@ def find_drift(latest: TableSchema, schemas: Schemas, known: JobDrift | None, ru
         )
         return Drift(latest, None, (replaced,), (replaced,))
     found = difference(before, latest, rules)
-    changes = compose((_read(each) for each in known.known), found)
-    return Drift(latest, before, found, changes, known.hidden)
+    listed = tuple(map(_read, known.known))
+    keys, changes = {each.key for each in listed}, compose(listed, found)
+    sure = (replace(each, is_sure=not known.hidden or each.key in keys) for each in changes)
+    return Drift(latest, before, found, tuple(sure), known.hidden)
 
 
 def result_of(

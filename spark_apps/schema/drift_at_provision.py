@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,10 +10,10 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import ResultDrift
 from paimon_engines.engine import Engine
-from paimon_schema.drift import DriftChange
+from paimon_schema.drift import DriftChange, DriftKind
+from paimon_schema.drift_composition import compose
 from paimon_schema.drift_corrections import Corrections, asked_for, is_settled, unresolved
 from paimon_schema.plan import Plan
-from paimon_schema.steps import Step
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
 from spark_apps.schema.declared import declared_schema, declared_with_count_of
 from spark_apps.schema.drift import Drift, Schemas, find_drift, result_of
@@ -29,7 +30,7 @@ class DriftAtProvision:
 
     @cached_property
     def declared(self) -> DeclaredSchema:
-        """What the manifest declares, except a number of buckets that is left to a rescale."""
+        """What the manifest declares, except what this run leaves alone."""
         if self.latest is None:
             return declared_schema(self.provision)
         return declared_with_count_of(self.latest, self.provision)
@@ -52,24 +53,24 @@ class DriftAtProvision:
         """The plan of the manifest. A declared column that was renamed by hand gets its name back."""
         return self._possible.plan
 
-    @property
-    def corrections(self) -> tuple[Step, ...]:
-        """The steps for what the manifest does not declare, where the policy asks for them."""
-        return self._possible.steps if self.provision.corrects else ()
-
     def as_found(self) -> ResultDrift:
         """The drift of a run that has altered nothing."""
         return result_of(self.drift, self.job, self.provision.drift, changes=self.drift.changes)
 
-    def after(self, latest: TableSchema | None) -> ResultDrift:
-        """What is left of the drift once the table is as declared; `latest` is its schema then."""
+    def after(self, left: TableSchema, meanwhile: Iterable[DriftChange] = ()) -> ResultDrift:
+        """What is left of the drift once the table is as declared. `left` is the schema that the run has left.
+
+        `meanwhile` is what others had changed by then, since the run began.
+        """
         taken_back = self._taken_back
-        left = [each for each in self._by_others if each not in taken_back]
+        # (of an order that is taken back, columns that are not declared may have a part left)
+        left_of = {each for each in taken_back if each.kind is not DriftKind.COLUMNS_REORDERED}
+        changes = compose([each for each in self._by_others if each not in left_of], meanwhile)
         return result_of(
-            Drift(latest or self.drift.latest, hidden=self.drift.hidden),
+            Drift(left, hidden=self.drift.hidden),
             self.job,
             self.provision.drift,
-            changes=unresolved(left, self.declared),
+            changes=unresolved(changes, self.declared),
             taken_back=taken_back,
         )
 

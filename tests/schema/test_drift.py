@@ -156,6 +156,9 @@ def change(kind: DriftKind, field: str = "", before: str | None = None, after: s
         (change(KIND.DEFAULT_CHANGED, "note", None, "x"), True),
         (change(KIND.TYPE_CHANGED, "note", "VARCHAR(5)", "STRING"), False),
         (change(KIND.PRIMARY_KEY_CHANGED, "", "id", "note"), False),
+        (change(KIND.COLUMNS_REORDERED, "", "id, note", "note, id"), False),
+        (change(KIND.COLUMNS_REORDERED, "", "id, note, tags, x", "id, note, x, tags"), True),
+        (change(KIND.COLUMNS_REORDERED, "address", "street, zip", "zip, street"), True),
     ],
 )
 def test_a_successful_verification_settles_what_the_manifest_declares(found: DriftChange, stays: bool) -> None:
@@ -165,6 +168,12 @@ def test_a_successful_verification_settles_what_the_manifest_declares(found: Dri
 def test_a_column_that_the_manifest_drops_is_settled() -> None:
     dropping = replace(MANIFEST, dropped=("extra",))
     assert unresolved([change(KIND.COLUMN_ADDED, "extra", None, "DATE")], dropping) == ()
+
+
+def test_a_column_that_follows_a_declared_one_back_has_another_order_still() -> None:
+    moved = change(KIND.COLUMNS_REORDERED, "", "id, note, tags", "note, id, tags")
+    left = change(KIND.COLUMNS_REORDERED, "", "id, note, tags", "id, tags, note")
+    assert unresolved([moved], MANIFEST) == (left,)
 
 
 def test_a_nested_field_that_was_renamed_stays_beside_the_declared_one() -> None:
@@ -222,6 +231,7 @@ ALL_DECLARED = replace(
         (schema([FIELDS[0], *FIELDS[2:]]), ["add column note STRING"], ["note"]),
         (schema(field(1, type="STRING NOT NULL")), ["allow NULL in column note"], ["note"]),
         (schema(field(5, type=FIELDS[3]["type"] | NEVER_NULL)), ["allow NULL in column tags"], ["tags"]),
+        (schema([*FIELDS[:2], FIELDS[3], FIELDS[2]]), [], []),
         (schema([*FIELDS, EXTRA]), [], []),
         (schema(FIELDS[:3]), [], []),
         (schema(nested(4, type="BIGINT")), [], []),

@@ -68,3 +68,6 @@ class ProvisionParameters(Document):
     """The schema that the operator has left. None: none is recorded."""
     corrects: bool | None = None
     """True: also what the manifest does not declare is taken back, as far as it is legal."""
+    verifies: bool | None = None
+    """True: an earlier run has made the table as this manifest says. A column of `dropped` that the table has was added
+    since, by somebody else, and stays."""

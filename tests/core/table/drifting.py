@@ -38,7 +38,7 @@ def ready(**spec: Any) -> TableWorld:
     """A verified table whose schema is recorded, with an operator that looks for drift every hour."""
     seen = TableWorld(table=builders.table(**spec), operator=replace(builders.operator_facts(), observe_interval=HOUR))
     seen.settle()
-    seen.finish("Provision", created=True, **found(0, baseline=None))
+    seen.finish("Provision", created=True, columnsDigest="0" * 16, **found(0, baseline=None))
     seen.run_due()
     seen.created.clear()
     return seen

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.operations.registry import OPERATIONS
 from tests.core.table.drifting import (
     CORRECTABLE,
     EXTRA,
@@ -143,3 +146,33 @@ def test_never_more_than_three_corrections_within_any_hour(history: list[tuple[i
             seen.finish(after=None, **found(number, *left, baseline=state.schema_id))
             seen.settle()
     assert all(later - earlier > HOUR for earlier, later in zip(times, times[3:], strict=False))
+
+
+def verifies(seen: TableWorld, run_type: str = "Provision") -> bool:
+    parameters: Any = OPERATIONS.of(run_type).job(builders.context(seen.table), seen.active)
+    return bool((parameters.table if run_type == "Observe" else parameters).verifies)
+
+
+def test_a_correction_and_a_look_know_that_their_manifest_is_no_edit() -> None:
+    seen = ready(driftPolicy="Correct", schema=builders.ORDERS | {"droppedColumns": ["extra"]})
+    seen.wait(hours=2)
+    seen.settle()
+    assert verifies(seen, "Observe"), "what a manifest has dropped is somebody else's column now"
+    seen.finish("Observe", after=None, **found(1, CORRECTABLE, EXTRA))
+    seen.settle()
+    assert corrects(seen)
+    assert verifies(seen)
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED)
+    seen.wait(minutes=5)
+    seen.settle()
+    assert verifies(seen), "so does its repetition"
+
+
+def test_an_edit_during_a_correction_is_an_edit() -> None:
+    seen = ready(driftPolicy="Correct")
+    look(seen, 1, CORRECTABLE, EXTRA)
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED)
+    seen.edit(schema=builders.ORDERS | {"droppedColumns": ["extra"]})
+    seen.settle()
+    assert seen.active.spec.type == "Provision"
+    assert not verifies(seen)

@@ -16,10 +16,9 @@ from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.core.export.object_name import object_name
 from paimon_operator.core.export.proof import COLUMNS, Problem, problems_of
 from paimon_operator.core.export.table_manifest import is_foreign, table_manifest
-from paimon_schema.option_changes import ASSIGNED_BY_PAIMON, OUR_PREFIX
+from paimon_schema.option_changes import ASSIGNED_BY_PAIMON, OUR_PREFIX, OWNER_OPTION
 from paimon_schema.table_schema import TableSchema, read_schema_file
 
-OWNER_OPTION: Final = f"{OUR_PREFIX}owner"
 _PARTS_OF_A_MARK: Final = 3
 _NESTED_TYPES: Final = ("element", "key", "value", "type")
 

@@ -184,8 +184,15 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         approved=edits.approved(context) if edits.needs_approval(context) else None,
         drift=drift_state.for_job(status),
         corrects=drift_state.drift_of(status).correcting,
+        verifies=_verifies(context) or None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
+
+
+def _verifies(context: TableContext) -> bool:
+    """Whether the last run that succeeded has made the table as this manifest says, and no run has altered it since."""
+    state = state_of(context.table.status)
+    return state.recorded_for == context.wanted_hash and not state.may_be_altered
 
 
 def _column(column: DesiredColumn) -> JobColumn:
