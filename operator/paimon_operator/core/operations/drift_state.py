@@ -9,7 +9,7 @@ from paimon_contract.result import DriftedField as JobField
 from paimon_operator.api.drift import DriftedField, DriftFound
 from paimon_operator.api.table.status import DriftState, TableStatus
 from paimon_operator.core.operations.base import RunOutcome
-from paimon_operator.core.operations.verification import require_verification, state_of, with_state
+from paimon_operator.core.operations.verification import put_in_doubt, state_of, with_state
 from paimon_operator.core.spec.context import TableContext
 
 ACCEPT: Final = "paimon-operator.dev/accept-drift"
@@ -86,7 +86,7 @@ def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
         status = with_state(status, known.model_copy(update=update))
     status = with_drift(status, state, **_values(found), observed_time=ended.at, changed_at=None)
     in_doubt = found.refused is not None and known.hash is not None
-    return require_verification(status) if in_doubt else status
+    return put_in_doubt(status, ended.at) if in_doubt else status
 
 
 def _values(found: DriftFound) -> dict[str, object]:
