@@ -9,6 +9,7 @@ from paimon_contract.parameters.observe import ObserveParameters
 from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome, ResultDrift
 from paimon_engines.engine import Engine
+from paimon_schema.bucket_count import BUCKET
 from paimon_schema.drift import DriftKind
 from paimon_schema.drift_corrections import Corrections
 from paimon_schema.plan import make_plan
@@ -52,7 +53,8 @@ def observed(job: Job, engine: Engine, schemas: Schemas) -> ResultDrift | None:
     corrections = Corrections(latest, declared, drift.changes, engine)
     refused = _refusal(drift, corrections, _refused_before(drift, parameters.table, engine))
     correctable = () if refused else corrections.taken_back
-    return result_of(drift, job, known, changes=drift.changes, correctable=correctable, refused=refused)
+    changes = sorted(drift.changes, key=lambda each: each.field != BUCKET)  # (the list is cut, and a rescale follows it)
+    return result_of(drift, job, known, changes=changes, correctable=correctable, refused=refused)
 
 
 def _refused_before(drift: Drift, manifest: ProvisionParameters, engine: Engine) -> frozenset[Refusal]:

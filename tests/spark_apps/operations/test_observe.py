@@ -67,3 +67,10 @@ def test_only_what_somebody_else_has_made_unreachable_is_refused(
     found = look(altered, replace(MANIFEST, options=MANIFEST.options | edited))
     assert (found.refused is None) == (refused is None)
     assert (found.refused or "").startswith(refused or "")
+
+
+def test_another_number_of_buckets_is_always_among_the_changes_that_are_listed() -> None:
+    many = {f"snapshot.option-{number:02}": "1" for number in range(20)}
+    found = look(many | {"bucket": "4", "a.option": "1"}, replace(MANIFEST, rescales=True))
+    assert [each.field for each in found.changes][:2] == ["bucket", "a.option"]
+    assert found.refused is None

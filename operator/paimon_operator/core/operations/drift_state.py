@@ -11,6 +11,8 @@ from paimon_operator.api.table.status import DriftState, TableStatus
 from paimon_operator.core.operations.base import RunOutcome
 from paimon_operator.core.operations.verification import put_in_doubt, state_of, with_state
 from paimon_operator.core.spec.context import TableContext
+from paimon_schema.bucket_count import BUCKET
+from paimon_schema.drift import DriftKind
 
 ACCEPT: Final = "paimon-operator.dev/accept-drift"
 """Annotation with the schema id of status.drift: the changes up to it are accepted."""
@@ -72,8 +74,10 @@ def record_refused(status: TableStatus, ended: RunOutcome) -> TableStatus:
 
 
 def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
-    """The status after a run that has compared the schema. A change that leaves no legal plan puts the table in doubt.
+    """The status after a run that has compared the schema.
 
+    A change that leaves no legal plan puts the table in doubt. So does another number of buckets: a rescale follows
+    what a run has measured, and nothing may be written before it.
     A result from before its changes were accepted does not count: another run follows.
     """
     found, state, known = ended.result.drift, drift_of(status), state_of(status)
@@ -85,8 +89,14 @@ def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
         update = {"schema_id": found.schema_id, "schema_digest": found.schema_digest}
         status = with_state(status, known.model_copy(update=update))
     status = with_drift(status, state, **_values(found), observed_time=ended.at, changed_at=None)
-    in_doubt = found.refused is not None and known.hash is not None
+    in_doubt = found.refused is not None or _buckets(found.changes) != _buckets(state.changes)
+    in_doubt = in_doubt and known.hash is not None
     return put_in_doubt(status, ended.at) if in_doubt else status
+
+
+def _buckets(changes: tuple[DriftedField, ...]) -> tuple[str | None, ...]:
+    """The number of buckets that somebody else has set; nothing if nobody has."""
+    return tuple(each.after for each in changes if each.change is DriftKind.OPTION_CHANGED and each.field == BUCKET)
 
 
 def _values(found: DriftFound) -> dict[str, object]:
