@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from tests.core.table.drifting import OBSERVE, OPTION, PROVISION, REFUSED, Json, found, look, ready
+from tests.core.table.drifting import OBSERVE, OPTION, PROVISION, REFUSED, Json, annotate, found, look, ready
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -81,3 +81,30 @@ def test_a_number_of_buckets_that_others_have_set_starts_one_verification_and_so
     assert seen.started == [OBSERVE, PROVISION, OBSERVE], "it is known"
     look(seen, 3, OPTION, baseline=1)
     assert seen.started[3:] == [OBSERVE, PROVISION], "it was reverted"
+
+
+def test_changes_that_put_the_table_in_doubt_cannot_be_accepted_and_reverting_them_is_enough() -> None:
+    seen = ready()
+    look(seen, 1, BUCKET, refused=REFUSED)
+    annotate(seen, "1")
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, BUCKET))
+    seen.settle()
+    assert seen.says("Drifted") == ("True", Reason.TABLE_ALTERED)
+    seen.wait(minutes=90)
+    seen.settle()
+    assert seen.started == [OBSERVE, PROVISION, PROVISION], "it is tried again every hour"
+    seen.finish("Provision", **found(2))
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_a_number_of_buckets_that_a_refused_edit_has_met_is_verified_also_after_the_edit_was_reverted() -> None:
+    seen = ready()
+    seen.edit(schema=builders.ORDERS | {"comment": "all"})
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, BUCKET))
+    seen.settle()
+    seen.edit(schema=builders.ORDERS)
+    seen.settle()
+    assert seen.started == [PROVISION] * 2

@@ -9,7 +9,7 @@ from paimon_contract.result import DriftedField as JobField
 from paimon_operator.api.drift import DriftedField, DriftFound
 from paimon_operator.api.table.status import DriftState, TableStatus
 from paimon_operator.core.operations.base import RunOutcome
-from paimon_operator.core.operations.verification import put_in_doubt, state_of, with_state
+from paimon_operator.core.operations.verification import is_verified, put_in_doubt, require_verification, state_of, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_schema.bucket_count import BUCKET
 from paimon_schema.drift import DriftKind
@@ -66,11 +66,16 @@ def record_verified(status: TableStatus, ended: RunOutcome) -> TableStatus:
 
 
 def record_refused(status: TableStatus, ended: RunOutcome) -> TableStatus:
-    """The status after a run that could not make the table as declared: what it has found is recorded."""
+    """The status after a run that could not make the table as declared: what it has found is recorded.
+
+    A run that has read nothing has corrected nothing: the next one does. With another number of buckets the table is
+    not the verified one any more, also if the manifest becomes that of before.
+    """
     found, state = ended.result.drift, drift_of(status)
-    if found is None and not state.correcting:
+    if found is None:
         return status
-    return with_drift(status, state, **({} if found is None else _values(found)), correcting=None)
+    status = with_drift(status, state, **_values(found), correcting=None)
+    return status if _buckets(found.changes) == _buckets(state.changes) else require_verification(status)
 
 
 def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
@@ -124,10 +129,14 @@ def record_schema_id(status: TableStatus, ended: RunOutcome) -> TableStatus:
 
 
 def with_accepted(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status once a user has accepted the changes up to the compared schema: drift counts from there."""
+    """The status once a user has accepted the changes up to the compared schema: drift counts from there.
+
+    Not while they keep the table from being verified: then a run looks every hour whether they were reverted.
+    """
     state, known = drift_of(status), state_of(status)
     accepts = context.table.metadata.annotations.get(ACCEPT) == str(state.schema_id)
-    if not accepts or not has_drifted(status) or state.schema_digest is None:
+    in_doubt = state.refused is not None or not is_verified(context, status)
+    if not accepts or in_doubt or not has_drifted(status) or state.schema_digest is None:
         return status
     update = {"schema_id": state.schema_id, "schema_digest": state.schema_digest}
     nothing = {"count": None, "changes": (), "kept": (), "kept_count": None, "refused": None}
