@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from tests.core.table.drifting import CORRECTABLE, EXTRA, OBSERVE, OPTION, drift, found, look, notes, ready

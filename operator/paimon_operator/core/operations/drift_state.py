@@ -9,7 +9,13 @@ from paimon_contract.result import DriftedField as JobField
 from paimon_operator.api.drift import DriftedField, DriftFound
 from paimon_operator.api.table.status import DriftState, TableStatus
 from paimon_operator.core.operations.base import RunOutcome
-from paimon_operator.core.operations.verification import is_verified, put_in_doubt, require_verification, state_of, with_state
+from paimon_operator.core.operations.verification import (
+    is_verified,
+    put_in_doubt,
+    require_verification,
+    state_of,
+    with_state,
+)
 from paimon_operator.core.spec.context import TableContext
 from paimon_schema.bucket_count import BUCKET
 from paimon_schema.drift import DriftKind

@@ -40,7 +40,7 @@ def drifted(status: TableStatus) -> tuple[Finding, ...]:
     if state is None or state.schema_id is None:
         return ()
     if state.changed_at is not None and not state.count:
-        message = f"a run has found another schema than {state.schema_id}, and no run has compared it yet"
+        message = f"the table may have another schema than {state.schema_id} now: no run has compared it yet"
         return (unknown(ConditionType.DRIFTED, Reason.SCHEMA_NOT_COMPARED, message),)
     if not state.count:
         message = f"nobody else has changed the table up to schema {state.schema_id}"
