@@ -6,10 +6,14 @@ from typing import Final
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.observe import ObserveParameters
+from paimon_contract.parameters.provision import ProvisionParameters
 from paimon_contract.result import Outcome, ResultDrift
 from paimon_engines.engine import Engine
+from paimon_schema.bucket_count import BUCKET
 from paimon_schema.drift import DriftKind
 from paimon_schema.drift_corrections import Corrections
+from paimon_schema.plan import make_plan
+from paimon_schema.steps import Refusal
 from spark_apps.catalog.session import Session
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
@@ -47,18 +51,28 @@ def observed(job: Job, engine: Engine, schemas: Schemas) -> ResultDrift | None:
     drift = find_drift(latest, schemas, known, engine)
     declared = declared_with_count_of(latest, parameters.table)
     corrections = Corrections(latest, declared, drift.changes, engine)
-    refused = _refusal(drift, corrections)
+    refused = _refusal(drift, corrections, _refused_before(drift, parameters.table, engine))
     correctable = () if refused else corrections.taken_back
-    return result_of(drift, job, known, changes=drift.changes, correctable=correctable, refused=refused)
+    changes = sorted(
+        drift.changes, key=lambda each: each.field != BUCKET
+    )  # (the list is cut, and a rescale follows it)
+    return result_of(drift, job, known, changes=changes, correctable=correctable, refused=refused)
 
 
-def _refusal(drift: Drift, corrections: Corrections) -> str | None:
-    """Why a run has to verify the table before anything else writes to it."""
+def _refused_before(drift: Drift, manifest: ProvisionParameters, engine: Engine) -> frozenset[Refusal]:
+    """What the manifest could not reach from the schema that the operator has left: an edit of its own, which waits."""
+    if drift.before is None:
+        return frozenset()
+    return frozenset(make_plan(drift.before, declared_with_count_of(drift.before, manifest), engine).refusals)
+
+
+def _refusal(drift: Drift, corrections: Corrections, known: frozenset[Refusal]) -> str | None:
+    """Why a run has to verify the table before anything else writes to it. What was refused before is no reason."""
     if not drift.found:
         return None
     if drift.is_replaced:
         return _REPLACED_REFUSAL
     if any(each.kind is DriftKind.OWNER_CHANGED for each in drift.found):
         return _OWNER_REFUSAL
-    refusals = corrections.plan.refusals
+    refusals = [each for each in corrections.plan.refusals if each not in known]
     return refusals[0].sentence[:_REFUSAL_LENGTH] if refusals else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import DriftState
+from paimon_operator.core.operations.drift_state import ACCEPT
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -50,6 +51,12 @@ def look(seen: TableWorld, schema_id: int, *changes: Json, **more: Any) -> None:
     seen.settle()
     seen.finish("Observe", after=None, **found(schema_id, *changes, **more))
     seen.settle()
+
+
+def annotate(seen: TableWorld, schema_id: str) -> None:
+    """A user accepts the changes up to a schema."""
+    metadata = seen.table.metadata.model_copy(update={"annotations": {ACCEPT: schema_id}})
+    seen.table = seen.table.model_copy(update={"metadata": metadata})
 
 
 def drift(seen: TableWorld) -> DriftState:

@@ -9,7 +9,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.core.operations.drift_state import ACCEPT, for_job
+from paimon_operator.core.operations.drift_state import for_job
 from paimon_operator.core.operations.schema.observe import OPERATION
 from tests.core.table.drifting import (
     EXTRA,
@@ -19,6 +19,7 @@ from tests.core.table.drifting import (
     PROVISION,
     REFUSED,
     Json,
+    annotate,
     drift,
     found,
     look,
@@ -132,11 +133,6 @@ def test_accepted_changes_are_no_drift_any_more() -> None:
     assert (job.schema_id, job.schema_digest, job.known) == (1, f"{1:016x}", ())
 
 
-def annotate(seen: TableWorld, schema_id: str) -> None:
-    metadata = seen.table.metadata.model_copy(update={"annotations": {ACCEPT: schema_id}})
-    seen.table = seen.table.model_copy(update={"metadata": metadata})
-
-
 def test_a_look_that_began_before_its_changes_were_accepted_is_repeated() -> None:
     seen = ready()
     look(seen, 1, EXTRA)
@@ -146,8 +142,11 @@ def test_a_look_that_began_before_its_changes_were_accepted_is_repeated() -> Non
     seen.settle()
     seen.finish("Observe", after=None, **found(1, EXTRA))
     seen.settle()
-    assert seen.says("Drifted")[0] == "False"
+    assert seen.says("Drifted") == ("Unknown", Reason.SCHEMA_NOT_COMPARED)
     assert seen.started == [OBSERVE] * 3
+    seen.finish("Observe", after=None, **found(1, baseline=1))
+    seen.settle()
+    assert seen.says("Drifted")[0] == "False"
 
 
 def test_a_change_that_leaves_no_legal_plan_stops_writes_until_a_run_has_decided() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.registry import OPERATIONS
+from paimon_operator.core.operations.schema import provision
+from paimon_operator.core.spec.context import TableContext
 from tests.core.table.drifting import (
     CORRECTABLE,
     EXTRA,
@@ -118,6 +120,37 @@ def test_at_most_three_corrections_are_made_within_an_hour() -> None:
     assert seen.says("Drifted") == ("True", Reason.CORRECTION_LIMIT_REACHED)
 
 
+def given_to_the_run(seen: TableWorld) -> bool | None:
+    """Whether the active run is told to take changes back."""
+    assert seen.catalog is not None
+    context = TableContext.build(seen.table, seen.catalog, seen.operator, seen.now)
+    return provision.job(context, seen.active).corrects
+
+
+def test_a_correction_that_has_not_begun_is_not_made_under_another_policy() -> None:
+    seen = ready(driftPolicy="Correct")
+    altered_again(seen, 1, CORRECTABLE)
+    assert given_to_the_run(seen)
+    seen.edit(driftPolicy="Report")
+    seen.settle()
+    assert given_to_the_run(seen) is None
+
+
+def test_a_correction_that_has_not_read_the_table_is_made_by_the_next_run_and_counts_once() -> None:
+    seen = ready(driftPolicy="Correct")
+    altered_again(seen, 1, CORRECTABLE)
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED)
+    seen.settle()
+    seen.wait(minutes=3)
+    seen.settle()
+    assert seen.started == [PROVISION] * 2
+    assert given_to_the_run(seen)
+    assert len(drift(seen).corrections) == 1
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, CORRECTABLE))
+    seen.settle()
+    assert not corrects(seen), "it has read the table"
+
+
 @pytest.mark.worlds
 @settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
@@ -137,11 +170,11 @@ def test_never_more_than_three_corrections_within_any_hour(history: list[tuple[i
             if active is None or state is None:
                 break
             if active.type == "Provision" and corrects(seen):
-                times.append(seen.now)
-                if fails:
+                if fails:  # before it has read the table, so the next run makes the same correction
                     seen.fail(FailureClass.INFRASTRUCTURE, Reason.DRIVER_FAILED)
                     seen.settle()
                     continue
+                times.append(seen.now)
             left = [CORRECTABLE | {"field": field}] if again or active.type == "Observe" else []
             seen.finish(after=None, **found(number, *left, baseline=state.schema_id))
             seen.settle()

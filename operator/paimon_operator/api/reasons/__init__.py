@@ -90,6 +90,7 @@ class Reason(StrEnum):
     BUCKETS_TOO_LARGE = "BucketsTooLarge"
     TABLE_UNALTERED = "TableUnaltered"
     TABLE_ALTERED = "TableAltered"
+    SCHEMA_NOT_COMPARED = "SchemaNotCompared"
     DRIFT_CONTESTED = "DriftContested"
     CORRECTION_LIMIT_REACHED = "CorrectionLimitReached"
 

@@ -40,6 +40,10 @@ EXPLANATIONS: Final = {
         "Revert the change, declare it in the manifest, or accept it with the annotation"
         " paimon-operator.dev/accept-drift: docs/drift.md. driftPolicy Correct takes back what is legal.",
     ),
+    "SchemaNotCompared": Explanation(
+        "A run has found another schema in the table, and no run has compared it with the recorded one yet.",
+        "No action is needed: a run of type Observe is due. Where the operator starts none, create one.",
+    ),
     "DriftContested": Explanation(
         "Somebody else has changed the same field again after two corrections within an hour. The operator waits.",
         "Find out who changes the field, and stop it or declare its value in the manifest. The message names the field"

@@ -9,8 +9,16 @@ from paimon_contract.result import DriftedField as JobField
 from paimon_operator.api.drift import DriftedField, DriftFound
 from paimon_operator.api.table.status import DriftState, TableStatus
 from paimon_operator.core.operations.base import RunOutcome
-from paimon_operator.core.operations.verification import require_verification, state_of, with_state
+from paimon_operator.core.operations.verification import (
+    is_verified,
+    put_in_doubt,
+    require_verification,
+    state_of,
+    with_state,
+)
 from paimon_operator.core.spec.context import TableContext
+from paimon_schema.bucket_count import BUCKET
+from paimon_schema.drift import DriftKind
 
 ACCEPT: Final = "paimon-operator.dev/accept-drift"
 """Annotation with the schema id of status.drift: the changes up to it are accepted."""
@@ -64,16 +72,23 @@ def record_verified(status: TableStatus, ended: RunOutcome) -> TableStatus:
 
 
 def record_refused(status: TableStatus, ended: RunOutcome) -> TableStatus:
-    """The status after a run that could not make the table as declared: what it has found is recorded."""
+    """The status after a run that could not make the table as declared: what it has found is recorded.
+
+    A run that has read nothing has corrected nothing: the next one does. With another number of buckets the table is
+    not the verified one any more, also if the manifest becomes that of before.
+    """
     found, state = ended.result.drift, drift_of(status)
-    if found is None and not state.correcting:
+    if found is None:
         return status
-    return with_drift(status, state, **({} if found is None else _values(found)), correcting=None)
+    status = with_drift(status, state, **_values(found), correcting=None)
+    return status if _buckets(found.changes) == _buckets(state.changes) else require_verification(status)
 
 
 def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
-    """The status after a run that has compared the schema. A change that leaves no legal plan puts the table in doubt.
+    """The status after a run that has compared the schema.
 
+    A change that leaves no legal plan puts the table in doubt. So does another number of buckets: a rescale follows
+    what a run has measured, and nothing may be written before it.
     A result from before its changes were accepted does not count: another run follows.
     """
     found, state, known = ended.result.drift, drift_of(status), state_of(status)
@@ -85,8 +100,14 @@ def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
         update = {"schema_id": found.schema_id, "schema_digest": found.schema_digest}
         status = with_state(status, known.model_copy(update=update))
     status = with_drift(status, state, **_values(found), observed_time=ended.at, changed_at=None)
-    in_doubt = found.refused is not None and known.hash is not None
-    return require_verification(status) if in_doubt else status
+    in_doubt = found.refused is not None or _buckets(found.changes) != _buckets(state.changes)
+    in_doubt = in_doubt and known.hash is not None
+    return put_in_doubt(status, ended.at) if in_doubt else status
+
+
+def _buckets(changes: tuple[DriftedField, ...]) -> tuple[str | None, ...]:
+    """The number of buckets that somebody else has set; nothing if nobody has."""
+    return tuple(each.after for each in changes if each.change is DriftKind.OPTION_CHANGED and each.field == BUCKET)
 
 
 def _values(found: DriftFound) -> dict[str, object]:
@@ -114,10 +135,14 @@ def record_schema_id(status: TableStatus, ended: RunOutcome) -> TableStatus:
 
 
 def with_accepted(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status once a user has accepted the changes up to the compared schema: drift counts from there."""
+    """The status once a user has accepted the changes up to the compared schema: drift counts from there.
+
+    Not while they keep the table from being verified: then a run looks every hour whether they were reverted.
+    """
     state, known = drift_of(status), state_of(status)
     accepts = context.table.metadata.annotations.get(ACCEPT) == str(state.schema_id)
-    if not accepts or not has_drifted(status) or state.schema_digest is None:
+    in_doubt = state.refused is not None or not is_verified(context, status)
+    if not accepts or in_doubt or not has_drifted(status) or state.schema_digest is None:
         return status
     update = {"schema_id": state.schema_id, "schema_digest": state.schema_digest}
     nothing = {"count": None, "changes": (), "kept": (), "kept_count": None, "refused": None}

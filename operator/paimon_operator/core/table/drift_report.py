@@ -9,7 +9,7 @@ from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.drift import DriftedField
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import DriftState, TableStatus
-from paimon_operator.core.conditions import MAX_NOTE_BYTES, Finding, false, true
+from paimon_operator.core.conditions import MAX_NOTE_BYTES, Finding, false, true, unknown
 from paimon_operator.core.decision import EventNote
 from paimon_operator.core.operations.drift_policy import contested_fields
 from paimon_schema.drift import DriftKind
@@ -39,23 +39,32 @@ def drifted(status: TableStatus) -> tuple[Finding, ...]:
     state = status.drift
     if state is None or state.schema_id is None:
         return ()
+    if state.changed_at is not None and not state.count:
+        message = f"the table may have another schema than {state.schema_id} now: no run has compared it yet"
+        return (unknown(ConditionType.DRIFTED, Reason.SCHEMA_NOT_COMPARED, message),)
     if not state.count:
         message = f"nobody else has changed the table up to schema {state.schema_id}"
         return (false(ConditionType.DRIFTED, Reason.TABLE_UNALTERED, message),)
     reason, follows = _reaction(state)
-    return (true(ConditionType.DRIFTED, reason, f"{_said(state)}. {follows}"),)
+    newer = "" if state.changed_at is None else " There is a newer schema, which no run has compared yet."
+    return (true(ConditionType.DRIFTED, reason, f"{_said(state)}. {follows}{newer}"),)
 
 
 def drift_events(before: TableStatus, after: TableStatus) -> tuple[EventNote, ...]:
     """One Event when the changes differ from those that were known."""
     old, new = before.drift or DriftState(), after.drift or DriftState()
-    if (old.changes, old.count) == (new.changes, new.count):
+    if (_named(old), old.count) == (_named(new), new.count):
         return ()
     if not new.count:
         note = f"no change by others is left: they were reverted, declared or accepted (latest schema {new.schema_id})"
         return (EventNote(type_="Normal", reason=Reason.TABLE_UNALTERED, note=note),)
     note = truncated_to_bytes(_said(new), MAX_NOTE_BYTES)
     return (EventNote(type_="Warning", reason=Reason.TABLE_ALTERED, note=note),)
+
+
+def _named(state: DriftState) -> frozenset[DriftedField]:
+    """The changes, in no order. Only a look states what is correctable: without that."""
+    return frozenset(each.model_copy(update={"correctable": None}) for each in state.changes)
 
 
 def _said(state: DriftState) -> str:

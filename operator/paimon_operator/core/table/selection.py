@@ -32,7 +32,7 @@ def next_work(
 ) -> DueRun | None:
     """The work that has waited longest. Of equal times the first one counts: scheduled work, then users' runs.
 
-    Work that only reads comes after all other. With `only_reads`, no other work counts.
+    Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits.
     """
@@ -43,7 +43,7 @@ def next_work(
     works = [work for work in works if held is None or held.allows(work)]
     if held is not None or not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return min(works, key=lambda work: (_reads(work), work.due), default=None)
+    return min(works, key=lambda work: (work.yields, work.due), default=None)
 
 
 def _reads(work: DueRun) -> bool:

@@ -21,7 +21,7 @@ from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
 from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
-from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
+from paimon_operator.core.operations.verification import is_verified, state_of, with_effective, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import (
     recreation_wanted,
@@ -59,11 +59,27 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     if followed.missing:
         status = active_run.given_up(table, obstacle.reason, obstacle.message, now)
     claimed = obstacle.reason is Reason.TABLE_CLAIMED
+    if not claimed and obstacle.reason not in table_conditions.OF_THE_CATALOG:
+        status = _without_plan(status, now)
     return Outcome(
         status=status,
         findings=table_conditions.refused(table, status, obstacle),
         requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
     )
+
+
+def _without_plan(status: TableStatus, now: datetime) -> TableStatus:
+    """The status without the plan of a former manifest. A run that waits for its approval is repeated after the edit.
+
+    Such a plan was made from the table, so only a run makes it again.
+    """
+    state = state_of(status)
+    if status.plan is None:
+        return status
+    if state.failure is not None and state.failure.reason == Reason.AWAITING_APPROVAL:
+        failure = state.failure.model_copy(update={"next_try": now})
+        status = with_state(status, state.model_copy(update={"failure": failure}))
+    return status.model_copy(update={"plan": None})
 
 
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:

@@ -40,10 +40,10 @@ class ObserveSchema:
         if _next(context, status) is None or state.next is None:
             return
         if state.next <= context.now:
-            yield _due_run(state, state.next, rfc3339(state.next))
+            yield _due_run(context, state, state.next, rfc3339(state.next))
         elif state.failure is not None and backoff.has_come(state.failure.next_try, context.now):
             tick = state.last_due or context.now
-            yield _due_run(state, tick, identity(rfc3339(tick), state.failure.count))
+            yield _due_run(context, state, tick, identity(rfc3339(tick), state.failure.count))
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
         """Nothing: an error of the table itself stops everything."""
@@ -77,7 +77,9 @@ class ObserveSchema:
         return DueRun(type_=OPERATION.type, trigger=RunTrigger.USER, due=created, run=run)
 
 
-def _due_run(state: DriftState, tick: datetime, name: str) -> DueRun:
+def _due_run(context: TableContext, state: DriftState, tick: datetime, name: str) -> DueRun:
+    """It yields to all other work, unless the table has another schema or the run has waited for a whole interval."""
+    overdue = context.observe_interval is not None and context.now - tick > context.observe_interval
     return DueRun(
         type_=OPERATION.type,
         trigger=RunTrigger.SCHEDULE,
@@ -85,6 +87,7 @@ def _due_run(state: DriftState, tick: datetime, name: str) -> DueRun:
         due_time=tick,
         identity=name,
         after=state.last_run,
+        yields=state.changed_at is None and not overdue,
     )
 
 

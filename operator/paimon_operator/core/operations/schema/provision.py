@@ -9,7 +9,7 @@ from typing import Any, Final
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_contract.result import Result
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.policies import AdoptionPolicy, DriftPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.result import drift_found, edit_plan, loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
@@ -137,7 +137,7 @@ def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         next_try = ended.at + backoff.OWNERSHIP.delay(1, key)
     failure = ended.as_failure(same, next_try)
     found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
-    update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+    update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at, "hash": state_of(status).hash}
     update["may_be_altered"] = state.may_be_altered or _may_be_altered(state, ended) or None
     if ended.result.plan is not None or ended.reason == Reason.TABLE_MISSING:
         # The table is not as recorded: the plan of the run, if it has one, is the one to approve.
@@ -183,7 +183,7 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         approve=edits.needs_approval(context) or None,
         approved=edits.approved(context) if edits.needs_approval(context) else None,
         drift=drift_state.for_job(status),
-        corrects=drift_state.drift_of(status).correcting,
+        corrects=_corrects(context),
         verifies=_verifies(context) or None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
@@ -193,6 +193,12 @@ def _verifies(context: TableContext) -> bool:
     """Whether the last run that succeeded has made the table as this manifest says, and no run has altered it since."""
     state = state_of(context.table.status)
     return state.recorded_for == context.wanted_hash and not state.may_be_altered
+
+
+def _corrects(context: TableContext) -> bool | None:
+    """Whether the run takes back what others have changed: it was decided so, and the policy still asks for it."""
+    decided = drift_state.drift_of(context.table.status).correcting
+    return decided if context.spec.drift_policy is DriftPolicy.CORRECT else None
 
 
 def _column(column: DesiredColumn) -> JobColumn:
