@@ -40,13 +40,18 @@ class Orders:
             return
         second = last.field if found is not None else self._second_name(parent)
         in_second = [self._before(second, name, self._new_names) if found else name for name in _names(last.after)]
-        stay = [name for name in in_second if _path(second, name) not in self._added | self._dropped]
+        stay = self._in_all(second, in_second)
         has = [self._first(second, name) for name in stay]
-        had = _names(first.before) if known else [self._first(second, each) for each in _names(first.before)]
-        had = [each for each in had if each in has]
+        # A column that was added may have the former name of another one.
+        in_first = [self._first(second, name) for name in self._in_all(second, _names(first.before))]
+        had = [each for each in (_names(first.before) if known else in_first) if each in has]
         if had != has:
             after = [_last(self._new_names.get(_path(second, name), name)) for name in stay]
             yield replace(last, field=parent, before=NAMES.join(had), after=NAMES.join(after))
+
+    def _in_all(self, second: str, names: list[str]) -> list[str]:
+        """Of members in the second schema, those that are in the other two as well."""
+        return [name for name in names if _path(second, name) not in self._added | self._dropped]
 
     @cached_property
     def _added(self) -> frozenset[str]:
