@@ -38,7 +38,7 @@ def test_the_tables_of_a_lake_are_exported_and_adopted_by_the_commands_of_the_pa
         assert len(lab.keys(f"{lab.database}.db/{table}/schema/")) == len(before[table]) + 1, "the owner mark"
     assert lab.rows("clicks") == [{"id": 1, "v": "a"}]
     found = [lab.kubectl.get("paimontable", each["metadata"]["name"]) for each in manifests]
-    assert [condition(each, "Drifted") for each in found] == [{}, {}]
+    assert [condition(each, "Drifted")["status"] for each in found] == ["False", "False"]
     assert lab.kubectl.run("diff", "-f", "-", stdin=lake) == "", "kubectl diff is empty"
 
 

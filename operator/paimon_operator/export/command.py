@@ -1,7 +1,7 @@
 """The command of the export. It asks no API server and needs no rights: what it reads is a log, or files.
 
 From the log of a run of type Describe:
-    kubectl logs describe-lake-1 | python -m paimon_operator.export
+    kubectl logs paimon-run-describe-lake-1 | python -m paimon_operator.export
 From the files of a warehouse:
     python -m paimon_operator.export --warehouse /data/warehouse --catalog lake.yaml
 """
