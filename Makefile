@@ -18,7 +18,7 @@ TEST_PROCESSES ?= 5
 STORAGE ?= s3
 # Whose Spark images `up`, `deploy` and `demo` build: the newest engine's whose jars can be had, or all.
 ENGINES ?= newest
-UNIT := tests/api tests/contract tests/core tests/engines tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
+UNIT := tests/api tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
 .PHONY: help venv lint format unit coverage properties test test-long test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
@@ -59,6 +59,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$(BIN)/python -m tests.apiserver.attacks.page docs/access.md
 	$(BIN)/python -m tests.support.table_rules.page docs/rules.md
 	$(BIN)/python -m tools.engines.generate
+	$(BIN)/python -m tests.support.generated_manifests.kept tests/support/generated_manifests/kept.txt
 	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server

@@ -110,6 +110,42 @@ class RescaleSummary(Document):
     finished: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class DriftedField(Document):
+    """A change that somebody else made: `change` is a kind of `paimon_schema.drift.DriftKind`.
+
+    `field` is an option, or a column or nested field by its name before the change; empty for the table itself.
+    `correctable`: True if driftPolicy Correct takes it back.
+    """
+
+    change: str
+    field: str = ""
+    before: str | None = None
+    after: str | None = None
+    correctable: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultDrift(Document):
+    """The latest schema of the table, and how it differs from the one that the operator has left.
+
+    `changes` are the first of `count` changes since then. None where `baseline_id` is None: there was no such schema.
+    """
+
+    baseline_id: int | None = None
+    schema_id: int
+    schema_digest: str
+    """`TableSchema.digest`."""
+    schema_time: str
+    """When the latest schema was written."""
+    count: int = 0
+    changes: tuple[DriftedField, ...] = ()
+    refused: str | None = None
+    """Why the table cannot be made as declared any more; None if it can."""
+    taken_back: tuple[DriftedField, ...] = ()
+    """Changes that the run has taken back."""
+
+
 @dataclass(frozen=True)
 class ForeignCommit(Document):
     """A commit that no run of the operator made."""
@@ -164,10 +200,12 @@ class Outcome(Document):
     after: ResultMeasure | None = None
     write: LoadSummary | None = None
     expired: int | None = None
+    described: int | None = None
     dropped: bool | None = None
     kept: bool | None = None
     loaded: tuple[LoadedWrite, ...] = ()
     rescale: RescaleSummary | None = None
+    drift: ResultDrift | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,6 +87,8 @@ class Engine:
     """Kind of index that it writes into data files -> roots of the column types that it indexes."""
     stores_default_values: bool
     """Whether writes store a column's default value in place of NULL."""
+    counts_delta_commits: bool
+    """Whether writers compact fully after a number of commits."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -241,6 +243,7 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         frozen_options=tuple(entry["frozenOptions"]),
         file_indexes=_frozen_sets(entry["fileIndexes"], lambda types: types),
         stores_default_values=entry["storesDefaultValues"],
+        counts_delta_commits=entry["countsDeltaCommits"],
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),

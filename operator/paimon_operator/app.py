@@ -8,6 +8,7 @@ import os
 import signal
 import time
 import uuid
+from datetime import timedelta
 from functools import partial
 from importlib import metadata
 from typing import Final
@@ -127,6 +128,7 @@ class Operator:
             unavailable_engines=missing,
             accounts=Accounts(driver=settings.driver_account, executor=settings.executor_account),
             executor_timeout_s=int(settings.executor_timeout),
+            observe_interval=timedelta(seconds=settings.observe_interval),
             claims_allowed=settings.allow_claims,
         )
         launches = LaunchBuilder(

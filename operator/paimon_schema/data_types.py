@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 NOT_NULL: Final = " NOT NULL"
@@ -22,6 +22,10 @@ class DataType:
     fields: tuple[str, ...] = ()
     """Names of a ROW's fields, in the order of `children`."""
     nullable: bool = True
+    ids: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """Paimon's ids of a ROW's fields, as a schema file has them: a field keeps its id when it is renamed."""
+    comments: tuple[str | None, ...] = field(default=(), compare=False, repr=False)
+    """Comments of a ROW's fields, as a schema file has them."""
 
     @property
     def is_nested(self) -> bool:

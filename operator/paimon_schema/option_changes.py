@@ -20,6 +20,8 @@ COMMENTED_OPTION: Final = "paimon-operator.comments"
 ASSIGNED_BY_PAIMON: Final = frozenset({"path", "type"})
 OUR_PREFIX: Final = "paimon-operator."
 """Prefix of the options with which the operator marks its tables."""
+OWNER_OPTION: Final = f"{OUR_PREFIX}owner"
+"""Table option with the owner, `<cluster>/<namespace>/<name>`."""
 OF_TABLE: Final = "<table>"
 """Stands for the table's own comment; no column can have this name."""
 
@@ -41,6 +43,30 @@ class OptionRules(Protocol):
 
     def changeable(self, key: str) -> bool:
         """Whether the option may change on a table that may hold data."""
+
+
+class KnownOptions(OptionRules, Protocol):
+    """The same, and which options are Paimon's."""
+
+    def knows(self, key: str) -> bool:
+        """Whether the option is one of Paimon. Spark and Hive add properties of their own to a table."""
+
+
+def options_that_differ(
+    has: Mapping[str, str], wants: Mapping[str, str], rules: KnownOptions
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Present name and both values of each option in which a table is not as declared; None: it is unset.
+
+    Nothing is left out for which the table would be another one: only what Paimon assigns, what the operator marks, and
+    properties of others that mean nothing to Paimon.
+    """
+    table, manifest = rules.canonical(has), rules.canonical(wants)
+    for name in sorted(table.keys() | manifest.keys()):
+        is_compared = not rules.changeable(name) or rules.knows(name)
+        if not is_compared or name in ASSIGNED_BY_PAIMON or name.startswith(OUR_PREFIX):
+            continue
+        if not rules.means_the_same(name, table.get(name), manifest.get(name)):
+            yield name, table.get(name), manifest.get(name)
 
 
 def marks_of(declared: DeclaredSchema) -> dict[str, str]:

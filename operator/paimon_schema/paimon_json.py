@@ -27,7 +27,7 @@ def paimon_json(data_type: DataType) -> str | dict[str, Any]:
 
 
 def from_paimon_json(form: Any) -> DataType:
-    """The type from its JSON form. The numbers and comments of a ROW's fields are left out.
+    """The type from its JSON form, with the ids and comments of a ROW's fields.
 
     A type that this release cannot read, as of a column that a newer Paimon made, keeps its text as its name. It equals
     itself only. Raises TypeError or KeyError for a form that no schema file has.
@@ -36,12 +36,22 @@ def from_paimon_json(form: Any) -> DataType:
         return _plain(form)
     name, nullable = _name(form["type"])
     if name == "ROW":
-        fields = form["fields"]
-        children = tuple(from_paimon_json(each["type"]) for each in fields)
-        return DataType(name, (), children, tuple(str(each["name"]) for each in fields), nullable)
+        return _row(form["fields"], nullable)
     if name not in _MEMBERS:
         return DataType(str(form), nullable=nullable)
     return DataType(name, (), tuple(from_paimon_json(form[member]) for member in _MEMBERS[name]), (), nullable)
+
+
+def _row(fields: Any, nullable: bool) -> DataType:
+    return DataType(
+        "ROW",
+        (),
+        tuple(from_paimon_json(each["type"]) for each in fields),
+        tuple(str(each["name"]) for each in fields),
+        nullable,
+        ids=tuple(int(each["id"]) for each in fields if "id" in each),
+        comments=tuple(each.get("description") or None for each in fields),
+    )
 
 
 def _plain(text: str) -> DataType:

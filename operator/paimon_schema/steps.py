@@ -1,4 +1,4 @@
-"""The steps of a plan: one change each, of the kinds that Paimon knows, and what stops a plan."""
+"""The steps of a plan: one change each, of the kinds that Paimon knows, or a rescale, and what stops a plan."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Change(StrEnum):
     SET_TABLE_COMMENT = "SetTableComment"
     SET_OPTION = "SetOption"
     REMOVE_OPTION = "RemoveOption"
+    RESCALE = "Rescale"
 
 
 class StepCost(StrEnum):
@@ -53,7 +54,10 @@ _SENTENCES: Final = {
     Change.SET_TABLE_COMMENT: "comment of the table",
     Change.SET_OPTION: "option {option}: {before} -> {after}",
     Change.REMOVE_OPTION: "option {option}: {before} -> {after}",
+    Change.RESCALE: "rescale from {before} to {after} buckets",
 }
+_COSTS: Final = {Change.DROP_COLUMN: StepCost.LOSES_DATA, Change.RESCALE: StepCost.REWRITE}
+"""All other changes write the schema only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +80,13 @@ class Step:
     @property
     def cost(self) -> StepCost:
         """What the step costs."""
-        return StepCost.LOSES_DATA if self.change is Change.DROP_COLUMN else StepCost.METADATA
+        return _COSTS.get(self.change, StepCost.METADATA)
 
     @property
     def field(self) -> str:
         """The field of the manifest that asks for the step; an option is named by its key."""
+        if self.change is Change.RESCALE:
+            return "spec.bucket.fixed.count"
         if self.option is not None:
             return f"spec.options[{self.option}]"
         if not self.path:

@@ -6,10 +6,19 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from paimon_schema.data_types import DataType
 from paimon_schema.paimon_json import from_paimon_json, paimon_json
+
+NULL_COMMENT: Final = "null"
+"""What Paimon's Java reads as the comment of a table to which pypaimon has given none, and stores at the next ALTER."""
+_VERSION: Final = 3
+"""Of the files that Paimon writes since 0.9."""
+_FIRST_VERSION: Final = 1
+"""Of a file that names none: Paimon before 0.8 wrote it."""
+_OLD_DEFAULTS: Final = ((1, "bucket", "1"), (2, "file.format", "orc"))
+"""Last version with a default, option, default: Paimon reads a file as if it had the option."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,11 +29,13 @@ class Column:
     type: DataType
     comment: str | None = None
     default: str | None = None
+    id: int | None = field(default=None, compare=False)
+    """Paimon's id, which a column keeps when it is renamed. None: it is not of a schema file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableSchema:
-    """A table as one of its schema files describes it."""
+    """A table as one of its schema files describes it. `time_ms`: when the file was written, in ms since 1970."""
 
     id: int = 0
     columns: tuple[Column, ...]
@@ -34,6 +45,13 @@ class TableSchema:
     options: Mapping[str, str] = field(default_factory=dict)
     time_ms: int | None = field(default=None, compare=False)
     """When the schema was committed, by the committer's clock, in milliseconds since 1970. Older files have none."""
+
+    @property
+    def digest(self) -> str:
+        """Identifies everything that an ALTER can change: equal for equal schema files, by any reader."""
+        columns = [[each.id, each.name, _in_full(each.type), each.comment, each.default] for each in self.columns]
+        keys = [self.primary_keys, self.partition_keys]
+        return _digest([columns, keys, self.comment, sorted(_stored(self.options).items())])
 
     @property
     def columns_digest(self) -> str:
@@ -96,8 +114,8 @@ def table_schema(document: Any) -> TableSchema:
             columns=tuple(_column(each) for each in document["fields"]),
             primary_keys=tuple(document["primaryKeys"]),
             partition_keys=tuple(document["partitionKeys"]),
-            comment=document.get("comment") or None,
-            options=dict(document["options"]),
+            comment=_table_comment(document.get("comment")),
+            options=_options(document),
             time_ms=None if time_ms is None else int(time_ms),
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -111,6 +129,7 @@ def schema_file_of(schema: TableSchema) -> str:
         for each in schema.columns
     ]
     document = {
+        "version": _VERSION,
         "id": schema.id,
         "fields": [{key: value for key, value in each.items() if value is not None} for each in fields],
         "primaryKeys": schema.primary_keys,
@@ -121,8 +140,26 @@ def schema_file_of(schema: TableSchema) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
+def _stored(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of the schema file: Paimon adds `path` when it opens a table."""
+    return {key: value for key, value in options.items() if key != "path"}
+
+
+def _in_full(of: DataType) -> object:
+    return [str(of), of.ids, of.comments, [_in_full(each) for each in of.children]]
+
+
 def _digest(document: object) -> str:
     return hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]
+
+
+def _options(document: Mapping[str, Any]) -> dict[str, str]:
+    version = int(document.get("version", _FIRST_VERSION))
+    return {option: default for last, option, default in _OLD_DEFAULTS if version <= last} | dict(document["options"])
+
+
+def _table_comment(text: str | None) -> str | None:
+    return None if text in ("", NULL_COMMENT) else text
 
 
 def _column(document: Mapping[str, Any]) -> Column:
@@ -131,4 +168,5 @@ def _column(document: Mapping[str, Any]) -> Column:
         type=from_paimon_json(document["type"]),
         comment=document.get("description") or None,
         default=document.get("defaultValue"),
+        id=document.get("id"),
     )

@@ -7,17 +7,17 @@ marks the table from the ALTER of the number until all partitions are rewritten 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_contract.job import Job
+from paimon_schema.bucket_count import RESCALE_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError
 from spark_apps.sql.partition_values import PartitionKey
 
-RESCALE_OPTION: Final = "paimon-operator.rescale"
-"""Table option of an unfinished rescale. Its value is the tag of the snapshot before it."""
 TAG_PREFIX: Final = "paimon-operator-rescale-"
 
 
@@ -27,6 +27,7 @@ class PartitionLayout:
 
     keys: tuple[PartitionKey, ...]
     counts: frozenset[int]
+    size_bytes: int = 0
 
 
 def tag_of(table: Any) -> str | None:
@@ -53,6 +54,7 @@ def read_layout(session: Session, table: Any) -> list[PartitionLayout]:
     if latest is None:
         return []
     counts: dict[bytes, set[int]] = {}
+    sizes: Counter[bytes] = Counter()
     partitions: dict[bytes, tuple[PartitionKey, ...]] = {}
     read_keys = _key_reader(session, table)
     added = session.jvm.org.apache.paimon.manifest.FileKind.ADD
@@ -62,7 +64,8 @@ def read_layout(session: Session, table: Any) -> list[PartitionLayout]:
         if identity not in partitions:
             partitions[identity] = tuple(read_keys(row))
         counts.setdefault(identity, set()).add(int(entry.totalBuckets()))
-    return [PartitionLayout(partitions[each], frozenset(counts[each])) for each in sorted(partitions)]
+        sizes[identity] += int(entry.file().fileSize())
+    return [PartitionLayout(partitions[each], frozenset(counts[each]), sizes[each]) for each in sorted(partitions)]
 
 
 def other_counts(layout: Iterable[PartitionLayout], count: int) -> list[PartitionLayout]:

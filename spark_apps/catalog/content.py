@@ -31,11 +31,9 @@ class ContentChange:
         return f"partition {self.partition}: {', '.join(different) or 'a key appears twice'}"
 
 
-def content_changes(session: Session, table: Any, tag: str) -> list[ContentChange]:
-    """The partitions that differ from those at the snapshot of `tag`, or in which a primary key appears twice."""
-    before, now = (_contents(table, _rows(session, each)) for each in (tag, None))
+def content_changes(before: dict[str, Content], now: dict[str, Content], *, has_keys: bool) -> list[ContentChange]:
+    """The partitions that differ, or in which a primary key appears twice."""
     nothing: Content = (0, 0, 0)
-    has_keys = bool(table.schema().primaryKeys())
     return [
         ContentChange(partition, old, new)
         for partition in sorted(before.keys() | now.keys())
@@ -51,10 +49,11 @@ def _rows(session: Session, tag: str | None) -> DataFrame:
     return session.spark.read.option("scan.tag-name", tag).table(name)
 
 
-def _contents(table: Any, rows: DataFrame) -> dict[str, Content]:
-    """Partition (as text) -> its content."""
+def content_of(session: Session, table: Any, tag: str | None = None) -> dict[str, Content]:
+    """Partition (as text) -> its content, at the snapshot of `tag` or now. `table` is Java's."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
+    rows = _rows(session, tag)
     partition_keys, primary_keys = ([str(k) for k in keys()] for keys in (table.partitionKeys, table.primaryKeys))
     keys = [F.col(quote(each)) for each in primary_keys]
     partition = F.to_json(F.struct(*[F.col(quote(each)).cast("string").alias(each) for each in partition_keys]))

@@ -6,9 +6,9 @@ import re
 from typing import Any, Final
 
 from paimon_contract.job import Job
+from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.failures.errors import RunError, spec_failure
 
-OWNER_OPTION: Final = "paimon-operator.owner"
 _EXTERNAL_PATH_OPTION: Final = re.compile(r"(^|[.-])external-(storage-)?paths?([.-]|$)|path-directory$")
 """Options that put files outside the table's directory. When a table is dropped, Paimon deletes those paths too."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paimon_contract.job import Job
-from spark_apps.catalog.ownership import OWNER_OPTION
+from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.catalog.session import Session
 
 

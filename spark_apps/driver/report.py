@@ -29,6 +29,9 @@ def document_of(job: Job, seen: Seen, outcome: Outcome, failure: RunError | None
         document["differences"] = document["differences"][:-1]
     while _too_long(document) and document.get("plan", {}).get("steps"):
         document["plan"]["steps"] = document["plan"]["steps"][:-1]
+    for part in ("takenBack", "changes"):
+        while _too_long(document) and document.get("drift", {}).get(part):
+            document["drift"][part] = document["drift"][part][:-1]
     for part, least in LEFT.items():
         _shorten(document, part, least)
     return document

@@ -11,7 +11,8 @@ from typing import Any, Final
 from paimon_contract.job import Job
 from paimon_contract.parameters.drop import DropParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of, refuse_other_locations, was_created_for
+from paimon_schema.option_changes import OWNER_OPTION
+from spark_apps.catalog.ownership import name_of_owner, owner_of, refuse_other_locations, was_created_for
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.errors import RunError, spec_failure

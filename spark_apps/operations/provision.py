@@ -12,11 +12,11 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.owner_mark import digest_of
 from paimon_contract.parameters.provision import ProvisionParameters
-from paimon_contract.result import Outcome
+from paimon_contract.result import Outcome, ResultDrift
 from paimon_engines.engine import Engine
-from paimon_schema.option_changes import marks_of
+from paimon_schema.option_changes import OWNER_OPTION, marks_of
 from spark_apps.catalog.measure import measure_table
-from spark_apps.catalog.ownership import OWNER_OPTION, name_of_owner, owner_of
+from spark_apps.catalog.ownership import name_of_owner, owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.unregistered import register_own_table, schema_of_files
 from spark_apps.failures.causes import root_message
@@ -27,8 +27,12 @@ from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.schema.column_types import column_type
 from spark_apps.schema.declared import declared_schema, schema_of
+from spark_apps.schema.drift import SchemasOfTable
+from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import planned_edit
 from spark_apps.schema.isolate import invalid_part
+from spark_apps.schema.left_schema import left_schema
+from spark_apps.schema.mixed_buckets import has_mixed_buckets, is_suspect, mixed_buckets
 from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
 
 PARAMETERS = ProvisionParameters
@@ -48,12 +52,15 @@ def run(job: Job, session: Session) -> Outcome:
         if provision.recreates:
             _forget_loads(job, session)
         _create(job, session, wanted)
-        return _found(session, created=True)
+        return _found(session, _created(session, provision), created=True)
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
-    steps = _make_as_declared(job, session, provision, table, wanted)
+    drift = DriftAtProvision(job, provision, SchemasOfTable(table), session.engine)
+    mixed = _is_mixed(job, session, drift, table)
+    steps, left = _make_as_declared(job, session, drift, table, wanted)
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
-    return _found(session, created=_was_recreated(provision, table), differences=steps, loaded=loaded)
+    created = _was_recreated(provision, table)
+    return _found(session, left, created=created, differences=steps, loaded=loaded, mixed=mixed)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
@@ -62,31 +69,57 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
     The schema is the one that the JVM would read: no other driver of the table runs at the same time. So the rest of a
     plan whose first commit has been made is judged here as it is there.
     """
-    has = TableFiles(files, location_of(job)).latest_schema()
+    drift = DriftAtProvision(job, job.parameters_as(PARAMETERS), TableFiles(files, location_of(job)), engine)
+    has = drift.latest
     if has is not None and has.options.get(OWNER_OPTION) == job.owner:
-        planned_edit(job, job.parameters_as(PARAMETERS), has, engine, is_own=True)
+        planned_edit(drift, is_own=True)
 
 
-def _found(session: Session, **more: Any) -> Outcome:
-    """The outcome with the table as it is now, and the digest by which the operator knows its columns."""
+def _found(session: Session, drift: ResultDrift, *, mixed: bool = False, **more: Any) -> Outcome:
+    """The outcome with the table as it is now, and the digests by which the operator knows its schema.
+
+    `mixed`: a rescale has to make the table whole before anything else is written.
+    """
     table = session.existing_table()
     measured = measure_table(session, table).table
-    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, **more)
+    measured = dataclasses.replace(measured, rescaling=measured.rescaling or mixed or None)
+    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, drift=drift, **more)
+
+
+def _created(session: Session, provision: ProvisionParameters) -> ResultDrift:
+    """The first schema of the table, which the run has created: somebody may have altered that since."""
+    schemas = SchemasOfTable(session.existing_table())
+    drift = DriftAtProvision(session.job, dataclasses.replace(provision, drift=None), schemas, session.engine)
+    return drift.after(schemas.schema(0) or drift.drift.latest)
+
+
+def _is_mixed(job: Job, session: Session, drift: DriftAtProvision, table: Any) -> bool:
+    """Whether a rescale has to make the table whole. Raises RunError where the manifest asks for none."""
+    is_own = owner_of(table) == job.owner
+    if not is_suspect(drift.drift.changes, is_own=is_own) or not has_mixed_buckets(session, table):
+        return False
+    if not drift.provision.rescales:
+        raise mixed_buckets(job, table)
+    return True
 
 
 def _make_as_declared(
-    job: Job, session: Session, provision: ProvisionParameters, table: Any, wanted: Any
-) -> tuple[str, ...]:
-    """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words."""
-    is_own = owner_of(table) == job.owner
+    job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any
+) -> tuple[tuple[str, ...], ResultDrift]:
+    """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words, and what
+    is left of the drift."""
+    provision, is_own = drift.provision, owner_of(table) == job.owner
     if provision.adoption == "AdoptIfIdentical" and not is_own:
         refuse_differences(job, table, wanted, session.engine)
-    edit = planned_edit(job, provision, schema_of(table), session.engine, is_own=is_own)
+    edit = planned_edit(drift, is_own=is_own)
+    marks = {OWNER_OPTION: job.owner} | marks_of(edit.wording.declared)
     try:
-        edit.alteration.apply({OWNER_OPTION: job.owner} | marks_of(edit.wording.declared), session)
+        edit.alteration.apply(marks, session)
     except Exception as error:
         raise refused_by_paimon(job, error, is_own=is_own) from error
-    return tuple(edit.wording.sentence(step) for step in edit.alteration.plan.steps)
+    steps = (*edit.alteration.plan.steps, *edit.alteration.corrections)
+    left = left_schema(drift, marks)
+    return tuple(edit.wording.sentence(step) for step in steps), drift.after(left.schema, left.meanwhile)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.rescale import RescaleParameters
 from paimon_contract.result import Outcome, RescaleSummary
+from paimon_schema.bucket_count import BUCKET, RESCALE_OPTION
 from paimon_schema.steps import option_step
 from spark_apps.catalog.bucket_layout import (
-    RESCALE_OPTION,
     TAG_PREFIX,
     PartitionLayout,
     other_counts,
@@ -23,12 +23,13 @@ from spark_apps.catalog.bucket_layout import (
     rescale_tags,
     tag_of,
 )
-from spark_apps.catalog.content import content_changes
+from spark_apps.catalog.content import content_changes, content_of
 from spark_apps.catalog.foreign_commits import is_run_commit
 from spark_apps.catalog.measure import BUCKET_MODES, FIXED, measure_table
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import spec_failure
+from spark_apps.progress import log_step
 from spark_apps.schema.alter import commit
 from spark_apps.sql.identifiers import CATALOG, call, qualified, quote
 from spark_apps.sql.partition_values import condition_of, literal_of
@@ -49,7 +50,7 @@ def run(job: Job, session: Session) -> Outcome:
     if tag_of(table) is None:
         begin(session, table, layout, rescale.count)
     elif int(table.coreOptions().bucket()) != rescale.count:
-        alter(session, {"bucket": str(rescale.count)})
+        alter(session, {BUCKET: str(rescale.count)})
     table = session.existing_table()
     tag = tag_of(table)
     if tag is not None:
@@ -71,7 +72,7 @@ def begin(session: Session, table: Any, layout: list[PartitionLayout], count: in
     for partition in layout:
         condition_of(partition.keys)  # raises for what could not be rewritten later
     mark = {RESCALE_OPTION: create_tag(session, table)} if old else {}
-    alter(session, {"bucket": str(count), **mark})
+    alter(session, {BUCKET: str(count), **mark})
 
 
 def create_tag(session: Session, table: Any) -> str:
@@ -91,15 +92,27 @@ def alter(session: Session, options: dict[str, str | None]) -> None:
 def _rewrite_some(session: Session, table: Any, tag: str, rescale: RescaleParameters) -> list[PartitionLayout]:
     """Rewrites up to the given number of partitions that need it. Returns the layout afterwards."""
     _refuse_other_commits(session, table, tag)
-    chosen = other_counts(read_layout(session, table), rescale.count)[: rescale.most_partitions]
-    for partition in chosen:
+    chosen = _next(other_counts(read_layout(session, table), rescale.count), rescale)
+    for number, partition in enumerate(chosen, 1):
         rewrite(session, partition, rescale.count)
+        log_step(f"partition {number} of {len(chosen)} of this run is rewritten")
     for partition in _old(session, table, chosen, rescale.count):
         empty(session, table, partition)
     if _old(session, table, chosen, rescale.count):
         said = f"{session.job.table} has files in another number of buckets after they were rewritten"
         raise spec_failure("RescaleFailed", said, f"report it: tag {tag} has the data before the rescale", field=FIELD)
     return read_layout(session, table)
+
+
+def _next(left: list[PartitionLayout], rescale: RescaleParameters) -> list[PartitionLayout]:
+    """The first of the partitions that are left, as many as one run may rewrite: at least one."""
+    chosen: list[PartitionLayout] = []
+    for each in left[: rescale.most_partitions]:
+        size = sum(other.size_bytes for other in chosen) + each.size_bytes
+        if chosen and rescale.most_bytes is not None and size > rescale.most_bytes:
+            break
+        chosen.append(each)
+    return chosen
 
 
 def _old(session: Session, table: Any, chosen: list[PartitionLayout], count: int) -> list[PartitionLayout]:
@@ -112,13 +125,17 @@ def rewrite(session: Session, partition: PartitionLayout, count: int) -> None:
     """Rewrites the rows of one partition into `count` buckets, in one commit."""
     where = condition_of(partition.keys)
     database, name = session.job.table.database, session.job.table.name
-    if session.engine.has_argument("rescale", "bucket_num"):
+    if _has_procedure(session):
         # It also fails when another commit comes in between, which an overwrite would lose.
         table = qualified(database, name)
         session.spark.sql(call("rescale", {"table": table, "bucket_num": count, "where": where or None})).collect()
         return
     rows = session.dataframe()
     (rows.where(where) if where else rows).writeTo(qualified(CATALOG, database, name)).overwritePartitions()
+
+
+def _has_procedure(session: Session) -> bool:
+    return session.engine.has_argument("rescale", "bucket_num")
 
 
 def empty(session: Session, table: Any, partition: PartitionLayout) -> None:
@@ -157,7 +174,8 @@ def verify(job: Job, session: Session, table: Any, tag: str) -> None:
             field=FIELD,
         )
     _refuse_other_commits(session, table, tag)
-    changes = content_changes(session, table, tag)
+    before, now = content_of(session, table, tag), content_of(session, table)
+    changes = content_changes(before, now, has_keys=bool(table.schema().primaryKeys()))
     if changes:
         said = "; ".join(str(each) for each in changes[:MOST_NAMED])
         raise spec_failure(
@@ -182,7 +200,12 @@ def _refuse_unsupported(session: Session, table: Any) -> None:
     if mode != FIXED:
         problem = f"has buckets of type {mode}, and a number of buckets can replace only another number"
     elif options.deletionVectorsEnabled() or str(options.mergeEngine().toString()) == "first-row":
-        problem = "has deletion vectors or merge engine first-row: its level 0 would be lost by a rewrite"
+        problem = (
+            "has deletion vectors or merge engine first-row: its readers skip rows that are not compacted, so the "
+            "table before and after a rewrite cannot be compared"
+        )
+    elif str(options.changelogProducer().toString()) == "full-compaction" and not _has_procedure(session):
+        problem = "has changelogProducer FullCompaction: the next compaction would give every row to its readers again"
     if problem is not None:
         raise spec_failure(
             "RescaleRefused",

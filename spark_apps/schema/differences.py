@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_engines.engine import Engine
-from paimon_schema.option_changes import ASSIGNED_BY_PAIMON, OUR_PREFIX
+from paimon_schema.option_changes import options_that_differ
 from paimon_schema.uses import columns_of_option
 
 COLUMNS: Final = "spec.schema.columns"
@@ -40,12 +40,12 @@ def differences(schema: Any, wanted: Any, engine: Engine) -> list[Difference]:
         if list(has) != list(wants):
             found.append(Difference(field, _sentence(what, _listed(wants))))
     found += _columns(schema.fields(), wanted.fields())
-    has, wants = (engine.canonical(dict(each.options())) for each in (schema, wanted))
-    names = has.keys() | wants.keys()
-    compared = {name for name in names if not engine.changeable(name) or engine.knows(name)}
+    wants = engine.canonical(dict(wanted.options()))
     columns = {field.name() for field in wanted.fields()}
-    nameable = {name for name in compared if name in engine.options or name in wants or _names_own(name, columns)}
-    return [*found, *_options(_compared(has, wants, compared, engine), nameable)]
+    different = list(options_that_differ(dict(schema.options()), wants, engine))
+    nameable = {name for name, *_ in different if name in engine.options or name in wants or _names_own(name, columns)}
+    wanted_values = ((name, engine.default_of(name) if value is None else value) for name, _, value in different)
+    return [*found, *_options(wanted_values, nameable)]
 
 
 def _sentence(what: str, wants: str) -> str:
@@ -70,15 +70,6 @@ def _columns(has: Any, wants: Any) -> list[Difference]:
     if not found and list(table) != list(manifest):
         found.append(Difference(COLUMNS, _sentence("column order", _listed(manifest))))
     return found
-
-
-def _compared(
-    has: dict[str, str], wants: dict[str, str], names: set[str], engine: Engine
-) -> Iterator[tuple[str, str | None]]:
-    """Name and the manifest's value of each option that differs."""
-    for name in sorted(name for name in names if name not in ASSIGNED_BY_PAIMON and not name.startswith(OUR_PREFIX)):
-        if not engine.means_the_same(name, has.get(name), wants.get(name)):
-            yield name, wants.get(name, engine.default_of(name))
 
 
 def _options(different: Iterable[tuple[str, str | None]], nameable: set[str]) -> Iterator[Difference]:

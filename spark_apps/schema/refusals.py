@@ -40,14 +40,18 @@ def refuse_differences(job: Job, table: Any, wanted: Any, engine: Engine) -> Non
         raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", remedy, field=found[0].field)
 
 
-def refuse_plan(job: Job, plan: Plan, declared: DeclaredSchema, *, is_own: bool) -> None:
-    """Raises RunError for a plan with a step that is not legal. The table stays as it is."""
+def refuse_plan(job: Job, plan: Plan, declared: DeclaredSchema, *, is_own: bool, outcome: Outcome) -> None:
+    """Raises RunError for a plan with a step that is not legal. The table stays as it is.
+
+    `outcome` is reported along, if the table is the object's own.
+    """
     if not plan.refusals:
         return
     first = plan.refusals[0]
     if is_own:
         said = "; ".join(each.sentence for each in plan.refusals)
-        raise spec_failure("TableDiffers", f"the table {job.table} differs: {said}", first.remedy, field=first.field)
+        message = f"the table {job.table} differs: {said}"
+        raise spec_failure("TableDiffers", message, first.remedy, field=first.field, outcome=outcome)
     fields = sorted({_own_field(each, declared) for each in plan.refusals})
     said = f"the table {job.table} differs in what cannot be altered: {', '.join(fields)}"
     remedy = "make the manifest equal to the table, or use another table name"

@@ -25,11 +25,11 @@ class Objects:
         self.client = open_client(kubeconfig)
         self._custom: CustomObjects = client.CustomObjectsApi(self.client)
 
-    def create(self, manifest: dict[str, Any]) -> dict[str, Any]:
+    def create(self, manifest: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
         """Creates an object and returns it as stored. The API server refuses unknown fields, as with kubectl."""
-        plural = PLURALS[manifest["kind"]]
+        plural, more = PLURALS[manifest["kind"]], {"dry_run": "All"} if dry_run else {}
         created: dict[str, Any] = self._custom.create_namespaced_custom_object(
-            GROUP, VERSION, NAMESPACE, plural, manifest, field_validation="Strict"
+            GROUP, VERSION, NAMESPACE, plural, manifest, field_validation="Strict", **more
         )
         return created
 

@@ -193,10 +193,10 @@ class NamespaceClient:
         body = good_result(pod.run, self.run_type(pod), **result)
         self.end_pod(pod, exit_code=0, message=json.dumps(body))
 
-    def end_with_error(self, pod: Pod, *, exit_code: int, error: Manifest) -> None:
-        """Ends the Pod with the result of a failed driver."""
+    def end_with_error(self, pod: Pod, *, exit_code: int, error: Manifest, **parts: Any) -> None:
+        """Ends the Pod with the result of a failed driver; `parts` are what else it reports."""
         result = {"version": 1, "run": pod.run, "operation": self.run_type(pod), "ok": False, "error": error}
-        self.end_pod(pod, exit_code=exit_code, message=json.dumps(result))
+        self.end_pod(pod, exit_code=exit_code, message=json.dumps(result | parts))
 
     def run_type(self, pod: Pod) -> str:
         """Returns the type of the run that owns the Pod."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from kubernetes import client
+from kubernetes.client.exceptions import NotFoundException
 
 from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
@@ -19,9 +21,11 @@ _SET_BY_TEST = ("watch_namespaces", "health_port", "metrics_port", "spark_images
 class Replicas:
     """Operators of one release, of which one leads."""
 
-    def __init__(self, server: ApiServer, ns: NamespaceClient, logs: Path) -> None:
+    def __init__(
+        self, server: ApiServer, ns: NamespaceClient, logs: Path, *, process: type[OperatorProcess] = OperatorProcess
+    ) -> None:
         self.ns, self.rights = ns, Rights(server, ns)
-        self._logs = logs
+        self._logs, self._process = logs, process
         self._started: list[OperatorProcess] = []
 
     @property
@@ -32,7 +36,7 @@ class Replicas:
     def add(self, **settings: str) -> OperatorProcess:
         """Starts one more operator; `settings` override the chart's."""
         given = {key: value for key, value in self.rights.environment().items() if key not in _SET_BY_TEST}
-        operator = OperatorProcess(
+        operator = self._process(
             self.rights.kubeconfig,
             self._logs,
             namespaces=[self.ns.namespace],
@@ -46,7 +50,12 @@ class Replicas:
     def kill_newest(self) -> None:
         """Kills the newest operator and deletes its Lease, so that the next one need not wait until it expires."""
         self.newest.kill()
-        client.CoordinationV1Api(self.ns.client).delete_namespaced_lease(RELEASE, self.ns.namespace)
+        self.delete_lease()
+
+    def delete_lease(self) -> None:
+        """Deletes the Lease, as if it had expired. An operator that was killed before it led has none."""
+        with contextlib.suppress(NotFoundException):
+            client.CoordinationV1Api(self.ns.client).delete_namespaced_lease(RELEASE, self.ns.namespace)
 
     def close(self) -> None:
         """Kills the operators and deletes the rights; the namespace stays."""

@@ -103,6 +103,18 @@ def test_the_verb_admits_one_type_on_one_table(jane: User, edits: dict[str, Any]
     assert answer.count("jane") == 2, "who lacks the verb, and the command that grants it"
 
 
+@pytest.mark.parametrize("type_", OPERATIONS.on_demand)
+def test_every_type_has_a_verb_of_its_own(
+    api_server: ApiServer, ns: NamespaceClient, rights: Rights, type_: str
+) -> None:
+    verb = type_.lower()
+    granted = [Right(("create",)), Right((verb,), TABLES, ("orders",))]
+    somebody = User.with_rights(api_server, ns, f"may-{verb}", granted)
+    ns.wait(lambda: somebody.try_create(by_hand(type_)) == ALLOWED, f"a run admitted with the verb {verb}")
+    for other in set(OPERATIONS.on_demand) - {type_}:
+        assert f"verb {other.lower()} on paimontables/orders is missing" in somebody.try_create(by_hand(other))
+
+
 def test_the_commands_in_the_message_grant_the_verb(api_server: ApiServer, ns: NamespaceClient, rights: Rights) -> None:
     grant_create(ns, "ci", account_user(ns.namespace, "default"))
     ci = User(ns, api_server.service_account_kubeconfig(ns.namespace, "default"))
@@ -261,6 +273,11 @@ def test_types_for_users_need_no_trigger_and_all_others_do(admin: User) -> None:
         member = {"spec__write": {"name": "import"}} if type_ == "Write" else {}
         answer = admin.try_create(run(spec__type=type_, spec__compact=REMOVED, **member))
         assert "only the operator starts runs of this type" in answer, type_
+
+
+def by_hand(type_: str) -> Manifest:
+    """A run of this type that a user requests."""
+    return run() if type_ == "Compact" else run(spec__type=type_, spec__compact=REMOVED)
 
 
 def grant_create(ns: NamespaceClient, role: str, user_name: str) -> None:

@@ -110,6 +110,7 @@ def test_the_crds_have_only_these_defaults(objects: Objects) -> None:
         "externalWriters": "None",
         "adoptionPolicy": "AdoptIfIdentical",
         "deletionPolicy": "Retain",
+        "driftPolicy": "Report",
         "suspend": False,
     }
     stored = objects.create(catalog())["spec"]

@@ -36,7 +36,14 @@ def test_no_list_names_secrets_or_everything(name: str) -> None:
 # The roles for users
 
 CREATE = [("create", "paimonruns")]
-MAINTAIN = [*CREATE, ("delete", "paimonruns"), ("compact", "paimontables"), ("expiresnapshots", "paimontables")]
+MAINTAIN = [
+    *CREATE,
+    ("delete", "paimonruns"),
+    ("compact", "paimontables"),
+    ("expiresnapshots", "paimontables"),
+    ("describe", "paimontables"),
+    ("observe", "paimontables"),
+]
 OWN = [*MAINTAIN, ("create", "paimontables"), ("delete", "paimontables"), ("cancel", "paimontables")]
 ADMINISTER = [*OWN, ("create", "paimoncatalogs"), ("update", "paimonruns/finalizers")]
 READ = [("list", "paimontables"), ("get", "paimonruns"), ("watch", "paimoncatalogs")]

@@ -151,6 +151,7 @@ def test_the_operator_reads_every_value_that_the_spark_side_reports() -> None:
         after=measure,
         write=LoadSummary(files=1, rows=2, committed_snapshot=3),
         expired=4,
+        described=500,
         dropped=False,
         rescale=RescaleSummary(done=12, total=40, finished=False),
     )

@@ -45,10 +45,29 @@ def test_a_default_is_set_on_a_column_that_exists(before: str | None, said: str)
     assert schema_after(has, wanted).columns[0].default == "7"
 
 
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (None, {"bucket": "1", "file.format": "orc", "v": "w"}),
+        (1, {"bucket": "1", "file.format": "orc", "v": "w"}),
+        (2, {"file.format": "orc", "v": "w"}),
+        (3, {"v": "w"}),
+        (4, {"v": "w"}),
+    ],
+)
+def test_a_file_of_an_older_release_has_its_defaults(version: int | None, expected: dict[str, str]) -> None:
+    document = json.loads(schema_file_of(table("a INT", "a"))) | {"version": version, "options": {"v": "w"}}
+    old = {key: value for key, value in document.items() if value is not None}
+    assert read_schema_file(json.dumps(old)).options == expected
+    set_ = {"bucket": "7", "file.format": "avro"}
+    assert read_schema_file(json.dumps(old | {"options": set_})).options == set_
+
+
 def test_a_schema_is_read_as_it_was_written() -> None:
-    """Comments too: Paimon writes an empty one where a table has none."""
+    """Comments too: Paimon writes an empty one where a table has none, and reads the absent one of pypaimon as null."""
     column = Column(name="c", type=parse("ARRAY<INT>"), comment="why", default="7")
     has = replace(table("a INT", "a", bucket="2"), id=3, comment="what", columns=(*columns("a INT"), column))
     text = schema_file_of(has)
     assert read_schema_file(text) == has
-    assert read_schema_file(json.dumps(json.loads(text) | {"comment": ""})) == replace(has, comment=None)
+    for none in ("", "null", None):
+        assert read_schema_file(json.dumps(json.loads(text) | {"comment": none})) == replace(has, comment=None)

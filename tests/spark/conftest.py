@@ -22,6 +22,7 @@ from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.hive_lake import HiveLake, HiveServers, hive_servers_with_s3
 from tests.spark.jdbc_lake import JdbcLake, JdbcServers, jdbc_servers_on_loopback
 from tests.spark.lake import Lake
+from tests.spark.s3_lake import S3Lake
 from tests.support.engine_matrix import WHOLE_MATRIX, engines_for, remove_repeated_engines, remove_without_engine
 from tests.support.s3_server import S3Server, s3_server
 from tests.support.s3_token_gate import Gate, token_gate
@@ -103,6 +104,27 @@ def worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFac
 def lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path) -> Lake:
     """An empty warehouse of the test."""
     return Lake(engine, worker, home, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def lake_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A server with the bucket of `s3_lake`."""
+    with s3_server(tmp_path_factory.mktemp("lake-s3"), "lake", keys=metastore_lake.S3_KEYS) as server:
+        yield server
+
+
+@pytest.fixture
+def s3_lake(engine: Engine, worker: Worker, home: SparkHome, tmp_path: Path, lake_s3: S3Server) -> S3Lake:
+    """An empty warehouse of the test in S3."""
+    return S3Lake(engine, worker, home, tmp_path, s3=lake_s3, root=f"root-{next(_numbers)}")
+
+
+@pytest.fixture
+def simple_hdfs_lake(engine: Engine, home: SparkHome, simple_hdfs: Hdfs, tmp_path: Path) -> Iterator[HdfsLake]:
+    """An empty warehouse of the test on an HDFS without authentication."""
+    started = Worker(home, tmp_path / "worker.log", WORKER, **pod_environment(simple_hdfs, tmp_path))
+    yield HdfsLake(engine, started, home, tmp_path, hdfs=simple_hdfs)
+    started.stop()
 
 
 @pytest.fixture(scope="session")

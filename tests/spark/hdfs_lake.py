@@ -56,8 +56,8 @@ class HdfsLake(Lake):
         self.hdfs.shell("-put", "-f", str(here), there)
         return here
 
-    def rows(self) -> list[dict[str, Any]]:
-        return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, "orders")
+    def read(self, table: str) -> list[dict[str, Any]]:
+        return lake_reader_hdfs.read_rows(self.hdfs, self.warehouse, self.database, table)
 
     def write_job(self, *, run: str | None = None, **more: Any) -> dict[str, Any]:
         ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"

@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from paimon_contract.documents import to_json
 from paimon_engines.engine import Engine
+from paimon_operator.core.operations.schema import provision
+from paimon_operator.core.spec.context import TableContext
 from paimon_schema.paimon_json import paimon_json
 from paimon_schema.type_parser import TypeTextError, parse
-from tests.support import lake_reader
+from tests.support import builders, lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
 
@@ -25,6 +28,10 @@ def json_form(text: str) -> Any:
         return paimon_json(parse(text))
     except TypeTextError:
         return text
+
+
+class UnreadableError(Exception):
+    """Spark failed at a query."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +120,24 @@ class Lake:
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns the table's rows, read by pypaimon."""
-        return lake_reader.read_rows(self.warehouse, self.database, "orders")
+        return self.read("orders")
 
     def snapshots(self) -> list[dict[str, Any]]:
         """Returns the table's snapshots, oldest first, read by pypaimon."""
-        return lake_reader.read_rows(self.warehouse, self.database, "orders$snapshots")
+        return self.read("orders$snapshots")
+
+    def read(self, table: str) -> list[dict[str, Any]]:
+        """Returns the rows of a table, or of a system table (`orders$files`), read by pypaimon."""
+        return lake_reader.read_rows(self.warehouse, self.database, table)
 
     def provision(self, columns: dict[str, str], **more: Any) -> Ended:
         """Performs Provision: see `provision_job`."""
         return self.perform(self.provision_job(columns, **more))
+
+    def provision_manifest(self, context: TableContext) -> Ended:
+        """Performs Provision of the table that a manifest describes, whatever the operator's rules say of it."""
+        parameters = to_json(provision.job(context, builders.run("provision", table=context.table)))
+        return self.perform(self.job("Provision", provision=parameters))
 
     def provision_job(self, columns: dict[str, str], *, run: str | None = None, **more: Any) -> dict[str, Any]:
         """The job of Provision. `columns` maps names to types; `more`: keys, partitions, comments, renamed, defaults,
@@ -169,13 +185,13 @@ class Lake:
     def expire(self, **more: Any) -> Ended:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
 
-    def rescale(self, count: int, most: int = 100) -> Ended:
-        return self.perform(self.rescale_job(count, most))
+    def rescale(self, count: int, most: int = 100, most_bytes: int | None = None) -> Ended:
+        return self.perform(self.rescale_job(count, most, most_bytes))
 
-    def rescale_job(self, count: int, most: int = 100) -> dict[str, Any]:
+    def rescale_job(self, count: int, most: int = 100, most_bytes: int | None = None) -> dict[str, Any]:
         """Returns the job of a run with a name as the operator gives it: later runs know its commits by that."""
         user = f"orders-rescale-{next(self.numbers):08x}-{uuid.uuid4()}"
-        body = {"count": count, "mostPartitions": most}
+        body = {"count": count, "mostPartitions": most} | ({"mostBytes": most_bytes} if most_bytes else {})
         return self.job("Rescale", rescale=body, commitUser=user, runPrefix="orders-")
 
     def drop(self, **parameters: Any) -> Ended:
@@ -205,8 +221,11 @@ class Lake:
         self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
 
     def select(self, query: str) -> list[dict[str, Any]]:
-        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types."""
-        rows: list[dict[str, Any]] = self.jvm.ask(select=query, warehouse=self.warehouse)
+        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types. Raises UnreadableError."""
+        answer = self.jvm.ask(select=query, warehouse=self.warehouse)
+        if "error" in answer:
+            raise UnreadableError(answer["error"])
+        rows: list[dict[str, Any]] = answer["rows"]
         return rows
 
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:

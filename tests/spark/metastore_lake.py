@@ -62,12 +62,6 @@ class MetastoreLake(Lake):
         ledger = f"{self.warehouse}/.paimon-operator/{self.database}.orders/import"
         return super().write_job(run=run, ledger=ledger, **more)
 
-    def rows(self) -> list[dict[str, Any]]:
-        return self._read("orders")
-
-    def snapshots(self) -> list[dict[str, Any]]:
-        return self._read("orders$snapshots")
-
     def files(self) -> list[str]:
         """Returns the keys of all files in the warehouse."""
         listed = self.servers.s3.client().list_objects_v2(Bucket=self.bucket, Prefix=f"{self.root}/")
@@ -91,7 +85,7 @@ class MetastoreLake(Lake):
         self.orders_with_file()
         assert self.write().ok()["write"]["files"] == 1
 
-    def _read(self, table: str) -> list[dict[str, Any]]:
+    def read(self, table: str) -> list[dict[str, Any]]:
         return lake_reader.read_rows(self.warehouse, self.database, table, env=self.servers.s3.reader_environment)
 
 

@@ -28,6 +28,12 @@ def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool, need
     return (able[-1:] if newest_only else able) or [NO_ENGINE]
 
 
+def newest_engine(items: Sequence[pytest.Item]) -> str:
+    """The newest engine with which any of the tests runs."""
+    used = {_named_parameters(item).get("engine_id") for item in items}
+    return [name for name in supported_engines() if name in used][-1]
+
+
 def remove_without_engine(items: list[pytest.Item]) -> None:
     """Removes the tests that no available engine can run."""
     items[:] = [item for item in items if NO_ENGINE not in _parameters(item)]

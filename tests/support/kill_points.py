@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -24,18 +24,39 @@ class Moment:
     call: int = 1
 
 
+RESCALE_STEPS: Final = (
+    "create_tag",
+    "delete_tags",
+    "alter",
+    *["rewrite"] * 3,
+    "verify",
+    *["content_of"] * 2,
+    "unmark",
+    "alter",
+    "delete_tags",
+)
+"""What a rescale of three partitions calls of its module, in order. `RESCALE_MOMENTS` has every gap between them."""
 RESCALE_MOMENTS: Final = {
     "before the tag": Moment(rescale, "create_tag", "before"),
-    "after the tag": Moment(rescale, "create_tag", "after"),
-    "after the number is altered": Moment(rescale, "begin", "after"),
+    "after older tags are deleted": Moment(rescale, "delete_tags", "after"),
+    "after the tag": Moment(rescale, "alter", "before"),
+    "after the number is altered": Moment(rescale, "alter", "after"),
     "after the first partition": Moment(rescale, "rewrite", "after"),
-    "before the comparison": Moment(rescale, "verify", "before"),
-    "after the comparison": Moment(rescale, "verify", "after"),
+    "after the second partition": Moment(rescale, "rewrite", "after", 2),
+    "after the last partition": Moment(rescale, "verify", "before"),
+    "after the tag is read": Moment(rescale, "content_of", "after"),
+    "after the table is read": Moment(rescale, "content_of", "after", 2),
+    "after the comparison": Moment(rescale, "unmark", "before"),
     "after the mark is removed": Moment(rescale, "unmark", "after"),
-    "after the tag is deleted": Moment(rescale, "complete", "after"),
+    "after the tag is deleted": Moment(rescale, "delete_tags", "after", 2),
+}
+OTHER_RESCALE_MOMENTS: Final = {
+    "before an empty partition is emptied": Moment(rescale, "empty", "before"),
+    "after an empty partition is emptied": Moment(rescale, "empty", "after"),
 }
 MOMENTS: Final = {
     **RESCALE_MOMENTS,
+    **OTHER_RESCALE_MOMENTS,
     "before the ledger": Moment(Ledger, "begin", "before"),
     "after the ledger": Moment(Ledger, "begin", "after"),
     "after the commit": Moment(Ledger, "mark_committed", "before"),
@@ -52,6 +73,28 @@ class Died(BaseException):
 
     tests/spark/test_exactly_once.py compares it with a real SIGKILL at each moment.
     """
+
+
+@contextlib.contextmanager
+def recording(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yields a list, to which each call of these functions of a Rescale adds its name."""
+    called: list[str] = []
+    functions = {name: getattr(rescale, name) for name in names}
+
+    def recorded(name: str) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            called.append(name)
+            return functions[name](*args, **kwargs)
+
+        return call
+
+    for name in functions:
+        setattr(rescale, name, recorded(name))
+    try:
+        yield called
+    finally:
+        for name, function in functions.items():
+            setattr(rescale, name, function)
 
 
 @contextlib.contextmanager

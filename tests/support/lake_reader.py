@@ -39,11 +39,24 @@ def read_many(
 ) -> list[list[dict[str, Any]]]:
     """The rows of several tables."""
     names = [f"{database}.{table}" for table in tables]
-    answer = _reader().ask({"warehouse": warehouse, "tables": names, "env": {**os.environ, **(env or {})}})
+    options = catalog_options(warehouse, {**os.environ, **(env or {})})
+    answer = _reader().ask({"catalog": options, "tables": names})
     if "error" in answer:
         raise AssertionError(f"pypaimon cannot read {names} of {warehouse}: {answer['error'][-2000:]}")
     rows: list[list[dict[str, Any]]] = answer["rows"]
     return rows
+
+
+def catalog_options(warehouse: str, env: Mapping[str, str]) -> dict[str, str]:
+    """The options with which pypaimon opens a warehouse."""
+    options = {"warehouse": warehouse}
+    if warehouse.startswith("s3://"):
+        options["s3.endpoint"] = env["AWS_ENDPOINT_URL"]
+        options["s3.access-key"] = env["AWS_ACCESS_KEY_ID"]
+        options["s3.secret-key"] = env["AWS_SECRET_ACCESS_KEY"]
+        options["s3.region"] = env.get("AWS_REGION", "us-east-1")
+        options["s3.path.style.access"] = "true"
+    return options
 
 
 class _Reader:
@@ -51,7 +64,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [str(_python()), str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [str(python()), str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         atexit.register(self.stop)
 
@@ -74,7 +87,7 @@ class _Reader:
 
 def prepare() -> None:
     """Builds the reader's environment unless the cache has it, so that the first read takes seconds."""
-    _python()
+    python()
 
 
 @functools.cache
@@ -82,7 +95,7 @@ def _reader() -> _Reader:
     return _Reader()
 
 
-def _python() -> Path:
+def python() -> Path:
     """The interpreter of the environment, which is built once per version (581 MB) and shared by all checkouts."""
     home = cache_dir() / f"pypaimon-{VERSION}"
     python, whole = home / "bin" / "python", home / "whole"
@@ -107,6 +120,6 @@ def _build(home: Path, python: Path) -> None:
 def _compile(python: Path) -> None:
     """Imports what the program needs, so that the interpreter compiles it now and not at the first read."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    request = json.dumps({"warehouse": "/", "tables": [], "env": {}})
+    request = json.dumps({"catalog": {"warehouse": "/"}, "tables": []})
     command = [str(python), str(PROGRAM)]
     subprocess.run(command, input=request.encode(), env=environment, stdout=subprocess.DEVNULL, check=True)

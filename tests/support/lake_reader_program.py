@@ -37,17 +37,6 @@ def _read_with_defaults(*args: Any, **kwargs: Any) -> Iterator[Any]:
         yield record
 
 
-def _catalog_options(warehouse: str, env: Mapping[str, str]) -> dict[str, str]:
-    options = {"warehouse": warehouse}
-    if warehouse.startswith("s3://"):
-        options["s3.endpoint"] = env["AWS_ENDPOINT_URL"]
-        options["s3.access-key"] = env["AWS_ACCESS_KEY_ID"]
-        options["s3.secret-key"] = env["AWS_SECRET_ACCESS_KEY"]
-        options["s3.region"] = env.get("AWS_REGION", "us-east-1")
-        options["s3.path.style.access"] = "true"
-    return options
-
-
 def _as_json(value: object) -> str:
     if isinstance(value, decimal.Decimal):
         return str(value)
@@ -67,6 +56,8 @@ def _rows(catalog: Any, name: str) -> list[Row]:
 
 def _first_value(row: Row) -> tuple[bool, Any]:
     value = next(iter(row.values()))
+    if isinstance(value, (dict, list)):
+        value = json.dumps(value, default=_as_json, sort_keys=True)
     return (True, 0) if value is None else (False, value)
 
 
@@ -74,7 +65,7 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     from pypaimon import CatalogFactory  # noqa: PLC0415  (after fastavro is patched)
 
     try:
-        catalog = CatalogFactory.create(_catalog_options(request["warehouse"], request["env"]))
+        catalog = CatalogFactory.create(request["catalog"])
         return {"rows": [_rows(catalog, name) for name in request["tables"]]}
     except Exception:  # noqa: BLE001  (the calling process raises it)
         return {"error": traceback.format_exc()}

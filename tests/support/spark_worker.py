@@ -8,8 +8,9 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
+  {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
-  {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON
+  {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON, or Spark's error
   {"schema": uri}                      the schema of shop.orders in that warehouse as Paimon reads it, and the version
                                        of the schema files that it writes
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
@@ -27,7 +28,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from paimon_contract import environment
@@ -43,7 +46,7 @@ from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
-from tests.support.kill_points import Died, dying
+from tests.support.kill_points import Died, dying, recording
 from tests.support.worker_channel import serve
 
 
@@ -72,6 +75,9 @@ def _do_job(request: dict[str, Any]) -> list[Any]:
     except JobError as error:
         return [{"unreadable": str(error)}, -1]
     with _hive_options(request.get("hive", {})):
+        if "record" in request:
+            with recording(request["record"]) as calls:
+                return [*_perform(request, job), calls]
         return _die(request["die"], job) if "die" in request else _perform(request, job)
 
 
@@ -185,10 +191,13 @@ def _run_outside(statement: str, warehouse: str) -> None:
             session.sql(each).collect()
 
 
-def _select_outside(query: str, warehouse: str) -> list[Any]:
+def _select_outside(query: str, warehouse: str) -> dict[str, Any]:
     with _outside(warehouse) as session:
         session.conf.set("spark.sql.jsonGenerator.ignoreNullFields", "false")
-        return [json.loads(row) for row in session.sql(query).toJSON().collect()]
+        try:
+            return {"rows": [json.loads(row) for row in session.sql(query).toJSON().collect()]}
+        except (Py4JError, PySparkException) as error:
+            return {"error": str(error)}
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from tests.cluster.cache import CHECKOUT
-from tests.support.engine_matrix import NO_ENGINE, engines_for, pairs, remove_repeated_engines
+from tests.support.engine_matrix import NO_ENGINE, engines_for, newest_engine, pairs, remove_repeated_engines
 
 BOTH = ["paimon-0.9", "paimon-1.4"]
 
@@ -92,3 +92,9 @@ def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_its_met
     assert "test_jdbc_metastore" not in done.stdout
     assert "paimon-1.4]" not in done.stdout
     assert NO_ENGINE not in done.stdout
+
+
+@pytest.mark.parametrize(("used", "newest"), [(BOTH[::-1], "paimon-1.4"), (["paimon-0.9"], "paimon-0.9")])
+def test_the_newest_engine_of_a_session_is_that_of_its_tests(used: list[str], newest: str) -> None:
+    tests = [SimpleNamespace(callspec=SimpleNamespace(params={"engine_id": each})) for each in used]
+    assert newest_engine(cast("list[pytest.Item]", [*tests, SimpleNamespace()])) == newest

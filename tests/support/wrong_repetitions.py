@@ -10,8 +10,6 @@ from tests.support.manifests import Manifest, catalog, keyed_table, run
 from tests.support.wrong_manifest import WrongManifest
 
 _LONG_KEY = "k" * 129
-_LONG_PARTITION = {f"k{number}": "x" * 250 for number in range(16)}
-"""Within every other limit, because the API server reports a size only where nothing else is wrong."""
 _LABEL = f"{'x' * 250}/{'y' * 66}"
 _DEFAULTS = "spec.tableDefaults"
 _WRITE = "spec.writes[0].options"
@@ -64,5 +62,5 @@ REPETITIONS = [
     WrongManifest("a path of a write", _written("path"), _WRITE, "it names a path, code or another table"),
     WrongManifest("an option of a write with a long key", _written(_LONG_KEY), _WRITE, "at most 128 characters"),
     WrongManifest("a partition with a long key", run(spec__compact__partitions=[{_LONG_KEY: "1"}]), "spec.compact.partitions[0]", "at most 128 characters"),
-    WrongManifest("more partitions than a run can name", run(spec__compact__partitions=[_LONG_PARTITION] * 100), "spec.compact.partitions", "at most 256 KiB"),
+    WrongManifest("more partitions than a run can name", run(spec__compact__partitions=[{f"k{n}": "x" * 250 for n in range(12)}] * 100), "spec.compact.partitions", "at most 256 KiB"),
 ]  # fmt: skip

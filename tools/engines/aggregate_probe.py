@@ -102,6 +102,7 @@ class TypeProbe:
             "TIMESTAMP": (t.TIMESTAMP(6), "java.lang.Object", moment),
             "TIMESTAMP_LTZ": (t.TIMESTAMP_WITH_LOCAL_TIME_ZONE(6), "java.lang.Object", moment),
             "BINARY": (t.BINARY(1), "[B", b"\x01"),
+            "VARBINARY": (t.VARBINARY(5), "[B", b"\x01"),
             "BYTES": (t.BYTES(), "[B", b"\x01"),
         }
 

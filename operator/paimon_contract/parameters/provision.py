@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paimon_contract.documents import Document
+from paimon_contract.drift import JobDrift
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class ProvisionParameters(Document):
     adoption: str
     dropped: tuple[str, ...] | None = None
     """Columns, and paths of nested fields, that are dropped. Others that are not declared stay in the table."""
+    rescales: bool | None = None
+    """True: another number of buckets than the table's is left to a rescale."""
     approve: bool | None = None
     """True: a plan that loses or rewrites data is applied only if `approved` is its hash."""
     approved: str | None = None
@@ -61,3 +64,10 @@ class ProvisionParameters(Document):
     unknown_writes: tuple[UnknownWrite, ...] | None = None
     """Writes to look for in the table's ledgers: an existing table can have been loaded by another PaimonTable's runs.
     """
+    drift: JobDrift | None = None
+    """The schema that the operator has left. None: none is recorded."""
+    corrects: bool | None = None
+    """True: also what the manifest does not declare is taken back, as far as it is legal."""
+    verifies: bool | None = None
+    """True: an earlier run has made the table as this manifest says. A column of `dropped` that the table has was added
+    since, by somebody else, and stays."""

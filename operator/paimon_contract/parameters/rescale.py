@@ -9,7 +9,11 @@ from paimon_contract.documents import Document
 
 @dataclass(frozen=True, kw_only=True)
 class RescaleParameters(Document):
-    """Rescale the table to `count` buckets per partition; one run rewrites at most `most_partitions` of them."""
+    """Rescale the table to `count` buckets per partition.
+
+    One run rewrites at most `most_partitions` partitions. More than one have at most `most_bytes` together.
+    """
 
     count: int
     most_partitions: int
+    most_bytes: int | None = None

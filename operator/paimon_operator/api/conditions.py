@@ -22,6 +22,7 @@ class ConditionType(StrEnum):
     COMMIT_SAFE = "CommitSafe"
     WRITES_PAUSED = "WritesPaused"
     BUCKETS_FIT = "BucketsFit"
+    DRIFTED = "Drifted"
     SUSPENDED = "Suspended"
 
 

@@ -46,10 +46,17 @@ class CommitPolicy(StrEnum):
 
 
 class EvolutionPolicy(StrEnum):
-    """What happens with an edit that loses data. A rescale follows onCountChange of its table instead."""
+    """What happens with an edit that loses or rewrites data."""
 
     AUTOMATIC = "Automatic"
     APPROVE = "Approve"
+
+
+class DriftPolicy(StrEnum):
+    """What the operator does about what somebody else has changed in the table."""
+
+    REPORT = "Report"
+    CORRECT = "Correct"
 
 
 class RunPolicy(ApiModel):

@@ -78,6 +78,8 @@ class OperatorFacts:
     accounts: Accounts = field(default_factory=Accounts)
     executor_timeout_s: int = 300
     """Seconds that a driver waits for its first executor."""
+    observe_interval: timedelta | None = timedelta(hours=1)
+    """How long a table's schema may stay unread before a run reads it. None: no run is started for that."""
 
     def engine_of(self, catalog: PaimonCatalog) -> str:
         """Id of the catalog's engine; the operator may not have it."""

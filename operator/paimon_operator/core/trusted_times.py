@@ -16,11 +16,13 @@ from paimon_operator.core.decision import EventNote
 ModelT = TypeVar("ModelT", bound=BaseModel)
 _PAST: Final = frozenset(
     {
+        "changed_at",
         "completion_time",
         "last_time",
         "launched",
         "lost_at",
         "observed_at",
+        "observed_time",
         "pending_since",
         "since",
         "start_time",

@@ -142,3 +142,24 @@ def test_an_annotation_that_is_no_hash_does_not_reach_the_job() -> None:
     seen = ready(policy="Approve")
     annotate(seen, **{APPROVE: "x" * 200_000})
     assert edits.approved(builders.context(seen.table, seen.catalog)) is None
+
+
+def test_an_invalid_manifest_has_no_plan_and_a_run_makes_the_one_that_waited_again() -> None:
+    seen = ready(policy="Approve")
+    seen.edit(schema=schema(WIDER, "theirs"))
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
+    seen.settle()
+    assert planned(seen)
+    valid = seen.table.spec.table_schema.to_json()
+    seen.edit(schema=valid | {"primaryKeys": ["nothing"]})
+    seen.settle()
+    assert seen.says("Stalled")[0] == "True"
+    assert planned(seen) == []
+    seen.created.clear()
+    seen.edit(schema=valid)
+    seen.settle()
+    assert seen.started == [("Provision", "")]
+    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
+    seen.settle()
+    assert planned(seen) == [("DropColumn", "LosesData", "f")]

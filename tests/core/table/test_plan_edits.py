@@ -241,3 +241,11 @@ def test_a_refusal_by_the_run_is_shown_and_not_the_plan_that_the_record_would_al
 )
 def test_a_record_that_is_no_schema_counts_as_none(text: str) -> None:
     assert read_record(base64.b64encode(zlib.compress(text.encode())).decode()) is None
+
+
+def test_the_plan_names_the_field_of_the_manifest_that_sets_an_option() -> None:
+    seen = ready()
+    seen.edit(retention={"snapshots": {"numRetainedMax": 30}}, suspend=True)
+    seen.settle()
+    fields = {field for _, _, field in planned(seen)}
+    assert fields == {"spec.retention.snapshots.numRetainedMax"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -41,7 +42,7 @@ FAILURES = st.sampled_from([each for each in FailureClass if each is not Failure
 
 
 class TableHistory(RuleBasedStateMachine):
-    """Reconciles are separate steps, so several events may precede one. A crash stores only the status."""
+    """Reconciles are separate steps, so several events may precede one. A kill applies a part of the decision."""
 
     @initialize()
     def apply(self) -> None:
@@ -61,10 +62,12 @@ class TableHistory(RuleBasedStateMachine):
     def reconcile(self) -> None:
         self._carry_out(self.world.decide())
 
-    @rule()
-    def crash_after_the_status(self) -> None:
+    @rule(with_status=st.booleans(), actions=st.integers(0, 2))
+    def the_operator_is_killed(self, with_status: bool, actions: int) -> None:
+        """Between any two steps of a decision: finalizer, status, each action."""
         decision = self.world.decide()
-        self._carry_out(Decision(status=decision.status, finalizer=decision.finalizer))
+        status = decision.status if with_status or actions else None
+        self._carry_out(replace(decision, status=status, actions=decision.actions[:actions]))
 
     @rule(edit=st.sampled_from(EDITS))
     def edit(self, edit: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.status import OutsideWriters
 from paimon_operator.core.operations import registry
+from tests.core.table.edited_table import seen_by_run
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -27,6 +28,8 @@ def ready(**spec: Any) -> TableWorld:
     compaction = {"mode": "Dedicated", "full": {"schedule": "*/5 * * * *"}}
     usual = {"bucket": buckets(2), "writes": [builders.write(schedule="*/5 * * * *")], "compaction": compaction}
     seen = TableWorld(table=builders.table(**(usual | spec)))
+    seen.settle()
+    seen.finish("Provision", after=TWO, **seen_by_run(seen))
     seen.settle()
     while seen.table.status.active_run:
         seen.finish(after=TWO)
@@ -145,7 +148,7 @@ def test_the_progress_of_an_earlier_rescale_or_to_an_earlier_number_is_not_shown
     seen.settle()
     assert types(seen)[-1] == "Rescale"
     for condition in ("WritesPaused", "Reconciling"):
-        assert "of 40" not in seen.condition(condition).message
+        assert "0 of 40" in seen.condition(condition).message
 
 
 def test_a_suspended_table_shows_what_is_left_and_continues_later() -> None:

@@ -59,6 +59,7 @@ RIGHT: list[tuple[str, dict[str, Any]]] = [
     ("a partition inside the primary key", {"schema": columns("STRING", primaryKeys=["c0", "k"], partitionKeys=["c0"])}),
     ("sum on a decimal", {"schema": aggregated("DECIMAL(12,2)", function="sum"), "mergeEngine": AGGREGATION}),
     ("nested_update on rows by one of their fields", {"schema": aggregated("ARRAY<ROW<sku STRING, n INT>>", function="nested_update", nestedKey=["sku"]), "mergeEngine": AGGREGATION}),
+    ("max on bytes of a length", {"schema": aggregated("VARBINARY(5)", function="max"), "mergeEngine": AGGREGATION}),
     ("listagg on texts", {"schema": aggregated("STRING", function="listagg", delimiter=";", distinct=True), "mergeEngine": AGGREGATION}),
     ("an aggregate in a sequence group", {"schema": {**aggregated("INT", function="sum"), "columns": [*aggregated("INT", function="sum")["columns"], {"name": "v", "type": "INT"}]}, "mergeEngine": groups((["v"], ["c0"]))}),
     ("last_non_null_value outside every group", {"schema": aggregated("INT", function="last_non_null_value"), "mergeEngine": {"type": "PartialUpdate"}}),

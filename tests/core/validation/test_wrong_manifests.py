@@ -39,14 +39,15 @@ UNKNOWN_FIELDS = {
 """Checked by the API server only: it prunes an unknown field or refuses it, and the models ignore it. So an unknown
 field never reaches Spark, and an older operator can read what a newer CRD stored."""
 
-LONG_KEYS = {
+BOUNDS = {
     "labels of Pods with a long key",
     "annotations of Pods with a long key",
     "nodeSelector of Pods with a long key",
     "a partition with a long key",
+    "more partitions than a run can name",
 }
-"""Checked by the API server only, to bound the cost of other rules: Kubernetes refuses the Pod, and no column is so
-long."""
+"""Checked by the API server only, to bound the cost of other rules: Kubernetes refuses the Pod, no column is so long,
+and the other bounds of a run keep its job within a ConfigMap."""
 
 DEFAULTS_OF_TABLES = {
     "default partitions that are idle for more than 65 years",
@@ -56,7 +57,7 @@ DEFAULTS_OF_TABLES = {
 }
 """Checked with each table that has them: a table may have its own block."""
 
-NOT_OF_THE_OBJECT = UNKNOWN_FIELDS | LONG_KEYS | DEFAULTS_OF_TABLES
+NOT_OF_THE_OBJECT = UNKNOWN_FIELDS | BOUNDS | DEFAULTS_OF_TABLES
 CHECKED_BY_BOTH = [wrong for wrong in REFUSED_AT_APPLY if wrong.name not in NOT_OF_THE_OBJECT]
 
 

@@ -21,6 +21,7 @@ from tests.spark_apps.jobs import job
         ("ExpireSnapshots", ["release locks", "inspect commits", "run"]),
         ("Provision", ["release locks", "inspect commits", "run"]),
         ("Write", ["release locks", "inspect commits", "run"]),
+        ("Describe", ["run"]),
         ("Drop", ["run"]),
     ],
 )

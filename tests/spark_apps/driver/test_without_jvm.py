@@ -121,6 +121,17 @@ LEFT_TO_JAVA = {
     "no table": {"columns": NARROWER, "table": None},
     "a table of another owner": {"columns": NARROWER, "table": {"owner": "cluster/shop/other"}},
     "an approved plan": {"columns": COLUMNS[:1], "dropped": ("amount",), "approve": True, "approved": "the plan"},
+    "a number of buckets that a rescale changes": {
+        "columns": COLUMNS,
+        "options": {"bucket": "8"},
+        "rescales": True,
+        "table": {"bucket": "2"},
+    },
+    "a number of buckets in the middle of a rescale": {
+        "columns": COLUMNS,
+        "options": {"bucket": "8"},
+        "table": {"bucket": "2", "paimon-operator.rescale": "tag"},
+    },
     "a plan that needs no approval": {"columns": (*COLUMNS, JobColumn("note", "STRING")), "approve": True},
 }
 

@@ -39,6 +39,8 @@ CHANGELOG = [
         WrongManifest("a lookup cache in the options", _producer("Lookup") | {"spec": _producer("Lookup")["spec"] | {"options": {"lookup.cache-max-memory-size": "128 mb"}}}, "spec.options", "must be set in changelogProducer.lookup")),
     TableRule("delta-commits-inline", "deltaCommits needs compaction.mode Inline: 1.4.2 fails at the first write of a writer that does not compact.", f"{_SETTINGS}: test_delta_commits_and_writers_that_do_not_compact", _delta_commits(spec__compaction={"mode": "Inline"}),
         WrongManifest("full compactions by writers that do not compact", _delta_commits(spec__compaction={"mode": "Dedicated"}), f"{_PRODUCER}.fullCompaction.deltaCommits", "compaction.mode")),
+    TableRule("delta-commits-engine", "The engine must count commits for deltaCommits.", "tests/spark/test_settings_read_back.py: test_an_engine_that_counts_no_commits_makes_no_changelog_by_them", _delta_commits(),
+        later("commits that the engine does not count", _delta_commits(), f"{_PRODUCER}.fullCompaction.deltaCommits", "paimon-0.9", "UnsupportedByEngine", engine="paimon-0.9")),
 ]  # fmt: skip
 
 
@@ -80,6 +82,8 @@ OPTIONS = [
     ),
     TableRule("option-index-type", "An index takes the type of its columns.", "tests/spark/test_file_indexes.py", _option("file-index.range-bitmap.columns", "amount"),
         later("an index of decimals that takes none", _option("file-index.bitmap.columns", "state, amount"), "spec.options", "DECIMAL(12,2)")),
+    TableRule("option-upsert-key", "upsert-key excludes a primary key.", "SchemaValidation.validateTableSchema", append_table(spec__options={"upsert-key": "page"}),
+        WrongManifest("a second key", _option("upsert-key", "order_id"), "spec.options", "upsert-key must not be set with primaryKeys")),
     TableRule("option-buffer", "write-buffer-size holds three pages of page-size.", f"{_SETTINGS}: test_a_write_buffer_smaller_than_its_pages_fails_the_write", _option("write-buffer-size", "192 kb"),
         later("a write buffer without room for its pages", _option("write-buffer-size", "191 kb"), "spec.options", "at least 192 kb")),
 ]  # fmt: skip

@@ -30,6 +30,8 @@ KEYS = [
 ]  # fmt: skip
 
 PARTITIONS = [
+    TableRule("partition-type", "A partition key is no binary.", "tests/spark/test_key_types.py", append_table(spec__schema__partitionKeys=["page"]),
+        later("partitions of bytes", append_table(spec__schema__columns__1__type="BYTES", spec__schema__partitionKeys=["page"]), "spec.schema.partitionKeys[0]", "of type BYTES")),
     TableRule("partition-name-needs-partitions", "partitionDefaultName needs partition keys.", "ours: nothing has the name", keyed_table(spec__schema__partitionDefaultName="none"),
         WrongManifest("a name of partitions without partitions", append_table(spec__schema__partitionDefaultName="none"), "spec.schema.partitionDefaultName", "without partitionKeys")),
     TableRule("partition-name-directory", "partitionDefaultName is the name of a directory.", "PartitionPathUtils", keyed_table(spec__schema__partitionDefaultName="none.1-a"),

@@ -141,8 +141,8 @@ class PaimonCatalogSpec(ApiModel):
     """RequireSafe: runs that commit are blocked while the condition CommitSafe is False, because concurrent commits can
     be lost. AllowUnsafe: runs commit even so."""
     evolution_policy: EvolutionPolicy | None = None
-    """Automatic: an edit of a table is applied at once. Approve: an edit that loses data waits until the annotation
-    paimon-operator.dev/approve of the PaimonTable has the hash of its status.plan; a rescale does not wait. Absent:
+    """Automatic: an edit of a table is applied at once. Approve: an edit that loses data, or rewrites it by a rescale,
+    waits until the annotation paimon-operator.dev/approve of the PaimonTable has the hash of its status.plan. Absent:
     Automatic."""
     spark: CatalogSpark | None = None
     """Defaults for the Spark Pods."""

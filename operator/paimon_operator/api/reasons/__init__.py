@@ -88,6 +88,11 @@ class Reason(StrEnum):
     BUCKET_SIZE_FITS = "BucketSizeFits"
     BUCKETS_TOO_SMALL = "BucketsTooSmall"
     BUCKETS_TOO_LARGE = "BucketsTooLarge"
+    TABLE_UNALTERED = "TableUnaltered"
+    TABLE_ALTERED = "TableAltered"
+    SCHEMA_NOT_COMPARED = "SchemaNotCompared"
+    DRIFT_CONTESTED = "DriftContested"
+    CORRECTION_LIMIT_REACHED = "CorrectionLimitReached"
 
     # Commits by other writers
     SINGLE_COMMITTER = "SingleCommitter"

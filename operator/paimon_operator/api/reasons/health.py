@@ -31,5 +31,27 @@ EXPLANATIONS: Final = {
         "The largest bucket has more than 1 GB. One task processes it. Nothing is stopped.",
         "Consider the number of buckets that the message names: docs/buckets.md.",
     ),
+    "TableUnaltered": Explanation(
+        "The table's schema has no change that somebody else made.",
+        "No action is needed.",
+    ),
+    "TableAltered": Explanation(
+        "Somebody else has changed columns, options or comments of the table.",
+        "Revert the change, declare it in the manifest, or accept it with the annotation"
+        " paimon-operator.dev/accept-drift: docs/drift.md. driftPolicy Correct takes back what is legal.",
+    ),
+    "SchemaNotCompared": Explanation(
+        "A run has found another schema in the table, and no run has compared it with the recorded one yet.",
+        "No action is needed: a run of type Observe is due. Where the operator starts none, create one.",
+    ),
+    "DriftContested": Explanation(
+        "Somebody else has changed the same field again after two corrections within an hour. The operator waits.",
+        "Find out who changes the field, and stop it or declare its value in the manifest. The message names the field"
+        " and the times.",
+    ),
+    "CorrectionLimitReached": Explanation(
+        "The operator has corrected the table three times within an hour, and waits before it corrects it again.",
+        "Find out who changes the table. The message states when the operator tries again.",
+    ),
 }
 """Reason -> what it means and what to do."""

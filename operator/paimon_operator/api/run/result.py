@@ -12,6 +12,7 @@ from pydantic_core import from_json
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText, printable
+from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.run.status import (
     CommitIdentity,
@@ -90,6 +91,11 @@ def edit_plan(result: Result) -> EditPlan | None:
     return None if result.plan is None else EditPlan.model_validate(asdict(result.plan))
 
 
+def drift_found(result: Result) -> DriftFound | None:
+    """What somebody else has changed in the table."""
+    return None if result.drift is None else DriftFound.model_validate(_given(result.drift))
+
+
 def rescale_result(result: Result) -> RescaleResult | None:
     """The progress of a rescale."""
     return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
@@ -121,13 +127,14 @@ def _check_values(result: Result) -> None:
         measure_after,
         write_result,
         edit_plan,
+        drift_found,
         rescale_result,
         loaded_writes,
         outside_commit,
         seen_commit,
     ):
         part(result)
-    bounded = ("seen_snapshot", "expired", "columns_digest")
+    bounded = ("seen_snapshot", "expired", "described", "columns_digest")
     RunStatus.model_validate({name: getattr(result, name) for name in bounded})
 
 

@@ -22,6 +22,7 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
@@ -295,6 +296,8 @@ class RunStatus(ApiModel):
     """Provision. The plan that waits for approval."""
     columns_digest: Hash | None = None
     """Provision. Hash of the columns and keys of the table after the run."""
+    drift: DriftFound | None = None
+    """Observe and Provision. What somebody else has changed in the table."""
     loaded: LoadedWrites = ()
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     write: WriteResult | None = None
@@ -303,6 +306,8 @@ class RunStatus(ApiModel):
     """Rescale. Progress after the run."""
     expired: Int32 | None = None
     """ExpireSnapshots. Number of snapshots that were expired."""
+    described: Int32 | None = None
+    """Describe. Number of tables that the log of the last Pod describes."""
     dropped: bool | None = None
     """Drop. False: the table did not exist any more, or it was kept."""
     kept: bool | None = None

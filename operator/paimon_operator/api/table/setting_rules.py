@@ -124,6 +124,15 @@ _CHANGELOG: Final = [
     ),
 ]
 
+_UPSERT_KEY: Final = [
+    rule(
+        f"!{_KEYED} || !has(self.options) || !('upsert-key' in self.options)",
+        "option upsert-key must not be set with primaryKeys",
+        path=".options",
+        reason=_FORBIDDEN,
+    ),
+]
+
 
 def _indexed_columns(index: str) -> dict[str, str]:
     """Rule about the columns of one kind of index. `tags[colour]` is a key of the map `tags`."""
@@ -138,4 +147,4 @@ def _indexed_columns(index: str) -> dict[str, str]:
 
 _INDEXES: Final = [_indexed_columns(index) for index in FILE_INDEXES]
 
-SETTING_RULES: Final = [*_POSTPONE, *_VECTOR_RULES, *_ROW_KINDS, *_DEFAULTS, *_CHANGELOG, *_INDEXES]
+SETTING_RULES: Final = [*_POSTPONE, *_VECTOR_RULES, *_ROW_KINDS, *_DEFAULTS, *_CHANGELOG, *_UPSERT_KEY, *_INDEXES]

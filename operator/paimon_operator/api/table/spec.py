@@ -20,7 +20,7 @@ from paimon_operator.api.base import (
     validated,
 )
 from paimon_operator.api.compaction import Compaction
-from paimon_operator.api.policies import AdoptionPolicy, DeletionPolicy, ExternalWriters, RunPolicy
+from paimon_operator.api.policies import AdoptionPolicy, DeletionPolicy, DriftPolicy, ExternalWriters, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import Spark
 from paimon_operator.api.table.columns import TableSchema
@@ -254,6 +254,9 @@ class PaimonTableSpec(ApiModel):
     """What the operator does when the table already exists. Fail: nothing. AdoptIfIdentical: it manages the table if it
     matches the spec and has no other owner. Adopt: it also takes the table from an owner that is gone or is in another
     cluster."""
+    drift_policy: DriftPolicy = DriftPolicy.REPORT
+    """What the operator does about columns, options and comments that somebody else has changed. Report: it shows them
+    in the condition Drifted. Correct: it also takes back what is legal, at most three times an hour, and never data."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
     """Fate of the data when this object is deleted. Retain: the table stays. Delete: the table is dropped."""
     suspend: bool = False

@@ -23,6 +23,7 @@ from paimon_operator.api.base import (
     keyed_by,
 )
 from paimon_operator.api.conditions import Condition
+from paimon_operator.api.drift import MAX_CORRECTIONS, Correction, DriftedFields
 from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
@@ -230,6 +231,10 @@ class ProvisionState(ApiModel):
     Absent: it is not known, and the run plans the edit."""
     recorded_for: Hash | None = None
     """Hash of the part of the spec with which the record was made. Absent: it is of the run before."""
+    schema_id: Int64 | None = None
+    """Schema of the table that the last successful run has left. Drift is what differs from it. Absent: unknown."""
+    schema_digest: Hash | None = None
+    """Hash of that schema. A table with another schema of this number is another table."""
     may_be_altered: bool | None = None
     """True: a run for another spec failed, and may have altered the table before. A run verifies the table, also if
     the edit is reverted."""
@@ -237,6 +242,39 @@ class ProvisionState(ApiModel):
     """Failure of the last run. Absent if the last run succeeded."""
     found_at: Place | None = None
     """Place at which the last run has read the table without proving that it is owned. Absent: it could not read it."""
+
+
+class DriftState(ScheduleState):
+    """What somebody else has changed in the table, and the state of looking for it."""
+
+    schema_id: Int64 | None = None
+    """Latest schema of the table that a run has compared."""
+    schema_digest: Hash | None = None
+    """Hash of that schema."""
+    schema_time: Time | None = None
+    """Time when that schema was written, by the clock of its writer."""
+    count: Int64 | None = None
+    """Number of changes that somebody else has made. They count until they are reverted, declared or accepted."""
+    changes: DriftedFields = ()
+    """The first changes, the gravest kinds first."""
+    kept: DriftedFields = ()
+    """Those of them that were left when the table was last verified."""
+    kept_count: Int64 | None = None
+    """Number of changes that were left then."""
+    refused: Annotated[str, Field(max_length=256)] | None = None
+    """Why the table cannot be made to match the manifest any more."""
+    observed_time: Time | None = None
+    """Last time at which a run has compared the schema, or has found it unchanged."""
+    changed_at: Time | None = None
+    """When a run found another schema than the compared one. Observe is due since then."""
+    corrections: Annotated[tuple[Correction, ...], Field(max_length=MAX_CORRECTIONS)] = ()
+    """Corrections of the last hour."""
+    correcting: bool | None = None
+    """True: the next Provision takes changes back."""
+    contested: bool | None = None
+    """True: the same field was changed again after two corrections, so the operator waits."""
+    next_correction: Time | None = None
+    """When the operator corrects again. Absent: it does not wait."""
 
 
 class RescaleState(ApiModel):
@@ -319,7 +357,8 @@ class TableStatus(ApiModel):
     observed_generation: Int64 = -1
     """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, BucketsFit, Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, BucketsFit, Drifted,
+    Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
     queued_run: QueuedRun | None = None
@@ -338,6 +377,8 @@ class TableStatus(ApiModel):
     """Foreign commits that the runs have found."""
     provision: ProvisionState | None = None
     """State of Provision, the operation that makes the table match the spec."""
+    drift: DriftState | None = None
+    """What somebody else has changed in the table, and when the operator looked for it."""
     rescale: RescaleState | None = None
     """State of rescaling the table to another number of buckets."""
     compaction: CompactionState | None = None

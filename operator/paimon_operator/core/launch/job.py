@@ -95,7 +95,11 @@ def _catalog(catalog: PaimonCatalog, way: Access) -> JobCatalog:
 
 def _stops(operation: OperationSpec, context: TableContext) -> bool | None:
     """True for a run that must not commit beside a foreign writer. Verification commits no rows."""
-    return (operation.role is Role.ORDINARY and commit_safety.stops_at_foreign_commit(context)) or None
+    return (_commits(operation) and commit_safety.stops_at_foreign_commit(context)) or None
+
+
+def _commits(operation: OperationSpec) -> bool:
+    return operation.role is Role.ORDINARY and not operation.only_reads
 
 
 def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark | None:

@@ -34,6 +34,8 @@ class DueRun:
     """The run of this work that ended last. The same work after another run is another run."""
     run: PaimonRun | None = None
     """The run, if a user has created it."""
+    yields: bool = False
+    """Whether all other work of the table comes first."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from paimon_operator.api.edit_plan import shown
+from paimon_operator.api.edit_plan import EditPlan, shown
 from paimon_operator.api.policies import EvolutionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.core.operations.verification import is_verified, state_of, with_state
+from paimon_operator.core.operations.rescale_plan import facts_of, rescale_plan
+from paimon_operator.core.operations.verification import is_verified, state_of, was_switched, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record, record_of
@@ -32,9 +33,25 @@ class EditBlocker:
 
 
 def plan_ahead(context: TableContext, status: TableStatus) -> Plan | None:
-    """The plan of an edit, made without a run; None if there is no edit, or if only a run can make the plan."""
-    known = state_of(status).hash is not None and not was_moved(context, status)
-    return context.edit if known and not is_verified(context, status) else None
+    """The plan of an edit, made without a run; None if there is no edit, or if only a run can make the plan.
+
+    Another number of buckets has a plan of its own, which follows that of the rest of the edit.
+    """
+    if state_of(status).hash is None or was_moved(context, status):
+        return None
+    if has_other_changes(context, status):
+        return context.edit
+    rescale = rescale_plan(context.spec, status)
+    return rescale if rescale is not None or is_verified(context, status) else context.edit
+
+
+def has_other_changes(context: TableContext, status: TableStatus) -> bool:
+    """Whether a run has to verify more than the number of buckets: the rest of an edit, or with another engine."""
+    if is_verified(context, status):
+        return False
+    count = facts_of(status).bucket_count
+    same = count is not None and context.hash_with_buckets(count) == state_of(status).hash
+    return not same or was_switched(context, status)
 
 
 def blocker(context: TableContext, status: TableStatus) -> EditBlocker | None:
@@ -42,7 +59,11 @@ def blocker(context: TableContext, status: TableStatus) -> EditBlocker | None:
 
     A step that is not legal by the record holds nothing: a run reads the table, which somebody may have altered.
     """
-    plan = None if _is_refused(status) else plan_ahead(context, status)
+    return unapproved(context, None if _is_refused(status) else plan_ahead(context, status))
+
+
+def unapproved(context: TableContext, plan: Plan | None) -> EditBlocker | None:
+    """That the plan waits for approval; None if it needs none, or has it, or is refused."""
     if plan is None or plan.refusals or not plan.needs_approval or not needs_approval(context):
         return None
     return None if approved(context) == plan.hash else EditBlocker(Reason.AWAITING_APPROVAL, awaiting_approval(plan))
@@ -82,14 +103,22 @@ def awaiting_approval(plan: Plan) -> str:
 
 def with_edit(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the plan of the edit, and with the record of the schema once the table is verified."""
-    if is_verified(context, status):
-        return _with_record(context, status.model_copy(update={"plan": None}))
     plan, failure = plan_ahead(context, status), state_of(status).failure
-    if plan is not None:
-        refused = plan.refusals or _is_refused(status)
-        return status.model_copy(update={"plan": None if refused else shown(plan)})
-    waits = failure is not None and failure.reason == Reason.AWAITING_APPROVAL
-    return status if waits else status.model_copy(update={"plan": None})
+    legal = None if plan is None or plan.refusals or _is_refused(status) else shown(plan)
+    with_plan = status.model_copy(update={"plan": in_manifest_terms(legal)})
+    if is_verified(context, status):
+        return _with_record(context, with_plan)
+    # The plan of a run that waits for its approval stays: it was made from the table.
+    waits = plan is None and failure is not None and failure.reason == Reason.AWAITING_APPROVAL
+    return status if waits else with_plan
+
+
+def in_manifest_terms(plan: EditPlan | None) -> EditPlan | None:
+    """The plan with the fields that the manifest has: an option may have a typed one."""
+    if plan is None:
+        return None
+    steps = (each.model_copy(update={"field": _field(each.field)}) for each in plan.steps)
+    return plan.model_copy(update={"steps": tuple(steps)})
 
 
 def _with_record(context: TableContext, status: TableStatus) -> TableStatus:

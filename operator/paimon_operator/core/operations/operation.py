@@ -199,6 +199,8 @@ class OperationSpec:
     """Does not start after an undeclared foreign commit, on any storage: it would lose the rows of that writer."""
     needs_matching_table: bool = False
     """Waits while the table differs from the manifest."""
+    only_reads: bool = False
+    """It commits nothing: it may start where commits are unsafe, and starts after all other work of the table."""
     skips_empty_table: bool = False
     """Its ticks are answered without a run while nothing was written to the table."""
     may_end_without_jvm: bool = False

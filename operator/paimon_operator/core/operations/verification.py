@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from paimon_operator.api.reasons import Reason
@@ -45,6 +46,16 @@ def with_effective(context: TableContext, status: TableStatus) -> TableStatus:
 def require_verification(status: TableStatus) -> TableStatus:
     """The status of a table that has to be verified again, because a run has put it in doubt."""
     return with_state(status, state_of(status).model_copy(update={"hash": None}))
+
+
+def put_in_doubt(status: TableStatus, at: datetime) -> TableStatus:
+    """The same, after a run of another operation. A verification that had failed before is repeated at once.
+
+    Otherwise a failure that waits for an edit would keep the table from being verified, and all else waits for that.
+    """
+    state = state_of(status)
+    failure = None if state.failure is None else state.failure.model_copy(update={"next_try": at})
+    return require_verification(with_state(status, state.model_copy(update={"failure": failure})))
 
 
 def with_state(status: TableStatus, state: ProvisionState) -> TableStatus:

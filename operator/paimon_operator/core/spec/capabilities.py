@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_operator.api.table.spec import BucketType, PaimonTableSpec
+from paimon_operator.api.table.spec import BucketType, OnCountChange, PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
 
 
@@ -33,3 +33,9 @@ def supports_foreign_writers(bucket_type: str | None, *, has_primary_key: bool) 
     Two writers would put one key into two buckets. `bucket_type` is spec.bucket.type, None when it is not given.
     """
     return bucket_type == BucketType.FIXED or not has_primary_key
+
+
+def may_be_rescaled(spec: PaimonTableSpec) -> bool:
+    """Whether an edit of the number of buckets rescales the table."""
+    fixed = spec.bucket.fixed if spec.bucket is not None else None
+    return fixed is not None and fixed.on_count_change is OnCountChange.RESCALE

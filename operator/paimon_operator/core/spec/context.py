@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
@@ -13,10 +13,12 @@ from paimon_operator.api.compaction import CompactionMode
 from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.config import OperatorFacts
+from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.errors import SpecError
+from paimon_schema.bucket_count import BUCKET
 from paimon_schema.plan import Plan
 
 COMPACTION: Final = "spec.compaction"
@@ -40,6 +42,8 @@ class TableContext:
     now: datetime
     broken: tuple[SpecError, ...] = ()
     """Errors that stop one block each: a write, compaction, retention, or all schedules. See `validation/blocks.py`."""
+    observe_interval: timedelta | None = None
+    """How long the table's schema may stay unread; None: for ever."""
     owners_here: tuple[str, ...] = ()
     """For a job: digests of the marks of this cluster's other owners of a table of this name, in order."""
 
@@ -48,7 +52,14 @@ class TableContext:
         """The context at `now`. Raises KeyError for an unknown engine: check the catalog first."""
         engine = operator.engines[operator.engine_of(catalog)]
         effective = effective_settings(table, catalog, engine, operator.defaults)
-        return cls(table=table, catalog=catalog, engine=engine, effective=effective, now=now)
+        return cls(
+            table=table,
+            catalog=catalog,
+            engine=engine,
+            effective=effective,
+            now=now,
+            observe_interval=operator.observe_interval,
+        )
 
     def broken_in(self, block: str) -> SpecError | None:
         """The error in the block at this path, for example `spec.writes[0]`; None if it is valid."""
@@ -81,12 +92,20 @@ class TableContext:
         """Hash of the desired table. Raises TypeTextError for an invalid type: check the rules first."""
         return fingerprint(desired_table(self.spec, self.effective))
 
+    def hash_with_buckets(self, count: int) -> str:
+        """Hash of the desired table with another number of buckets."""
+        table = desired_table(self.spec, self.effective)
+        return fingerprint(replace(table, options={**table.options, BUCKET: str(count)}))
+
     @cached_property
     def edit(self) -> Plan | None:
         """The plan from the recorded schema to the manifest; None if the schema is not known."""
         state = self.table.status.provision
         known = None if state is None else known_schema(state)
-        return None if known is None else plan_of_edit(known, desired_table(self.spec, self.effective), self.engine)
+        if known is None:
+            return None
+        table, rescales = desired_table(self.spec, self.effective), may_be_rescaled(self.spec)
+        return plan_of_edit(known, table, self.engine, rescales=rescales)
 
     @property
     def dedicated(self) -> bool:

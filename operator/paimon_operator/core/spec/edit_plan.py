@@ -13,6 +13,7 @@ from typing import Final
 from paimon_engines.engine import Engine
 from paimon_operator.api.table.status import MAX_SCHEMA_RECORD, ProvisionState
 from paimon_operator.core.spec.desired_table import DesiredTable
+from paimon_schema.bucket_count import with_count_of
 from paimon_schema.plan import Plan, make_plan
 from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file, schema_file_of
 from paimon_schema.type_parser import parse
@@ -49,9 +50,9 @@ def known_schema(state: ProvisionState) -> TableSchema | None:
     return known if known is not None and known.columns_digest == state.columns_digest else None
 
 
-def plan_of_edit(known: TableSchema, table: DesiredTable, engine: Engine) -> Plan:
-    """The plan from the recorded schema to the desired table."""
-    return make_plan(known, declared_schema(table), engine)
+def plan_of_edit(known: TableSchema, table: DesiredTable, engine: Engine, *, rescales: bool) -> Plan:
+    """The plan from the recorded schema to the desired table; a number of buckets may be left to a rescale."""
+    return make_plan(known, with_count_of(known, declared_schema(table), rescales=rescales), engine)
 
 
 def record_of(schema: TableSchema) -> str | None:

@@ -23,10 +23,10 @@ from paimon_operator.api.units import readable_size
 from paimon_operator.core import naming
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.decision import Create, EventNote
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import drift_state, registry
 from paimon_operator.core.operations.base import DueRun, RunOutcome, cancelled, ended_by, why
 from paimon_operator.core.operations.operation import Role
-from paimon_operator.core.operations.verification import DOUBTFUL, require_verification
+from paimon_operator.core.operations.verification import DOUBTFUL, put_in_doubt, require_verification
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.place import place_of
@@ -95,8 +95,12 @@ def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     status = operation.record_result(status.model_copy(update={"active_run": None}), ended, table.metadata.uid)
     if operation.role is Role.REMOVES_TABLE:
         return status
+    status = drift_state.record_schema_id(status, ended)
     status = foreign_commits.record_result(status, ended.active, ended.result, table.spec.external_writers)
-    return require_verification(status) if ended.reason in DOUBTFUL else status
+    if ended.reason not in DOUBTFUL:
+        return status
+    verified = operation.role is Role.ESTABLISHES_TABLE
+    return require_verification(status) if verified else put_in_doubt(status, ended.at)
 
 
 def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) -> TableStatus:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paimon_operator.api.base import rfc3339
 from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits.foreign_commits import undeclared_commit
@@ -42,11 +44,20 @@ def holding(context: TableContext, status: TableStatus) -> HeldBy | None:
 
 
 def _beside_others(operation: OperationSpec, context: TableContext, status: TableStatus) -> Hold | None:
-    """The hold of an operation that must not start, because another writer has committed."""
-    found = undeclared_commit(context.spec, status) if operation.excludes_foreign_writers else None
+    """The hold of an operation that must not start, because another writer may commit or has committed."""
+    if not operation.excludes_foreign_writers:
+        return None
+    left = operation.paused(status) if operation.paused is not None else None
+    unfinished = left is not None
+    if context.spec.external_writers is ExternalWriters.ACTIVE:
+        message = (
+            f"spec.externalWriters is Active, and {operation.type} would lose the rows of other writers"
+            f"{f' ({left})' if unfinished else ''}. Stop them, and set externalWriters to Paused until it is complete."
+        )
+        return Hold(reason=Reason.RESCALING, message=message, is_stalled=True, excludes=unfinished)
+    found = undeclared_commit(context.spec, status)
     if found is None:
         return None
-    unfinished = operation.paused is not None and operation.paused(status) is not None
     message = (
         f"{operation.type} does not start: snapshot {found.snapshot_id} was made by commit user "
         f"{found.commit_user or 'unnamed'}, not by the operator. Stop that writer, then edit externalWriters."
@@ -54,11 +65,27 @@ def _beside_others(operation: OperationSpec, context: TableContext, status: Tabl
     return Hold(reason=Reason.OUTSIDE_COMMIT, message=message, is_stalled=True, excludes=unfinished)
 
 
-def writes_paused(status: TableStatus) -> tuple[Finding, ...]:
-    """The condition WritesPaused, while an operation is unfinished during which nothing else may commit."""
+def writes_paused(status: TableStatus, suspended: str | None) -> tuple[Finding, ...]:
+    """The condition WritesPaused, while an operation is unfinished during which nothing else may commit.
+
+    `suspended` states what suspends the table, if anything does.
+    """
     for operation in registry.OPERATIONS.operations:
         left = operation.paused(status) if operation.paused is not None else None
         if left is not None:
-            message = f"{left}: no other run commits until the last one is verified"
+            message = (
+                f"{left}: no other run commits until the last one is verified{_stopped(operation, status, suspended)}"
+            )
             return (true(ConditionType.WRITES_PAUSED, Reason.RESCALING, message),)
     return ()
+
+
+def _stopped(operation: OperationSpec, status: TableStatus, suspended: str | None) -> str:
+    """What stops the operation, and how it goes on."""
+    memories = operation.scheduled.memories(status) if operation.scheduled is not None else ()
+    failure = next((each.failure for each in memories if each.failure is not None), None)
+    said = "" if suspended is None else f". {suspended}: set it to false to continue"
+    if failure is None:
+        return said
+    again = "waits for an edit" if failure.next_try is None else f"tried again at {rfc3339(failure.next_try)}"
+    return f"{said}. Run {failure.run} failed: {failure.message} ({again})"

@@ -26,6 +26,7 @@ from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
+from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
 from paimon_operator.core.table.table_conditions import Blocker
@@ -108,7 +109,7 @@ def _decided(
         [*outcome.findings, *_everywhere(wanted, observed, outcome.status)],
         generation=table.metadata.generation,
         now=now,
-        events=(*followed.events, *outcome.events),
+        events=(*followed.events, *drift_events(table.status, outcome.status), *outcome.events),
     )
     status = reported.into(outcome.status)
     named = status.active_run.name if status.active_run else None
@@ -125,7 +126,8 @@ def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) ->
     """Conditions that every step reports."""
     table, catalog, operator = wanted.table, observed.catalog, wanted.operator
     suspension = table_conditions.suspension(table, catalog, table.status.conditions)
-    always = [*holds.writes_paused(status), *bucket_advice(status.table), *suspension]
+    paused = holds.writes_paused(status, table_conditions.suspended_by(table, catalog))
+    always = [*paused, *bucket_advice(status.table), *drifted(status), *suspension]
     if catalog is None:
         return always
     kept = commit_safety.protection_of(catalog, operator.engines.get(operator.engine_of(catalog)))

@@ -27,20 +27,27 @@ BELIEVED_EMPTY: Final = timedelta(days=1)
 """How long a table that was found without a snapshot is considered empty."""
 
 
-def next_work(context: TableContext, observed: TableObserved, status: TableStatus) -> DueRun | None:
+def next_work(
+    context: TableContext, observed: TableObserved, status: TableStatus, *, only_reads: bool = False
+) -> DueRun | None:
     """The work that has waited longest. Of equal times the first one counts: scheduled work, then users' runs.
 
+    Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits.
     """
     if not is_established(context, status):
         return None
     held = holds.holding(context, status)
-    works = [*_scheduled(context, status), *_requested(observed)]
+    works = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
     works = [work for work in works if held is None or held.allows(work)]
-    if not is_verified(context, status):
+    if held is not None or not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return min(works, key=lambda work: work.due, default=None)
+    return min(works, key=lambda work: (work.yields, work.due), default=None)
+
+
+def _reads(work: DueRun) -> bool:
+    return registry.OPERATIONS.of(work.type_).only_reads
 
 
 def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:
@@ -87,12 +94,13 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     if held is not None and held.hold.excludes:
         others = [work for work in _others(context, status) if not held.allows(work)]
         return _with_decision(status, others, held.hold.reason, held.hold.message)
-    if is_verified(context, status):
+    if held is None and is_verified(context, status):
         return status
     failure, established = state_of(status).failure, is_established(context, status)
     edit = edits.blocker(context, status)
     found = edit.reason if edit is not None else failure.reason if failure is not None else None
-    reason = next((each for each in _OF_THE_EDIT if each == found), Reason.TABLE_NOT_READY)
+    known = next((each for each in _OF_THE_EDIT if each == found), Reason.TABLE_NOT_READY)
+    reason = known if held is None else held.hold.reason
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
     return _with_decision(status, blocked, reason, reason.means)

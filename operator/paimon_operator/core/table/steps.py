@@ -18,10 +18,10 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
-from paimon_operator.core.operations import edits, registry
+from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
 from paimon_operator.core.operations.base import DueRun, started
 from paimon_operator.core.operations.operation import Role, Scheduled
-from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
+from paimon_operator.core.operations.verification import is_verified, state_of, with_effective, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import (
     recreation_wanted,
@@ -59,11 +59,27 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     if followed.missing:
         status = active_run.given_up(table, obstacle.reason, obstacle.message, now)
     claimed = obstacle.reason is Reason.TABLE_CLAIMED
+    if not claimed and obstacle.reason not in table_conditions.OF_THE_CATALOG:
+        status = _without_plan(status, now)
     return Outcome(
         status=status,
         findings=table_conditions.refused(table, status, obstacle),
         requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
     )
+
+
+def _without_plan(status: TableStatus, now: datetime) -> TableStatus:
+    """The status without the plan of a former manifest. A run that waits for its approval is repeated after the edit.
+
+    Such a plan was made from the table, so only a run makes it again.
+    """
+    state = state_of(status)
+    if status.plan is None:
+        return status
+    if state.failure is not None and state.failure.reason == Reason.AWAITING_APPROVAL:
+        failure = state.failure.model_copy(update={"next_try": now})
+        status = with_state(status, state.model_copy(update={"failure": failure}))
+    return status.model_copy(update={"plan": None})
 
 
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
@@ -74,7 +90,7 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
         status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
-    status = edits.with_edit(context, status)
+    status = drift_state.with_accepted(context, edits.with_edit(context, status))
     if followed.run is not None and table_conditions.is_unknown(followed.run):
         return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
     if status.active_run is not None and followed.taken:
@@ -98,10 +114,13 @@ def _without_active_run(
     """
     suspended = _is_suspended(context)
     held = holds.holding(context, status)
+    if held is None and not suspended and commit_safety.may_verify(context, status):
+        status = drift_policy.with_correction(context, status)
     establishing = None if held is not None else next(iter(_establishing().due(context, status)), None)
     verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
-        return _unsafe(context, status)
+        reads = None if suspended else selection.next_work(context, observed, status, only_reads=True)
+        return _unsafe(context, status) if reads is None else _start_or_queue(context, observed, status, reads, queued)
     if suspended:
         status = selection.waiting(context, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=table_conditions.suspended(context, status))
@@ -110,8 +129,14 @@ def _without_active_run(
     status = selection.mark_blocked(context, status)
     if work is None:
         return _settle(context, status)
-    queued = run_queue.wait_for_place(work, queued, observed, context.now)
-    return _start(context, status, work) if queued is None else _queue(context, status, queued)
+    return _start_or_queue(context, observed, status, work, queued)
+
+
+def _start_or_queue(
+    context: TableContext, observed: TableObserved, status: TableStatus, work: DueRun, queued: QueuedRun | None
+) -> Outcome:
+    place = run_queue.wait_for_place(work, queued, observed, context.now)
+    return _start(context, status, work) if place is None else _queue(context, status, place)
 
 
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
@@ -129,9 +154,9 @@ def _establishing() -> Scheduled:
     return scheduled
 
 
-def _all_scheduled() -> Iterator[Scheduled]:
+def _all_scheduled(*, only_reads: bool = False) -> Iterator[Scheduled]:
     for operation in registry.OPERATIONS.operations:
-        if operation.scheduled is not None:
+        if operation.scheduled is not None and (operation.only_reads or not only_reads):
             yield operation.scheduled
 
 
@@ -141,7 +166,11 @@ def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
         return Blocker(Reason.SUSPENDED, Reason.SUSPENDED.means)
     if (error := _broken_part(context, status)) is not None:
         return Blocker(known_reason(error.reason, Reason.INVALID_SPEC), str(error))
-    if commit_safety.may_commit(context, status) or (_verifies(status) and commit_safety.may_verify(context, status)):
+    if (
+        commit_safety.may_commit(context, status)
+        or _only_reads(status)
+        or (_verifies(status) and commit_safety.may_verify(context, status))
+    ):
         return None
     kept = commit_safety.protection_of(context.catalog, context.engine)
     return Blocker(Reason.COMMIT_UNSAFE, commit_safety.describe_safety(context.spec, status, kept))
@@ -164,11 +193,15 @@ def _verifies(status: TableStatus) -> bool:
     )
 
 
+def _only_reads(status: TableStatus) -> bool:
+    return status.active_run is not None and registry.OPERATIONS.of(status.active_run.type).only_reads
+
+
 def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) -> Findings:
     """The findings during a run. A verification that is retried leaves the table unsafe to commit."""
     if (
         commit_safety.may_commit(context, status)
-        or not _verifies(status)
+        or not (_verifies(status) or _only_reads(status))
         or table_conditions.blocker_of(run) is not None
     ):
         return table_conditions.steady_state(context, status, run)
@@ -178,9 +211,10 @@ def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) 
 def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     """Starts no run that commits. A failed verification is still retried at its time."""
     status = selection.waiting(context, status, Reason.COMMIT_UNSAFE)
-    retries = _wakeups(_establishing(), status) if commit_safety.may_verify(context, status) else ()
+    retries = [*_wakeups(_establishing(), status)] if commit_safety.may_verify(context, status) else []
+    looks = (moment for each in _all_scheduled(only_reads=True) for moment in _wakeups(each, status))
     findings = table_conditions.unsafe(context, status)
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, retries))
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, (*retries, *looks)))
 
 
 def _wait_for_run(
@@ -205,6 +239,7 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
         recreates = _recreates(context, status)
         named = named.model_copy(update={"recreates": recreates})
         status = status if recreates is None else with_recreation(status, named.name)
+        status = drift_policy.record_start(context, status)
     scheduled = registry.OPERATIONS.of(work.type_).scheduled
     if scheduled is not None:
         status = scheduled.record_decision(status, work, started(work, named.name))

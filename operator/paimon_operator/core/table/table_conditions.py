@@ -103,9 +103,8 @@ def refused_creation(active: ActiveRun, refusal: Refusal) -> Blocker:
 
 def suspended(context: TableContext, status: TableStatus) -> Findings:
     """Nothing new starts."""
-    ready = _verified(context, status) or unknown(
-        ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status)
-    )
+    verified = _verified(context, status) if edits.plan_ahead(context, status) is None else None
+    ready = verified or unknown(ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status))
     return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
 
 
@@ -127,7 +126,7 @@ def steady_state(
     held = held or blocker_of(run) or _broken_block(context)
     verified, waits = _verified(context, status), holds.holding(context, status)
     if waits is not None:
-        return _held(waits.hold, None if waits.hold.excludes else verified, healthy(status, held))
+        return _held(waits.hold, healthy(status, held))
     if verified is not None:
         return (verified, *_repair_needed(context), *healthy(status, held))
     edit = edits.blocker(context, status)
@@ -143,12 +142,12 @@ def steady_state(
     return (unknown(ConditionType.READY, reason, message), *step, *healthy(status, held))
 
 
-def _held(hold: Hold, verified: Finding | None, health: Findings) -> Findings:
-    """An operation keeps the table from being verified, or everything else from starting."""
+def _held(hold: Hold, health: Findings) -> Findings:
+    """An operation has to make the table what the manifest states. A hash of the manifest does not cover that."""
     if hold.is_stalled:
-        ready = verified or false(ConditionType.READY, hold.reason, hold.message)
+        ready = false(ConditionType.READY, hold.reason, hold.message)
         return (ready, *stalled(hold.reason, hold.message), *health)
-    ready = verified or unknown(ConditionType.READY, hold.reason, hold.message)
+    ready = unknown(ConditionType.READY, hold.reason, hold.message)
     return (ready, *reconciling(hold.reason, hold.message), *health)
 
 
@@ -177,11 +176,17 @@ def _progress(status: TableStatus) -> tuple[Reason, str]:
     return Reason.ANOTHER_RUN_IS_ACTIVE, f"the manifest is realised as soon as run {active.name} has ended"
 
 
+def suspended_by(table: PaimonTable, catalog: PaimonCatalog | None) -> str | None:
+    """What suspends the table; None if nothing does."""
+    if table.spec.suspend:
+        return "spec.suspend is true"
+    return "spec.suspend of the catalog is true" if catalog is not None and catalog.spec.suspend else None
+
+
 def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[Condition, ...]) -> Findings:
     """Suspended, when it is, and its end for those who saw it."""
-    of_catalog = catalog is not None and catalog.spec.suspend
-    if table.spec.suspend or of_catalog:
-        whose = "spec.suspend is true" if table.spec.suspend else "spec.suspend of the catalog is true"
+    whose = suspended_by(table, catalog)
+    if whose is not None:
         return (true(ConditionType.SUSPENDED, Reason.SUSPENDED, f"{whose}: nothing new starts"),)
     if find(before, ConditionType.SUSPENDED) is not None:
         return (false(ConditionType.SUSPENDED, Reason.NOT_SUSPENDED, Reason.NOT_SUSPENDED.means),)

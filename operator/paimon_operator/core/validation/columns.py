@@ -16,6 +16,8 @@ from paimon_schema.data_types import DataType, not_writable
 KEY_PREFIX: Final = "_KEY_"
 """Paimon puts it before the names of key columns in its files."""
 
+_BYTES: Final = ("BINARY", "VARBINARY", "BYTES")
+
 
 def columns_of(context: TableContext) -> Iterator[SpecError]:
     """Names and types of all columns, then the keys."""
@@ -24,6 +26,7 @@ def columns_of(context: TableContext) -> Iterator[SpecError]:
     schema = context.spec.table_schema
     yield from keys_of(context, schema.primary_keys, "spec.schema.primaryKeys", "primary key")
     yield from keys_of(context, schema.partition_keys, "spec.schema.partitionKeys", "partition key")
+    yield from _partition_types(context.spec)
     yield from _partitions(context.spec)
     yield from changes_of(context.spec)
 
@@ -88,6 +91,17 @@ def _types(spec: PaimonTableSpec) -> Iterator[SpecError]:
         else:
             if problem:
                 yield SpecError(path, problem, "Use a type that Spark has, such as TIMESTAMP(6), BYTES or STRING.")
+
+
+def _partition_types(spec: PaimonTableSpec) -> Iterator[SpecError]:
+    known = column_types(spec)
+    for index, key in enumerate(spec.table_schema.partition_keys):
+        if key in known and known[key].name in _BYTES:
+            yield SpecError(
+                f"spec.schema.partitionKeys[{index}]",
+                f"{key!r} is of type {known[key]}, and Spark fails at the directories of such partitions",
+                "Use a column of text, a number or a date.",
+            )
 
 
 def _partitions(spec: PaimonTableSpec) -> Iterator[SpecError]:

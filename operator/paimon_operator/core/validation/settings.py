@@ -22,6 +22,7 @@ from paimon_operator.errors import SpecError
 
 _BUCKET: Final = "spec.bucket.type"
 _ROW_KIND: Final = "spec.mergeEngine.rowKindField"
+_UPSERT_KEY: Final = "upsert-key"
 _TEXTS: Final = ("STRING", "VARCHAR", "CHAR")
 
 
@@ -33,6 +34,8 @@ def settings_of(context: TableContext) -> Iterator[SpecError]:
     yield from _deletes(context)
     yield from _changelog(context)
     schema = context.spec.table_schema
+    if schema.primary_keys and _UPSERT_KEY in context.spec.options:
+        yield SpecError(f"spec.options[{_UPSERT_KEY}]", "the table has a primary key", "Remove it.")
     if schema.partition_default_name is not None and not schema.partition_keys:
         yield SpecError(
             "spec.schema.partitionDefaultName", "the table has no partitions", "Remove it, or set partitionKeys."
@@ -196,10 +199,22 @@ def _changelog(context: TableContext) -> Iterator[SpecError]:
             yield SpecError(
                 f"spec.options[{key}]", f"{key} has a field of its own", f"Set {LOOKUP_FIELDS[key]} instead."
             )
-    counts = producer.full_compaction is not None and producer.full_compaction.delta_commits is not None
-    if counts and context.compaction.mode is not CompactionMode.INLINE:
+    if producer.full_compaction is not None and producer.full_compaction.delta_commits is not None:
+        yield from _delta_commits(context)
+
+
+def _delta_commits(context: TableContext) -> Iterator[SpecError]:
+    field = "spec.changelogProducer.fullCompaction.deltaCommits"
+    if not context.engine.counts_delta_commits:
         yield SpecError(
-            "spec.changelogProducer.fullCompaction.deltaCommits",
+            field,
+            f"writers of the engine {context.engine.id} do not count commits, and make no changelog by them",
+            "Remove it and set compaction.full.schedule, or use a catalog with a newer engine.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
+    if context.compaction.mode is not CompactionMode.INLINE:
+        yield SpecError(
+            field,
             f"with compaction.mode {context.compaction.mode} writers do not compact, and fail if they are to",
             "Remove it, and set compaction.full.schedule.",
         )

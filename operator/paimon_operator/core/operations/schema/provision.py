@@ -9,20 +9,20 @@ from typing import Any, Final
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_contract.result import Result
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.policies import AdoptionPolicy, DriftPolicy
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.result import edit_plan, loaded_writes
+from paimon_operator.api.run.result import drift_found, edit_plan, loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
 from paimon_operator.core import backoff
-from paimon_operator.core.operations import edits, retries, write_ledgers
+from paimon_operator.core.operations import drift_state, edits, retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory, OperationSpec, Role
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import is_verified, state_of, with_state
-from paimon_operator.core.spec.capabilities import ever_ready
+from paimon_operator.core.spec.capabilities import ever_ready, may_be_rescaled
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
 from paimon_operator.core.spec.ownership import (
@@ -123,7 +123,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     if recreates and ended.result.created:
         proven = proven.model_copy(update={"writes": (), "former_writes": None})
     known = write_ledgers.with_loaded(proven, ended.result.loaded, ended.active.name)
-    return with_state(known, done)
+    return drift_state.record_verified(with_state(known, done), ended)
 
 
 def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
@@ -131,9 +131,13 @@ def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     same = state.failure if state.failure and state.failure.spec_hash == ended.active.spec_hash else None
     retried = retries.EVERY_CLASS if ended.reason in retries.FIXED_WITHOUT_AN_EDIT else retries.ESTABLISHING
     next_try = retry_time(ended, same.count + 1 if same else 1, key, retried)
+    status = drift_state.record_refused(status, ended)
+    if ended.reason == Reason.TABLE_DIFFERS and drift_state.has_drifted(status):
+        # It can end without an edit: somebody can revert the change by hand.
+        next_try = ended.at + backoff.OWNERSHIP.delay(1, key)
     failure = ended.as_failure(same, next_try)
     found_at = ended.active.place if ended.reason in retries.HAS_READ_THE_TABLE else None
-    update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at}
+    update = {"last_run": ended.active.name, "failure": failure, "found_at": found_at, "hash": state_of(status).hash}
     update["may_be_altered"] = state.may_be_altered or _may_be_altered(state, ended) or None
     if ended.result.plan is not None or ended.reason == Reason.TABLE_MISSING:
         # The table is not as recorded: the plan of the run, if it has one, is the one to approve.
@@ -175,10 +179,26 @@ def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: 
         recreation=_recreating(status),
         unknown_writes=write_ledgers.unknown_writes(context) or None,
         dropped=table.dropped or None,
+        rescales=may_be_rescaled(context.spec) or None,
         approve=edits.needs_approval(context) or None,
         approved=edits.approved(context) if edits.needs_approval(context) else None,
+        drift=drift_state.for_job(status),
+        corrects=_corrects(context),
+        verifies=_verifies(context) or None,
         owners_here=(context.owners_here or None) if table.adoption == AdoptionPolicy.ADOPT else None,
     )
+
+
+def _verifies(context: TableContext) -> bool:
+    """Whether the last run that succeeded has made the table as this manifest says, and no run has altered it since."""
+    state = state_of(context.table.status)
+    return state.recorded_for == context.wanted_hash and not state.may_be_altered
+
+
+def _corrects(context: TableContext) -> bool | None:
+    """Whether the run takes back what others have changed: it was decided so, and the policy still asks for it."""
+    decided = drift_state.drift_of(context.table.status).correcting
+    return decided if context.spec.drift_policy is DriftPolicy.CORRECT else None
 
 
 def _column(column: DesiredColumn) -> JobColumn:
@@ -215,15 +235,20 @@ def status_fields(result: Result) -> Mapping[str, Any]:
     return {
         "created": result.created,
         "differences": differences,
-        "plan": edit_plan(result),
+        "plan": edits.in_manifest_terms(edit_plan(result)),
         "columns_digest": result.columns_digest,
+        "drift": drift_found(result),
         "loaded": loaded_writes(result),
     }
 
 
 def summary(result: Result) -> str:
     """What was done."""
-    return "the table was made" if result.created else "the table was verified"
+    if result.created:
+        return "the table was made"
+    back = result.drift.taken_back if result.drift is not None else ()
+    said = "; ".join(f"{each.change} {each.field} ({each.after} -> {each.before})" for each in back)
+    return "the table was verified" + (f", and changes by others were taken back: {said}" if said else "")
 
 
 def is_still_asked_for(context: TableContext, run: PaimonRun, decided: str) -> bool:  # noqa: ARG001

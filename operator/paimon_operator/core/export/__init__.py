@@ -1,0 +1,1 @@
+"""Manifests for tables that exist, as far as a manifest can say what they are."""

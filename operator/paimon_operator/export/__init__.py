@@ -1,0 +1,1 @@
+"""`python -m paimon_operator.export`: manifests for the tables of a catalog that exist."""

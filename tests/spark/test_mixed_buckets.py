@@ -1,0 +1,58 @@
+"""A number of buckets that somebody alters by hand: nothing is written with two layouts, and a rescale makes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.spark.lake import Ended, Lake
+from tests.spark.test_drift import recorded
+from tests.spark.test_rescale import progress
+
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+ROWS = [(number, "first") for number in range(40)]
+
+
+def orders(lake: Lake, count: int, **more: Any) -> Ended:
+    return lake.provision(COLUMNS, keys=["id"], options={"bucket": str(count)}, **more)
+
+
+@pytest.fixture
+def altered(lake: Lake) -> tuple[Lake, dict[str, Any]]:
+    """A table with files in 2 buckets, whose option was set to 8, and the schema that the operator knows of it."""
+    drift = recorded(orders(lake, 2).ok())
+    lake.land("orders/1.csv", "id,v\n" + "".join(f"{id_},{value}\n" for id_, value in ROWS))
+    lake.write().ok()
+    lake.outside("ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('bucket'='8')")
+    return lake, drift
+
+
+def test_to_declare_the_number_is_refused_without_a_rescale(altered: tuple[Lake, dict[str, Any]]) -> None:
+    lake, drift = altered
+    schemas = lake.schemas()
+    refused = orders(lake, 8, drift=drift)
+    assert "has 8 buckets, but files in another number" in refused.refused("TableDiffers")
+    assert lake.schemas() == schemas
+
+
+def test_a_rescale_makes_one_layout_and_no_row_is_lost(altered: tuple[Lake, dict[str, Any]]) -> None:
+    lake, drift = altered
+    found = orders(lake, 8, drift=drift, rescales=True).ok()
+    assert found["table"]["rescaling"] is True
+    assert progress(lake.rescale(8)) == (1, 1, True)
+    assert {each["bucket"] for each in lake.read("orders$files")} == set(range(8))
+    assert sorted((row["id"], row["v"]) for row in lake.rows()) == ROWS
+    assert orders(lake, 8, drift=drift).ok()["table"].get("rescaling") is None
+
+
+def test_a_table_with_two_layouts_is_not_adopted(altered: tuple[Lake, dict[str, Any]]) -> None:
+    lake, _ = altered
+    lake.outside("ALTER TABLE outside.shop.orders UNSET TBLPROPERTIES ('paimon-operator.owner')")
+    assert "files in another number" in orders(lake, 8, adoption="Adopt").refused("TableDiffers")
+
+
+def test_a_number_that_is_altered_back_is_no_reason(altered: tuple[Lake, dict[str, Any]]) -> None:
+    lake, drift = altered
+    lake.outside("ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('bucket'='2')")
+    assert orders(lake, 2, drift=drift).ok()["drift"].get("count", 0) == 0

@@ -1,0 +1,57 @@
+"""Creates and alters tables with pypaimon, in its environment: JSON on standard input (see pypaimon_tables)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow
+from pypaimon import CatalogFactory, Schema
+from pypaimon.schema.data_types import AtomicType, DataField, PyarrowFieldParser
+from pypaimon.schema.schema_change import SchemaChange
+
+ALLOWS_NOT_NULL = "alter-column-null-to-not-null.disabled"
+
+
+def _create(catalog: Any, table: Mapping[str, Any]) -> None:
+    fields = [DataField.from_dict(each) for each in table["fields"]]
+    schema = Schema(
+        fields=fields,
+        partition_keys=table["partitionKeys"],
+        primary_keys=table["primaryKeys"],
+        options=table["options"],
+        comment=table["comment"],
+    )
+    catalog.create_table(table["name"], schema, False)
+    if table["rows"]:
+        _write(catalog.get_table(table["name"]), table["rows"])
+
+
+def _write(table: Any, rows: list[Mapping[str, Any]]) -> None:
+    builder = table.new_batch_write_builder()
+    write, commit = builder.new_write(), builder.new_commit()
+    write.write_arrow(pyarrow.Table.from_pylist(rows, schema=PyarrowFieldParser.from_paimon_schema(table.fields)))
+    commit.commit(write.prepare_commit())
+    write.close()
+    commit.close()
+
+
+request = json.load(sys.stdin)
+made_in = CatalogFactory.create(request["catalog"])
+made_in.create_database(request["database"], True)
+for each in request["tables"]:
+    _create(made_in, each)
+for name, column in request["notNull"]:
+    for change in (
+        SchemaChange.set_option(ALLOWS_NOT_NULL, "false"),
+        SchemaChange.update_column_nullability(column, False),
+        SchemaChange.remove_option(ALLOWS_NOT_NULL),
+    ):
+        made_in.alter_table(name, [change])
+for altered in request["alter"]:
+    for key, value in altered["options"].items():
+        made_in.alter_table(altered["table"], [SchemaChange.set_option(key, value)])
+    for column, type_ in altered["added"].items():
+        made_in.alter_table(altered["table"], [SchemaChange.add_column(column, AtomicType(type_))])
