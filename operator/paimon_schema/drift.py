@@ -83,8 +83,9 @@ class DriftChange:
 
 def difference(before: TableSchema, after: TableSchema, rules: OptionRules) -> tuple[DriftChange, ...]:
     """What turned `before` into `after`, the gravest kinds first. Both are of one table."""
-    found = [*_keys(before, after), *_columns(members_of(before), members_of(after)), *_of_table(before, after, rules)]
-    return ordered(found)
+    had, has = members_of(before), members_of(after)
+    names = _new_names(had, has)
+    return ordered([*_keys(before, after, names), *_columns(had, has), *_of_table(before, after, names, rules)])
 
 
 def ordered(changes: list[DriftChange]) -> tuple[DriftChange, ...]:
@@ -106,8 +107,7 @@ def is_shortened(text: str | None) -> bool:
     return text is not None and _SHORTENED.search(text) is not None
 
 
-def _keys(before: TableSchema, after: TableSchema) -> Iterator[DriftChange]:
-    names = _new_names(before, after)
+def _keys(before: TableSchema, after: TableSchema, names: Mapping[str, str]) -> Iterator[DriftChange]:
     for kind, had, has in (
         (DriftKind.PRIMARY_KEY_CHANGED, before.primary_keys, after.primary_keys),
         (DriftKind.PARTITION_KEYS_CHANGED, before.partition_keys, after.partition_keys),
@@ -154,20 +154,30 @@ def _nullability(of: Member) -> str:
 
 def _orders(had: Mapping[Identity, Member], has: Mapping[Identity, Member]) -> Iterator[DriftChange]:
     """The columns, or the fields of a ROW, that are in another order. Those added and dropped do not count."""
-    parents = dict.fromkeys(identity[:-1] for identity in had)
-    for parent in parents:
-        old = [each for each in had if each[:-1] == parent and each in has]
-        new = [each for each in has if each[:-1] == parent and each in had]
+    old_orders, new_orders = _by_parent(had, has), _by_parent(has, had)
+    for parent, old in old_orders.items():
+        new = new_orders[parent]
         if old != new:
             names = [_listed(tuple(of[each].path[-1] for each in order)) for of, order in ((had, old), (has, new))]
             field = had[parent].name if parent else ""
             yield DriftChange(kind=DriftKind.COLUMNS_REORDERED, field=field, before=names[0], after=names[1])
 
 
-def _of_table(before: TableSchema, after: TableSchema, rules: OptionRules) -> Iterator[DriftChange]:
+def _by_parent(of: Mapping[Identity, Member], other: Mapping[Identity, Member]) -> dict[Identity, list[Identity]]:
+    """The members that both have, in the order of the first, by what contains them."""
+    found: dict[Identity, list[Identity]] = {}
+    for identity in of:
+        if identity in other:
+            found.setdefault(identity[:-1], []).append(identity)
+    return found
+
+
+def _of_table(
+    before: TableSchema, after: TableSchema, names: Mapping[str, str], rules: OptionRules
+) -> Iterator[DriftChange]:
     if before.comment != after.comment:
         yield DriftChange(kind=DriftKind.TABLE_COMMENT_CHANGED, before=before.comment, after=after.comment)
-    names, has = _new_names(before, after), rules.canonical(after.options)
+    has = rules.canonical(after.options)
     # Older releases of Paimon leave the options of a renamed column as they are.
     options = rules.canonical(before.options).items()
     had = {key if key in has else _renamed(key, names): value for key, value in options}
@@ -184,11 +194,10 @@ def is_others(option: str) -> bool:
     return option not in ASSIGNED_BY_PAIMON and not option.startswith(OUR_PREFIX)
 
 
-def _new_names(before: TableSchema, after: TableSchema) -> dict[str, str]:
+def _new_names(had: Mapping[Identity, Member], has: Mapping[Identity, Member]) -> dict[str, str]:
     """Name before -> name after, of each column that was renamed: Paimon renames it in its keys and options too."""
-    has = {identity: member.path[-1] for identity, member in members_of(after).items() if len(identity) == 1}
-    had = {identity: member.path[-1] for identity, member in members_of(before).items() if len(identity) == 1}
-    return {name: has[identity] for identity, name in had.items() if has.get(identity, name) != name}
+    columns = [identity for identity in had if len(identity) == 1 and identity in has]
+    return {had[each].name: has[each].name for each in columns if had[each].name != has[each].name}
 
 
 def _renamed(option: str, names: Mapping[str, str]) -> str:

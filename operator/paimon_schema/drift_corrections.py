@@ -15,7 +15,7 @@ from paimon_schema.option_changes import COMMENTED_OPTION, OF_TABLE
 from paimon_schema.order import wanted_order
 from paimon_schema.plan import Capabilities, Plan, make_plan
 from paimon_schema.steps import Change, Step
-from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema
+from paimon_schema.table_schema import Column, DeclaredColumn, DeclaredSchema, TableSchema
 from paimon_schema.uses import DEFAULTED_OPTION, MANAGED_OPTION, columns_of_option, listed
 
 _BY_ALTER: Final = {
@@ -75,17 +75,29 @@ class Corrections:
         """The changes that the plan and the steps take back; none where the plan is refused as a whole."""
         return () if self.plan.refusals else tuple(each for each in self.changes if self._is_taken_back(each))
 
+    @cached_property
+    def _wishes(self) -> _Declared:
+        return _Declared(self.declared)
+
+    @cached_property
+    def _present(self) -> dict[str, Column]:
+        return self.table.by_name
+
+    @cached_property
+    def _option_names(self) -> dict[str, str]:
+        """Present name -> name in the table, of each option."""
+        return {self.engine.present_name(key): key for key in self.table.options}
+
     def _is_taken_back(self, change: DriftChange) -> bool:
-        wishes = _Declared(self.declared)
-        if change.kind is DriftKind.OWNER_CHANGED or wishes.asks_for(change):
+        if change.kind is DriftKind.OWNER_CHANGED or self._wishes.asks_for(change):
             return False
-        if wishes.settles(change):
+        if self._wishes.settles(change):
             return change.kind in _BY_ALTER and not _is_nested_rename(change)
         return self._step(change) is not None
 
     def _step(self, change: DriftChange) -> Step | None:
         """The step that takes back one change of what is not declared; None where none is legal or needed."""
-        if _Declared(self.declared).settles(change) or is_shortened(change.before) or not change.is_sure:
+        if self._wishes.settles(change) or is_shortened(change.before) or not change.is_sure:
             return None
         if change.kind is DriftKind.OPTION_CHANGED:
             return self._option_step(change)
@@ -94,19 +106,18 @@ class Corrections:
         return self._column_step(change)
 
     def _option_step(self, change: DriftChange) -> Step | None:
-        has = {self.engine.present_name(key): key for key in self.table.options}
-        key, columns = has.get(change.field, change.field), set(columns_of_option(change.field))
+        key = self._option_names.get(change.field, change.field)
         is_present = self.table.options.get(key) == change.after
         if not is_present or not is_others(key) or not self.engine.changeable(change.field):
             return None
-        if not columns <= set(self.table.by_name):
+        if not set(columns_of_option(change.field)) <= self._present.keys():
             return None
         if change.before is None:
             return Step(change=Change.REMOVE_OPTION, option=key, before=change.after)
         return Step(change=Change.SET_OPTION, option=change.field, before=change.after, after=change.before)
 
     def _column_step(self, change: DriftChange) -> Step | None:
-        present = self.table.by_name.get(change.field)
+        present = self._present.get(change.field)
         if present is None:
             return None
         path, has, had = (change.field,), change.after, change.before

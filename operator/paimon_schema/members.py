@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from paimon_schema.data_types import DataType
+from paimon_schema.data_types import NOT_NULL, DataType
 from paimon_schema.nested_changes import ELEMENT, VALUE
 from paimon_schema.table_schema import TableSchema
 
@@ -32,7 +32,7 @@ class Member:
     @property
     def plain_type(self) -> str:
         """The type, whether or not it allows NULL."""
-        return str(self.type).removesuffix(" NOT NULL")
+        return str(self.type).removesuffix(NOT_NULL)
 
 
 def members_of(schema: TableSchema) -> dict[Identity, Member]:

@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSchema:
-    """A table as one of its schema files describes it. `time_ms`: when the file was written, in ms since 1970."""
+    """A table as one of its schema files describes it."""
 
     id: int = 0
     columns: tuple[Column, ...]

@@ -53,9 +53,8 @@ def observed(job: Job, engine: Engine, schemas: Schemas) -> ResultDrift | None:
     corrections = Corrections(latest, declared, drift.changes, engine)
     refused = _refusal(drift, corrections, _refused_before(drift, parameters.table, engine))
     correctable = () if refused else corrections.taken_back
-    changes = sorted(
-        drift.changes, key=lambda each: each.field != BUCKET
-    )  # (the list is cut, and a rescale follows it)
+    # First, because the list is cut, and a rescale follows this option.
+    changes = sorted(drift.changes, key=lambda each: each.field != BUCKET)
     return result_of(drift, job, known, changes=changes, correctable=correctable, refused=refused)
 
 

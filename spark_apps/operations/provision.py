@@ -29,10 +29,10 @@ from spark_apps.schema.column_types import column_type
 from spark_apps.schema.declared import declared_schema, schema_of
 from spark_apps.schema.drift import SchemasOfTable
 from spark_apps.schema.drift_at_provision import DriftAtProvision
-from spark_apps.schema.edit import planned_edit
+from spark_apps.schema.edit import Edit, planned_edit
 from spark_apps.schema.isolate import invalid_part
 from spark_apps.schema.left_schema import left_schema
-from spark_apps.schema.mixed_buckets import has_mixed_buckets, is_suspect, mixed_buckets
+from spark_apps.schema.mixed_buckets import needs_rescale
 from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
 
 PARAMETERS = ProvisionParameters
@@ -56,11 +56,12 @@ def run(job: Job, session: Session) -> Outcome:
     _refuse_foreign_owner(job, provision, table)
     _refuse_unadopted(job, provision, table)
     drift = DriftAtProvision(job, provision, SchemasOfTable(table), session.engine)
-    mixed = _is_mixed(job, session, drift, table)
-    steps, left = _make_as_declared(job, session, drift, table, wanted)
+    edit = _planned(job, session, drift, table, wanted)
+    mixed = needs_rescale(drift, table, session, is_own=edit.wording.is_own)
+    left = _apply(job, session, drift, edit)
     loaded = tuple(found_writes(job, session, table, provision.unknown_writes or ()))
     created = _was_recreated(provision, table)
-    return _found(session, left, created=created, differences=steps, loaded=loaded, mixed=mixed)
+    return _found(session, left, created=created, differences=edit.sentences, loaded=loaded, mixed=mixed)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
@@ -93,33 +94,23 @@ def _created(session: Session, provision: ProvisionParameters) -> ResultDrift:
     return drift.after(schemas.schema(0) or drift.drift.latest)
 
 
-def _is_mixed(job: Job, session: Session, drift: DriftAtProvision, table: Any) -> bool:
-    """Whether a rescale has to make the table whole. Raises RunError where the manifest asks for none."""
+def _planned(job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any) -> Edit:
+    """The edit. Raises RunError where none of it may be applied, or where the table has to be identical and is not."""
     is_own = owner_of(table) == job.owner
-    if not is_suspect(drift.drift.changes, is_own=is_own) or not has_mixed_buckets(session, table):
-        return False
-    if not drift.provision.rescales:
-        raise mixed_buckets(job, table)
-    return True
-
-
-def _make_as_declared(
-    job: Job, session: Session, drift: DriftAtProvision, table: Any, wanted: Any
-) -> tuple[tuple[str, ...], ResultDrift]:
-    """Applies the plan from the table to the manifest, as a whole or not at all. Returns its steps in words, and what
-    is left of the drift."""
-    provision, is_own = drift.provision, owner_of(table) == job.owner
-    if provision.adoption == "AdoptIfIdentical" and not is_own:
+    if drift.provision.adoption == "AdoptIfIdentical" and not is_own:
         refuse_differences(job, table, wanted, session.engine)
-    edit = planned_edit(drift, is_own=is_own)
+    return planned_edit(drift, is_own=is_own)
+
+
+def _apply(job: Job, session: Session, drift: DriftAtProvision, edit: Edit) -> ResultDrift:
+    """Applies the plan from the table to the manifest, as a whole or not at all. Returns what is left of the drift."""
     marks = {OWNER_OPTION: job.owner} | marks_of(edit.wording.declared)
     try:
         edit.alteration.apply(marks, session)
     except Exception as error:
-        raise refused_by_paimon(job, error, is_own=is_own) from error
-    steps = (*edit.alteration.plan.steps, *edit.alteration.corrections)
-    left = left_schema(drift, marks)
-    return tuple(edit.wording.sentence(step) for step in steps), drift.after(left.schema, left.meanwhile)
+        raise refused_by_paimon(job, error, is_own=edit.wording.is_own) from error
+    left = left_schema(drift, edit.alteration, marks)
+    return drift.after(left.schema, left.meanwhile)
 
 
 def _was_recreated(provision: ProvisionParameters, table: Any) -> bool:

@@ -13,7 +13,6 @@ from paimon_engines.engine import Engine
 from paimon_schema.drift import DriftChange, DriftKind
 from paimon_schema.drift_composition import compose
 from paimon_schema.drift_corrections import Corrections, asked_for, is_settled, unresolved
-from paimon_schema.plan import Plan
 from paimon_schema.table_schema import DeclaredSchema, TableSchema
 from spark_apps.schema.declared import declared_schema, declared_with_count_of
 from spark_apps.schema.drift import Drift, Schemas, find_drift, result_of
@@ -48,10 +47,14 @@ class DriftAtProvision:
             raise ValueError(f"the table {self.job.table} has no schema file")
         return find_drift(self.latest, self.schemas, self.provision.drift, self.engine)
 
-    @property
-    def plan(self) -> Plan:
-        """The plan of the manifest. A declared column that was renamed by hand gets its name back."""
-        return self._possible.plan
+    @cached_property
+    def possible(self) -> Corrections:
+        """The plan of the manifest, and what may be taken back beside it."""
+        return self.possible_in(self.drift.latest)
+
+    def possible_in(self, has: TableSchema) -> Corrections:
+        """The same for a table that has another schema meanwhile."""
+        return Corrections(has, declared_with_count_of(has, self.provision), self.drift.changes, self.engine)
 
     def as_found(self) -> ResultDrift:
         """The drift of a run that has altered nothing."""
@@ -75,10 +78,6 @@ class DriftAtProvision:
         )
 
     @cached_property
-    def _possible(self) -> Corrections:
-        return Corrections(self.drift.latest, self.declared, self.drift.changes, self.engine)
-
-    @cached_property
     def _by_others(self) -> tuple[DriftChange, ...]:
         """The changes that the manifest does not ask for: an attempt that was killed may have made those."""
         changes, before = self.drift.changes, self.drift.before
@@ -87,5 +86,5 @@ class DriftAtProvision:
 
     @cached_property
     def _taken_back(self) -> tuple[DriftChange, ...]:
-        possible = (each for each in self._possible.taken_back if each in self._by_others)
+        possible = (each for each in self.possible.taken_back if each in self._by_others)
         return tuple(each for each in possible if self.provision.corrects or is_settled(each, self.declared))

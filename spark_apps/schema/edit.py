@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from paimon_contract.result import Outcome
 from paimon_schema.drift_corrections import Corrections
-from paimon_schema.table_schema import TableSchema
 from spark_apps.schema.alter import Alteration
-from spark_apps.schema.declared import declared_with_count_of
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.refusals import refuse_plan, unapproved
 from spark_apps.schema.wording import Wording
@@ -21,21 +19,24 @@ class Edit:
     alteration: Alteration
     wording: Wording
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The steps in words."""
+        steps = (*self.alteration.plan.steps, *self.alteration.corrections)
+        return tuple(self.wording.sentence(step) for step in steps)
+
 
 def planned_edit(drift: DriftAtProvision, *, is_own: bool) -> Edit:
     """The edit from the table's schema to the declared one. Raises RunError where none of it may be applied."""
-    declared, plan, provision = drift.declared, drift.plan, drift.provision
-    wording = Wording(declared, is_own)
-    refuse_plan(drift.job, plan, declared, is_own=is_own, outcome=Outcome(drift=drift.as_found()))
-    alteration = alteration_of(drift, drift.drift.latest)
+    wording, alteration = Wording(drift.declared, is_own), alteration_of(drift, drift.possible)
+    plan, provision = alteration.plan, drift.provision
+    refuse_plan(drift.job, plan, drift.declared, is_own=is_own, outcome=Outcome(drift=drift.as_found()))
     if provision.approve and not alteration.is_approved(provision.approved):
         raise unapproved(drift.job, plan, wording)
     return Edit(alteration, wording)
 
 
-def alteration_of(drift: DriftAtProvision, has: TableSchema) -> Alteration:
-    """What the run does to the table if that has the schema `has`, with the changes that the run has found."""
-    declared = declared_with_count_of(has, drift.provision)
-    possible = Corrections(has, declared, drift.drift.changes, drift.engine)
+def alteration_of(drift: DriftAtProvision, possible: Corrections) -> Alteration:
+    """What the run does to the table of which so much is possible."""
     corrections = possible.steps if drift.provision.corrects else ()
-    return Alteration(possible.plan, has.options, declared.digest, corrections)
+    return Alteration(possible.plan, possible.table.options, possible.declared.digest, corrections)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from paimon_schema.drift import DriftChange, difference
 from paimon_schema.drift_composition import compose
 from paimon_schema.table_schema import TableSchema
-from spark_apps.schema.alter import APPLYING_OPTION
+from spark_apps.schema.alter import APPLYING_OPTION, Alteration
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import alteration_of
 
@@ -22,15 +22,14 @@ class LeftSchema:
     meanwhile: tuple[DriftChange, ...] = ()
 
 
-def left_schema(drift: DriftAtProvision, marks: Mapping[str, str]) -> LeftSchema:
-    """The schema that the run, which has ended, has left with its own options `marks`."""
-    start = drift.drift.latest
-    own = len(alteration_of(drift, start).commits(marks))
+def left_schema(drift: DriftAtProvision, altered: Alteration, marks: Mapping[str, str]) -> LeftSchema:
+    """The schema that a run has left which has altered the table so, with its own options `marks`."""
+    start, own = drift.drift.latest, len(altered.commits(marks))
     written = _written_since(drift, start) if own else []
     if len(written) <= own:
         return LeftSchema(written[-1] if written else start)
     # A schema names nobody: the run's last one is the first that leaves it nothing to do.
-    done = (at for at, each in enumerate(written) if not alteration_of(drift, each).commits(marks))
+    done = (at for at, each in enumerate(written) if not alteration_of(drift, drift.possible_in(each)).commits(marks))
     last = next(done, own - 1)
     return LeftSchema(written[last], _by_others(drift, [start, *written[: last + 1]]))
 

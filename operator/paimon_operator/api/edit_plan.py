@@ -29,8 +29,10 @@ class PlanStep(ApiModel):
 
 
 class EditPlan(ApiModel):
-    """The steps that make the table match the manifest. They apply together, or none of them. A rescale has a
-    plan of its own, which comes after them."""
+    """The steps that make the table match the manifest. They apply together, or none of them.
+
+    A rescale has a plan of its own, which comes after them.
+    """
 
     hash: Hash
     """Hash of all steps. The annotation paimon-operator.dev/approve with this value approves them."""

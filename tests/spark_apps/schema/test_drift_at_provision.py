@@ -77,8 +77,7 @@ def run(*schemas: TableSchema, known: Sequence[DriftedField] = (), hidden: int =
 
 
 def steps(of: DriftAtProvision) -> list[str]:
-    alteration = planned_edit(of, is_own=True).alteration
-    return [each.sentence for each in (*alteration.plan.steps, *alteration.corrections)]
+    return list(planned_edit(of, is_own=True).sentences)
 
 
 def named(drift: ResultDrift) -> list[tuple[str, str]]:
@@ -168,7 +167,7 @@ def test_the_schema_of_the_last_own_commit_is_recorded_whatever_others_alter_mea
     assert seen.drift.latest == before[-1]
     marks = {"paimon-operator.owner": "o", "paimon-operator.options": "bucket,snapshot.num-retained.min"}
     files.schemas.extend(written)
-    found = left_schema(seen, marks)
+    found = left_schema(seen, planned_edit(seen, is_own=True).alteration, marks)
     assert found.schema == left, sentence
     result = seen.after(found.schema, found.meanwhile)
     assert named(result) == changes, sentence

@@ -16,7 +16,6 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema
 from paimon_operator.core.spec.paimon_options import field_of_option
 from paimon_operator.core.validation.table import broken_rules
@@ -87,7 +86,7 @@ def _value_at(manifest: Json, path: tuple[int | str, ...]) -> Any:
 
 def _differences(context: TableContext, schema: TableSchema) -> Iterator[Problem]:
     """What the plan of the manifest would do, and options that AdoptIfIdentical does not overlook."""
-    declared = declared_schema(desired_table(context.spec, context.effective))
+    declared = declared_schema(context.desired)
     plan = make_plan(schema, declared, context.engine)
     yield from _of_plan(plan, context.engine, schema)
     named = {step.option for step in plan.steps} | {_option_of(each.field) for each in plan.refusals}

@@ -100,9 +100,8 @@ def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
         update = {"schema_id": found.schema_id, "schema_digest": found.schema_digest}
         status = with_state(status, known.model_copy(update=update))
     status = with_drift(status, state, **_values(found), observed_time=ended.at, changed_at=None)
-    in_doubt = found.refused is not None or _buckets(found.changes) != _buckets(state.changes)
-    in_doubt = in_doubt and known.hash is not None
-    return put_in_doubt(status, ended.at) if in_doubt else status
+    is_doubtful = found.refused is not None or _buckets(found.changes) != _buckets(state.changes)
+    return put_in_doubt(status, ended.at) if is_doubtful and known.hash is not None else status
 
 
 def _buckets(changes: tuple[DriftedField, ...]) -> tuple[str | None, ...]:

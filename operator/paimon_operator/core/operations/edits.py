@@ -12,7 +12,6 @@ from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.operations.rescale_plan import facts_of, rescale_plan
 from paimon_operator.core.operations.verification import is_verified, state_of, was_switched, with_state
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record, record_of
 from paimon_operator.core.spec.ownership import was_moved
 from paimon_operator.core.spec.paimon_options import field_of_option
@@ -129,7 +128,7 @@ def _with_record(context: TableContext, status: TableStatus) -> TableStatus:
     if state.recorded_for == context.wanted_hash:
         return status
     before = None if state.schema_record is None else read_record(state.schema_record)
-    declared = declared_schema(desired_table(context.spec, context.effective))
+    declared = declared_schema(context.desired)
     possible = (schema_after(each, declared) for each in (before, None))
     after = next((each for each in possible if each.columns_digest == state.columns_digest), None)
     schema_id = None if status.table is None else status.table.schema_id

@@ -200,7 +200,7 @@ class OperationSpec:
     needs_matching_table: bool = False
     """Waits while the table differs from the manifest."""
     only_reads: bool = False
-    """It commits nothing: it may start where commits are unsafe, and starts after all other work of the table."""
+    """It commits nothing, so it may start where commits are unsafe."""
     skips_empty_table: bool = False
     """Its ticks are answered without a run while nothing was written to the table."""
     may_end_without_jvm: bool = False

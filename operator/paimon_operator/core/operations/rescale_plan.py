@@ -1,4 +1,4 @@
-"""The plan of a rescale: one step, which rewrites the whole table. And what the status shows of its state."""
+"""The plan of a rescale, one step that rewrites the whole table, and what the status says about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rescale_plan(spec: PaimonTableSpec, status: TableStatus) -> Plan | None:
     A table that is altered already has none: it is completed without another approval, to whatever number, because
     nothing is written until then. Nor has a number whose first run was decided, and with it approved.
     """
-    facts, state, count = facts_of(status), state_of(status), wanted_count(spec)
+    facts, state, count = facts_of(status), rescale_state(status), wanted_count(spec)
     if facts.rescaling or count is None or not is_asked(spec, status):
         return None
     if state.unfinished and state.spec_hash == count_hash(count):
@@ -37,7 +37,7 @@ def is_asked(spec: PaimonTableSpec, status: TableStatus) -> bool:
 
 def is_unfinished(status: TableStatus) -> bool:
     """Whether a run was started and the last one has not ended, or the table is marked."""
-    return bool(state_of(status).unfinished or facts_of(status).rescaling)
+    return bool(rescale_state(status).unfinished or facts_of(status).rescaling)
 
 
 def wanted_count(spec: PaimonTableSpec) -> int | None:
@@ -56,6 +56,6 @@ def facts_of(status: TableStatus) -> TableFacts:
     return status.table or TableFacts(identifier="")
 
 
-def state_of(status: TableStatus) -> RescaleState:
+def rescale_state(status: TableStatus) -> RescaleState:
     """The recorded state."""
     return status.rescale or RescaleState()

@@ -14,7 +14,7 @@ from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.spec.capabilities import may_be_rescaled
-from paimon_operator.core.spec.desired_table import desired_table, fingerprint
+from paimon_operator.core.spec.desired_table import DesiredTable, desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.errors import SpecError
@@ -88,14 +88,18 @@ class TableContext:
         return self.effective.compaction
 
     @cached_property
+    def desired(self) -> DesiredTable:
+        """The table that the manifest describes. Raises TypeTextError for an invalid type: check the rules first."""
+        return desired_table(self.spec, self.effective)
+
+    @cached_property
     def wanted_hash(self) -> str:
-        """Hash of the desired table. Raises TypeTextError for an invalid type: check the rules first."""
-        return fingerprint(desired_table(self.spec, self.effective))
+        """Hash of the desired table."""
+        return fingerprint(self.desired)
 
     def hash_with_buckets(self, count: int) -> str:
         """Hash of the desired table with another number of buckets."""
-        table = desired_table(self.spec, self.effective)
-        return fingerprint(replace(table, options={**table.options, BUCKET: str(count)}))
+        return fingerprint(replace(self.desired, options={**self.desired.options, BUCKET: str(count)}))
 
     @cached_property
     def edit(self) -> Plan | None:
@@ -104,8 +108,7 @@ class TableContext:
         known = None if state is None else known_schema(state)
         if known is None:
             return None
-        table, rescales = desired_table(self.spec, self.effective), may_be_rescaled(self.spec)
-        return plan_of_edit(known, table, self.engine, rescales=rescales)
+        return plan_of_edit(known, self.desired, self.engine, rescales=may_be_rescaled(self.spec))
 
     @property
     def dedicated(self) -> bool:

@@ -56,4 +56,5 @@ OPERATION: Final = OperationSpec(
     job=job,
     summary=summary,
     status_fields=status_fields,
+    only_reads=True,
 )

@@ -24,7 +24,7 @@ from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import is_verified, state_of, with_state
 from paimon_operator.core.spec.capabilities import ever_ready, may_be_rescaled
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.desired_table import DesiredColumn, desired_table
+from paimon_operator.core.spec.desired_table import DesiredColumn
 from paimon_operator.core.spec.ownership import (
     last_observed,
     recreation_wanted,
@@ -165,7 +165,7 @@ def _recreating(status: TableStatus) -> str | None:
 
 def job(context: TableContext, run: PaimonRun) -> ProvisionParameters:  # noqa: ARG001
     """The whole table. How it is hashed (`core/spec/desired_table.py`) does not depend on this form."""
-    table, status = desired_table(context.spec, context.effective), context.table.status
+    table, status = context.desired, context.table.status
     seen, active = last_observed(status), status.active_run
     return ProvisionParameters(
         columns=tuple(_column(each) for each in table.columns),

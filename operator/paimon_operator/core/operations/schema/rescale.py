@@ -31,9 +31,9 @@ from paimon_operator.core.operations.rescale_plan import (
     is_asked,
     is_unfinished,
     rescale_plan,
+    rescale_state,
     wanted_count,
 )
-from paimon_operator.core.operations.rescale_plan import state_of as rescale_state
 from paimon_operator.core.operations.schedule_state import retry_time
 from paimon_operator.core.operations.verification import require_verification, state_of
 from paimon_operator.core.spec.context import TableContext
