@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_schema.drift import DriftChange
-from paimon_schema.drift import DriftKind as KIND
+from paimon_schema.drift import DriftChange, DriftKind
 from paimon_schema.drift_composition import compose
 
-Named = tuple[KIND, str, str | None, str | None]
+KIND = DriftKind
+Named = tuple[DriftKind, str, str | None, str | None]
 NULL, NEVER = "NULL allowed", "NOT NULL"
 ADDED, DROPPED, RENAMED, TYPE = KIND.COLUMN_ADDED, KIND.COLUMN_DROPPED, KIND.COLUMN_RENAMED, KIND.TYPE_CHANGED
 NULLS, COMMENT, OPTION = KIND.NULLABILITY_CHANGED, KIND.COLUMN_COMMENT_CHANGED, KIND.OPTION_CHANGED

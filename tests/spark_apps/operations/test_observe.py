@@ -50,7 +50,8 @@ def look(altered: dict[str, str], manifest: ProvisionParameters) -> ResultDrift:
 
 def compared(latest: TableSchema, manifest: ProvisionParameters = MANIFEST, **known: Any) -> ResultDrift:
     """What a look finds that knows the schema which the operator has left."""
-    drift = JobDrift(**{"schema_id": 0, "schema_digest": LEFT.digest} | known)
+    usual: dict[str, Any] = {"schema_id": 0, "schema_digest": LEFT.digest}
+    drift = JobDrift(**usual | known)
     asked: Job = job(operation="Observe", parameters=ObserveParameters(table=manifest, drift=drift), owner="c/shop/o")
     found = observed(asked, ENGINE, Files(latest))
     assert found is not None
