@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paimon_schema.drift import DriftChange, DriftKind
@@ -52,6 +54,14 @@ def test_a_column_that_was_renamed_to_a_declared_name_stays_and_the_other_one_is
 def test_an_order_with_a_column_that_was_renamed_is_settled_by_its_name() -> None:
     moved = change(KIND.COLUMNS_REORDERED, "", "id, note, address, tags", "remark, id, address, tags")
     assert unresolved([moved], MANIFEST) == ()
+
+
+@pytest.mark.parametrize(("dropped", "is_left"), [((), True), (("extra",), False), (("other",), True)])
+def test_the_options_of_a_column_go_with_it_when_the_manifest_drops_it(
+    dropped: tuple[str, ...], *, is_left: bool
+) -> None:
+    found = change(KIND.OPTION_CHANGED, "fields.extra.ignore-retract", None, "true")
+    assert unresolved([found], replace(MANIFEST, dropped=dropped)) == ((found,) if is_left else ())
 
 
 @pytest.mark.parametrize(
