@@ -5,7 +5,19 @@ from __future__ import annotations
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.drift_state import for_job
-from tests.core.table.drifting import CORRECTABLE, EXTRA, OBSERVE, OPTION, PROVISION, drift, found, look, notes, ready
+from tests.core.table.drifting import (
+    CORRECTABLE,
+    EXTRA,
+    HOUR,
+    OBSERVE,
+    OPTION,
+    PROVISION,
+    drift,
+    found,
+    look,
+    notes,
+    ready,
+)
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld, delay_of
 
@@ -182,3 +194,19 @@ def test_the_failed_look_of_a_user_is_not_repeated() -> None:
     seen.settle()
     assert drift(seen).failure is None
     assert seen.started == []
+
+
+def test_the_first_looks_at_the_tables_of_an_earlier_release_are_spread_over_the_interval() -> None:
+    delays = []
+    for number in range(12):
+        seen = ready()
+        uid = {"uid": f"uid-{number}"}
+        status = seen.table.status.model_copy(update={"drift": None})
+        metadata = seen.table.metadata.model_copy(update=uid)
+        seen.table = seen.table.model_copy(update={"status": status, "metadata": metadata})
+        seen.settle()
+        moment = drift(seen).next
+        assert moment is not None
+        delays.append((moment - seen.now) / HOUR)
+    assert all(0 <= each <= 1 for each in delays)
+    assert min(delays) < 0.4 < 0.6 < max(delays)
