@@ -111,3 +111,30 @@ def test_input_that_cannot_be_exported_ends_with_a_message(
     code, text, messages = export(*arguments, log=log)
     assert (code, text) == (2, ""), sentence
     assert message in messages
+
+
+def test_options_that_mean_nothing_to_paimon_are_named_above_the_manifest() -> None:
+    foreign = schema_file(**KEYED, options={"transient_lastDdlTime": "1", "sink.parallelism": "4", "bucket": "4"})
+    _, text, _ = export(log=log_of(DescribedTable(database="shop", name="orders", schema=foreign)))
+    note = "# stays in the table, no option of Paimon: sink.parallelism, transient_lastDdlTime\n"
+    assert f"---\n{note}apiVersion:" in text
+
+
+@pytest.mark.parametrize(
+    ("of_catalog", "given", "code"),
+    [("paimon-0.9", [], 0), (None, ["--engine", "paimon-0.9"], 0), ("paimon-0.9", ["--engine", "paimon-1.4"], 0),
+     (None, [], 0), (None, ["--engine", "paimon-3"], 2)],
+)  # fmt: skip
+def test_the_engine_is_that_of_the_catalog_then_the_given_one_then_the_newest(
+    tmp_path: Path, of_catalog: str | None, given: list[str], code: int
+) -> None:
+    directory = tmp_path / "shop.db" / "orders" / "schema"
+    directory.mkdir(parents=True)
+    (directory / "schema-0").write_text(schema_file(**KEYED, options={"bucket": "-2", "write-only": "true"}))
+    catalog = tmp_path / "catalog.yaml"
+    catalog.write_text(yaml.safe_dump(builders.catalog_manifest(engine=of_catalog)))
+    found, text, messages = export("--warehouse", str(tmp_path), "--catalog", str(catalog), *given)
+    assert found == code
+    is_old = "paimon-0.9" in (of_catalog, *given)
+    assert ("has no buckets of type Postpone" in text) is is_old
+    assert ("there is no engine 'paimon-3' here" in messages) is (code != 0)

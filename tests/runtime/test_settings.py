@@ -25,6 +25,7 @@ GIVEN: list[tuple[str, str, str, object]] = [
     ("RESYNC", "10m", "resync", 600),
     ("RESYNC", "90", "resync", 90),
     ("POD_PENDING_TIMEOUT", "90s", "pod_pending_timeout", 90),
+    ("OBSERVE_INTERVAL", "1h", "observe_interval", 3600),
     ("LEASE_NAMESPACE", "other", "lease_namespace", "other"),
     ("LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
 ]
@@ -43,6 +44,7 @@ WRONG = [
     ("WORKERS", "many"),
     ("RESYNC", "10 minutes"),
     ("RESYNC", "0"),
+    ("OBSERVE_INTERVAL", "59m"),
     ("IMAGE_PULL_POLICY", "Sometimes"),
     ("HEALTH_PORT", "70000"),
     ("LOG_LEVEL", "verbose"),

@@ -240,3 +240,10 @@ def test_a_default_that_an_earlier_manifest_set_is_declared_again() -> None:
 def test_what_the_engine_lacks_is_a_reason() -> None:
     found = exported(schema_file(**KEYED, options={"bucket": "-2", "write-only": "true"}), engine="paimon-0.9")
     assert "has no buckets of type Postpone" in found.problems[0].problem
+
+
+def test_an_option_that_only_a_newer_engine_knows_is_no_property_of_others() -> None:
+    options = {"sequence.field": "v", "sequence.field.sort-order": "descending", "transient_lastDdlTime": "1"}
+    found = exported(schema_file(**KEYED, options=options), engine="paimon-0.9")
+    assert found.kept == ("transient_lastDdlTime",)
+    assert [each.field for each in found.problems] == ["spec.sequence.sortOrder"]

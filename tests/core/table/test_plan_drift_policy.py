@@ -13,6 +13,8 @@ from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.operations.schema import provision
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.table.observed import TableObserved
+from paimon_operator.core.table.run_slots import RunLimit
 from tests.core.table.drifting import (
     CORRECTABLE,
     EXTRA,
@@ -28,7 +30,7 @@ from tests.core.table.drifting import (
 )
 from tests.support import builders
 from tests.support.random_examples import examples
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, delay_of
 
 
 def corrects(seen: TableWorld) -> bool:
@@ -209,3 +211,63 @@ def test_an_edit_during_a_correction_is_an_edit() -> None:
     seen.settle()
     assert seen.active.spec.type == "Provision"
     assert not verifies(seen)
+
+
+def test_a_correction_counts_from_its_start_and_not_from_its_decision() -> None:
+    seen = ready(driftPolicy="Correct")
+    ask(seen, 1)
+    seen.observed = TableObserved(stopped_by=lambda _: RunLimit(maximum=4))
+    seen.finish("Observe", after=None, **found(1, CORRECTABLE))
+    seen.settle()
+    assert seen.started == []
+    seen.wait(minutes=10)
+    seen.observed = TableObserved()
+    seen.settle()
+    assert seen.started == [PROVISION]
+    assert [each.time for each in drift(seen).corrections] == [seen.now]
+
+
+def test_of_a_change_without_a_name_the_kind_is_contested() -> None:
+    seen = ready(driftPolicy="Correct")
+    comment = {"change": "TableCommentChanged", "before": "a", "after": "b", "correctable": True}
+    for number in (1, 3):
+        altered_again(seen, number, comment)
+        take_back(seen, number + 1)
+    altered_again(seen, 5, comment)
+    assert "both change TableCommentChanged (corrected at" in seen.condition("Drifted").message
+
+
+def test_where_both_limits_are_reached_the_operator_waits_for_the_later_one_and_wakes_up_for_it() -> None:
+    seen = ready(driftPolicy="Correct")
+    starts = []
+    for number, field in enumerate(("other", "same", "same")):
+        altered_again(seen, 2 * number + 1, CORRECTABLE | {"field": field})
+        starts.append(seen.now)
+        take_back(seen, 2 * number + 2)
+    altered_again(seen, 7, CORRECTABLE | {"field": "same"})
+    assert seen.says("Drifted") == ("True", Reason.DRIFT_CONTESTED)
+    again = drift(seen).next_correction
+    assert again is not None
+    assert starts[1] + HOUR < again < starts[2] + HOUR
+    assert delay_of(seen.settle()) == again - seen.now
+
+
+def test_nothing_is_corrected_while_other_writers_may_lose_commits() -> None:
+    seen = ready(driftPolicy="Correct", bucket={"type": "Fixed", "fixed": {"count": 2}})
+    seen.edit(externalWriters="Active")
+    for schema_id in (1, 2):
+        look(seen, schema_id, CORRECTABLE)
+    assert seen.says("CommitSafe")[0] == "False"
+    assert seen.started == [OBSERVE] * 2
+    assert drift(seen).corrections == ()
+
+
+def test_nothing_is_corrected_while_the_table_is_suspended() -> None:
+    seen = ready()
+    look(seen, 1, CORRECTABLE)
+    seen.edit(driftPolicy="Correct", suspend=True)
+    seen.settle()
+    assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+    seen.edit(suspend=False)
+    seen.settle()
+    assert seen.started == [OBSERVE, PROVISION]

@@ -169,3 +169,11 @@ def test_a_rescale_to_or_from_every_other_type_is_refused_with_the_reason(found:
     assert types(seen) == ["Provision"]
     message = seen.condition("Stalled").message
     assert f"the table has {found} buckets, and Paimon cannot change them to {wanted}" in message
+
+
+def test_after_an_edit_in_the_middle_it_is_unknown_how_many_partitions_have_the_new_number_already() -> None:
+    seen = rescaling(12)
+    seen.edit(bucket=buckets(5))
+    seen.settle()
+    assert seen.active.spec.type == "Rescale"
+    assert "of 40 partitions" not in seen.condition("WritesPaused").message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -42,12 +43,18 @@ class Files:
 
 def look(altered: dict[str, str], manifest: ProvisionParameters) -> ResultDrift:
     """What a look finds in the altered table."""
-    latest = replace(LEFT, id=1, options={**LEFT.options, **altered})
-    parameters = ObserveParameters(table=manifest, drift=JobDrift(schema_id=0, schema_digest=LEFT.digest))
-    asked: Job = job(operation="Observe", parameters=parameters)
+    found = compared(replace(LEFT, id=1, options={**LEFT.options, **altered}), manifest)
+    assert found.count == len(altered)
+    return found
+
+
+def compared(latest: TableSchema, manifest: ProvisionParameters = MANIFEST, **known: Any) -> ResultDrift:
+    """What a look finds that knows the schema which the operator has left."""
+    usual: dict[str, Any] = {"schema_id": 0, "schema_digest": LEFT.digest}
+    drift = JobDrift(**usual | known)
+    asked: Job = job(operation="Observe", parameters=ObserveParameters(table=manifest, drift=drift), owner="c/shop/o")
     found = observed(asked, ENGINE, Files(latest))
     assert found is not None
-    assert found.count == len(altered)
     return found
 
 
@@ -74,3 +81,49 @@ def test_another_number_of_buckets_is_always_among_the_changes_that_are_listed()
     found = look(many | {"bucket": "4", "a.option": "1"}, replace(MANIFEST, rescales=True))
     assert [each.field for each in found.changes][:2] == ["bucket", "a.option"]
     assert found.refused is None
+
+
+OWNER = "paimon-operator.owner"
+AT = 1_700_000_000_000
+
+
+def test_a_look_states_the_number_the_digest_and_the_time_of_the_schema_that_it_has_read() -> None:
+    latest = replace(LEFT, id=1, options={**LEFT.options, **UNRELATED}, time_ms=AT)
+    found = compared(latest)
+    assert (found.baseline_id, found.schema_id, found.schema_digest) == (0, 1, latest.digest)
+    assert found.schema_time == "2023-11-14T22:13:20Z"
+
+
+def test_changes_that_the_status_does_not_list_count() -> None:
+    found = compared(replace(LEFT, id=1, options={**LEFT.options, **UNRELATED}), hidden=3)
+    assert (found.count, len(found.changes)) == (4, 1)
+
+
+def test_another_table_under_the_name_is_one_change_and_has_to_be_verified() -> None:
+    found = compared(replace(LEFT, id=2), schema_digest="0" * 16)
+    assert [(each.change, each.before, each.after) for each in found.changes] == [
+        ("TableReplaced", "schema 0", "schema 2")
+    ]
+    assert found.refused == "the table is another one than the operator has left"
+
+
+@pytest.mark.parametrize(
+    ("owner", "shown"),
+    [
+        ("c/shop/other", "PaimonTable other"),
+        ("c/web/secret", "a PaimonTable of another namespace"),
+        ("d/shop/other", "a PaimonTable of another cluster"),
+    ],
+)
+def test_another_owner_is_named_only_in_its_namespace_and_nothing_of_its_table_is_corrected(
+    owner: str, shown: str
+) -> None:
+    found = compared(replace(LEFT, id=1, options={**LEFT.options, **UNRELATED, OWNER: owner}))
+    assert [(each.change, each.correctable) for each in found.changes] == [
+        ("OwnerChanged", None),
+        ("OptionChanged", None),
+    ]
+    assert (found.changes[0].before, found.changes[0].after) == ("PaimonTable o", shown)
+    assert found.refused == "the mark of its owner has changed"
+    without = compared(replace(LEFT, id=1, options={**LEFT.options, **UNRELATED}))
+    assert [each.correctable for each in without.changes] == [True], "the owner alone is the reason"

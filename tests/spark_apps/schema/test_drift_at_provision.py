@@ -182,3 +182,13 @@ def test_what_may_have_been_changed_before_already_is_not_taken_back(hidden: int
     kept = DriftedField(change="OptionChanged", field="snapshot.time-retained", before="1 h", after="2 h")
     back = run(NOTHING_TO_DO, theirs(NOTHING_TO_DO), known=[kept], hidden=hidden, corrects=True, verifies=True)
     assert steps(back) == ["option snapshot.time-retained: 5 h -> 1 h"], "of a listed one the first value is known"
+
+
+def test_of_an_order_that_is_taken_back_what_follows_the_declared_columns_is_left() -> None:
+    note = Column(id=9, name="y", type=DataType("STRING"))
+    before = replace(FIRST, columns=(*FIRST.columns, note))
+    after = altered(before, columns=(FIRST.columns[1], FIRST.columns[0], note), options=FIRST.options)
+    found = run(before, after, corrects=True, verifies=True).after(FIRST)
+    assert [(each.change, each.before, each.after) for each in found.changes] == [
+        ("ColumnsReordered", "id, address, y", "id, y, address")
+    ]

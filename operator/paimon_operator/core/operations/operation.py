@@ -207,8 +207,3 @@ class OperationSpec:
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False
     """A run that may have committed without a result is not repeated by itself: repeating it could commit twice."""
-
-    @property
-    def reads_rows(self) -> bool:
-        """Whether executors can share its work."""
-        return self.input_size is not None
