@@ -89,7 +89,7 @@ class Corrections:
         return {self.engine.present_name(key): key for key in self.table.options}
 
     def _is_taken_back(self, change: DriftChange) -> bool:
-        if change.kind is DriftKind.OWNER_CHANGED or self._wishes.asks_for(change):
+        if self._wishes.asks_for(change):
             return False
         if self._wishes.settles(change):
             return change.kind in _BY_ALTER and not _is_nested_rename(change)
@@ -109,8 +109,6 @@ class Corrections:
         key = self._option_names.get(change.field, change.field)
         is_present = self.table.options.get(key) == change.after
         if not is_present or not is_others(key) or not self.engine.changeable(change.field):
-            return None
-        if not set(columns_of_option(change.field)) <= self._present.keys():
             return None
         if change.before is None:
             return Step(change=Change.REMOVE_OPTION, option=key, before=change.after)

@@ -72,7 +72,7 @@ def find_drift(latest: TableSchema, schemas: Schemas, known: JobDrift | None, ru
     if known is None:
         return Drift(latest)
     before = schemas.schema(known.schema_id)
-    if before is None or before.digest != known.schema_digest or latest.id < known.schema_id:
+    if before is None or before.digest != known.schema_digest:
         replaced = DriftChange(
             kind=DriftKind.TABLE_REPLACED, before=f"schema {known.schema_id}", after=f"schema {latest.id}"
         )

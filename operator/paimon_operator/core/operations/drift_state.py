@@ -62,13 +62,13 @@ def record_verified(status: TableStatus, ended: RunOutcome) -> TableStatus:
     A driver of an earlier release reports no schema: the next run that compares schemas records it.
     """
     found, state = ended.result.drift, drift_of(status)
-    known: dict[str, object] = {"schema_id": None, "schema_digest": None}
-    if found is not None:
-        known = {"schema_id": found.schema_id, "schema_digest": found.schema_digest}
-    status = with_state(status, state_of(status).model_copy(update=known))
-    values = {} if found is None else _values(found) | {"kept": found.changes, "kept_count": found.count or None}
     looked = {"observed_time": ended.at, "changed_at": None, "correcting": None}
-    return with_drift(status, state, **values, **looked)
+    if found is None:
+        return with_drift(status, state, **looked)
+    known = {"schema_id": found.schema_id, "schema_digest": found.schema_digest}
+    status = with_state(status, state_of(status).model_copy(update=known))
+    kept = {"kept": found.changes, "kept_count": found.count or None}
+    return with_drift(status, state, **_values(found), **kept, **looked)
 
 
 def record_refused(status: TableStatus, ended: RunOutcome) -> TableStatus:
@@ -101,7 +101,7 @@ def record_observed(status: TableStatus, ended: RunOutcome) -> TableStatus:
         status = with_state(status, known.model_copy(update=update))
     status = with_drift(status, state, **_values(found), observed_time=ended.at, changed_at=None)
     is_doubtful = found.refused is not None or _buckets(found.changes) != _buckets(state.changes)
-    return put_in_doubt(status, ended.at) if is_doubtful and known.hash is not None else status
+    return put_in_doubt(status, ended.at) if is_doubtful else status
 
 
 def _buckets(changes: tuple[DriftedField, ...]) -> tuple[str | None, ...]:

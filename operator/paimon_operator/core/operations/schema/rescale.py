@@ -51,7 +51,7 @@ class RescaleTable:
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """The next run, unless the last one failed and waits for an edit or for its time."""
         state, count = rescale_state(status), wanted_count(context.spec)
-        if count is None or not _is_its_turn(context, status) or _unapproved(context, status) is not None:
+        if count is None or not _is_its_turn(context, status):
             return
         if state.failure is not None and not backoff.has_come(state.failure.next_try, context.now):
             return
