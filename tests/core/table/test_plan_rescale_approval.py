@@ -9,8 +9,17 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.edits import APPROVE
-from tests.core.table.edited_table import COLUMNS, annotate, approval, planned, schema, seen_by_run
-from tests.core.table.test_plan_rescale import EIGHT, TWO, buckets, progress, ready, types
+from tests.core.table.edited_table import (
+    COLUMNS,
+    annotate,
+    approval,
+    planned,
+    refuse,
+    schema,
+    seen_by_run,
+    wait_for_approval,
+)
+from tests.core.table.rescaling import EIGHT, TWO, buckets, progress, ready, types
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -72,7 +81,7 @@ class TestApproval:
         narrower = [{"name": "order_id", "type": "INT"}, *COLUMNS[1:]]
         seen = self.edited("Automatic", schema=schema(narrower))
         assert types(seen) == ["Provision"]
-        seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+        refuse(seen)
         seen.settle()
         assert "Rescale" not in types(seen)
 
@@ -126,9 +135,7 @@ class TestTheRestOfTheEdit:
         seen.catalog = builders.catalog(evolutionPolicy="Approve")
         seen.edit(bucket=buckets(8), schema=schema(COLUMNS[:2], "colour"))
         seen.settle()
-        step = {"change": "DropColumn", "field": "f", "cost": "LosesData", "message": "drop column theirs"}
-        found = {"hash": "00112233445566aa", "count": 1, "steps": [step]}
-        seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "it waits", plan=found)
+        wait_for_approval(seen)
         seen.settle()
         assert planned(seen) == [("DropColumn", "LosesData", "f")]
         assert types(seen) == ["Provision"]
