@@ -104,8 +104,8 @@ class Settings(BaseModel):
     executor_timeout: Seconds = 300.0
     """Longest wait of a driver for its first executor. Then the attempt fails with NoExecutors."""
     observe_interval: Annotated[Seconds, Field(ge=3600)] = 3600.0
-    """Longest time that the schema of a table stays unread: then a run looks for changes that somebody else made. At
-    least `1h`. Up to a quarter longer, by a hash of the table's UID."""
+    """Time without a look after which a run looks for changes that somebody else made in a table. At least `1h`. Up to
+    a quarter longer, by a hash of the table's UID."""
     cluster_id: str = Field(default="", max_length=63)
     """Identity of this cluster in the tables that it owns. Empty: the UID of namespace kube-system."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from kubernetes import client
@@ -67,7 +66,7 @@ class WatchedTable:
         """Ends the run that takes the change back. Returns its job."""
         baseline = self.status["provision"]["schemaId"]
         left = found(schema, baseline=baseline, takenBack=[taken_back])
-        return read_job(self.ns, self.end("Provision", drift=left, created=False, table=measure(schema)))
+        return self.ns.read_job(self.end("Provision", drift=left, created=False, table=measure(schema)))
 
     def events(self, reason: str) -> list[str]:
         """The texts of the Events about the table, each as often as it was posted."""
@@ -85,11 +84,3 @@ def _times(event: client.CoreV1Event) -> int:
 def request(ns: NamespaceClient, table: str, name: str, type_: str) -> None:
     """Creates a run as a user does."""
     ns.create(run(metadata__name=name, spec__tableRef__name=table, spec__type=type_, spec__compact=REMOVED))
-
-
-def read_job(ns: NamespaceClient, pod: Pod) -> Manifest:
-    """The job of the Pod's run, from its ConfigMap."""
-    data = ns.core.read_namespaced_config_map(pod.config_map, ns.namespace).data
-    assert data is not None
-    job: Manifest = json.loads(data["job.json"])
-    return job

@@ -202,6 +202,13 @@ class NamespaceClient:
         """Returns the type of the run that owns the Pod."""
         return str(self.get(RUNS, pod.run)["spec"]["type"])
 
+    def read_job(self, pod: Pod) -> Manifest:
+        """Returns the job of the Pod's run from its ConfigMap."""
+        data = self.core.read_namespaced_config_map(pod.config_map, self.namespace).data
+        assert data is not None
+        job: Manifest = json.loads(data["job.json"])
+        return job
+
     def succeed_all(self) -> int:
         """Ends every active Pod successfully and returns their number."""
         pods = [pod for pod in self.pods() if pod.is_active]

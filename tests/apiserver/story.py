@@ -129,6 +129,13 @@ def runs_of(story: Story) -> list[Manifest]:
     return runs
 
 
+def job_of_last(story: Story) -> Manifest:
+    """The job of the last run."""
+    last = runs_of(story)[-1]["metadata"]["name"]
+    (pod,) = [each for each in story.ns.pods() if each.run == last]
+    return story.ns.read_job(pod)
+
+
 def ends_of(story: Story) -> list[tuple[str, str]]:
     """Types and phases of all runs."""
     return [(run["spec"]["type"], run["status"]["phase"]) for run in runs_of(story)]

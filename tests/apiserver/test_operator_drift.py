@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.apiserver.finding_drift import OPTION, WRITTEN, WatchedTable, found, measure, read_job, request
+from tests.apiserver.finding_drift import OPTION, WRITTEN, WatchedTable, found, measure, request
 from tests.apiserver.namespace_client import RUNS, TABLES, NamespaceClient
 from tests.apiserver.replicas import namespace_with_operator
 from tests.cluster.apiserver import ApiServer
@@ -35,7 +35,7 @@ def test_another_schema_starts_a_look_and_its_find_is_reported_once_and_stays_un
     look = table.end("Observe", drift=found(1, OPTION), table=measure(1))
 
     assert ns.get(RUNS, look.run)["spec"]["trigger"]["type"] == "Schedule"
-    assert read_job(ns, look)["observe"]["drift"]["schemaId"] == 0
+    assert ns.read_job(look)["observe"]["drift"]["schemaId"] == 0
     drifted = table.wait("Drifted", "True", "TableAltered")
     said = f"option snapshot.num-retained.min has changed: 3 -> 5 (latest schema 1 of {WRITTEN})"
     assert said in drifted["message"]
@@ -50,7 +50,7 @@ def test_another_schema_starts_a_look_and_its_find_is_reported_once_and_stays_un
     assert table.events("TableAltered") == [said], "the second look has found nothing new"
 
     request(ns, table.name, "look-from-there", "Observe")
-    assert read_job(ns, table.end("Observe", drift=found(1, baseline=1)))["observe"]["drift"]["schemaId"] == 1
+    assert ns.read_job(table.end("Observe", drift=found(1, baseline=1)))["observe"]["drift"]["schemaId"] == 1
     assert table.wait("Drifted", "False")["message"] == "nobody else has changed the table up to schema 1"
 
 

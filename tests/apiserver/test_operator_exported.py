@@ -18,7 +18,7 @@ from paimon_operator.export.command import main
 from paimon_schema.plan import schema_after
 from paimon_schema.table_schema import schema_file_of
 from tests.apiserver.api import kubectl
-from tests.apiserver.namespace_client import TABLES, NamespaceClient
+from tests.apiserver.namespace_client import TABLES, NamespaceClient, conditions
 from tests.apiserver.replicas import namespace_with_operator
 from tests.cluster.apiserver import ApiServer
 from tests.support import builders
@@ -89,6 +89,5 @@ def all_ready(ns: NamespaceClient, names: list[str]) -> bool:
 
 
 def is_ready(table: Manifest) -> bool:
-    ready = [each for each in (table.get("status") or {}).get("conditions", ()) if each["type"] == "Ready"]
-    current = [each for each in ready if each["observedGeneration"] == table["metadata"]["generation"]]
-    return bool(current) and current[0]["status"] == "True"
+    found = conditions(table).get("Ready", {})
+    return (found.get("status"), found.get("observedGeneration")) == ("True", table["metadata"]["generation"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -11,7 +10,6 @@ import pytest
 from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.api import create_account
 from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceClient, conditions, if_released
-from tests.apiserver.pod import Pod
 from tests.apiserver.replicas import namespace_with_operator
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.audit import FAILED_TEST, audited_requests
@@ -73,7 +71,7 @@ def test_the_job_of_a_pod_is_an_immutable_config_map_and_the_pod_only_refers_to_
     ns.create(table_without_writes("frozen"))
     pod = ns.wait_for_pod(of="frozen")
     assert ns.core.read_namespaced_config_map(pod.config_map, ns.namespace).immutable
-    assert read_job(ns, pod)["operation"] == "Provision"
+    assert ns.read_job(pod)["operation"] == "Provision"
     references = {
         variable["name"]: variable["valueFrom"]["secretKeyRef"]["name"]
         for variable in pod.container["env"]
@@ -120,7 +118,7 @@ def test_a_foreign_commit_stops_the_table_until_the_user_declares_external_write
     ns.wait_for_condition(TABLES, "watched", "CommitSafe", "True")
     ns.create(compaction_of("watched", "compact-1"))
     compaction = ns.wait_for_pod(of="watched")
-    assert read_job(ns, compaction)["sinceSnapshot"] == 812
+    assert ns.read_job(compaction)["sinceSnapshot"] == 812
     foreign = {"snapshotId": 813, "commitUser": "somebody", "kind": "APPEND", "time": "2026-11-21T08:00:00Z"}
     ns.succeed(compaction, seenSnapshot=814, outsideCommit=foreign)
 
@@ -134,7 +132,7 @@ def test_a_foreign_commit_stops_the_table_until_the_user_declares_external_write
     ns.create(compaction_of("watched", "compact-2"))
     ns.patch(TABLES, "watched", {"spec": {"externalWriters": "Paused"}})
     again = ns.wait_for_pod(of="watched")
-    assert "sinceSnapshot" not in read_job(ns, again)
+    assert "sinceSnapshot" not in ns.read_job(again)
     ns.wait_for_condition(TABLES, "watched", "CommitSafe", "True", "SingleCommitter")
     ns.wait_for_condition(CATALOGS, "lake", "CommitSafe", "True")
     ns.succeed(again, seenSnapshot=815)
@@ -154,7 +152,7 @@ def test_a_run_of_a_user_is_executed_and_deleted_when_its_ttl_has_passed(ns: Nam
         pod = ns.wait_for_pod(of="asked")
         executed.append(pod.run)
         if pod.run == "long":
-            assert read_job(ns, pod)["compact"]["partitions"] == some["partitions"]
+            assert ns.read_job(pod)["compact"]["partitions"] == some["partitions"]
             assert ns.get(TABLES, "asked")["status"]["activeRun"]["partial"] is True
         ns.succeed(pod)
     assert set(executed) == {"short", "long"}
@@ -252,14 +250,6 @@ def test_the_operator_sends_nothing_that_the_api_server_finds_wrong(ns: Namespac
 def compaction_of(table: str, name: str) -> Manifest:
     """Returns a compaction that a user requests."""
     return run(metadata__name=name, spec__tableRef__name=table)
-
-
-def read_job(ns: NamespaceClient, pod: Pod) -> Manifest:
-    """Returns the job of the Pod's run from its ConfigMap."""
-    data = ns.core.read_namespaced_config_map(pod.config_map, ns.namespace).data
-    assert data is not None
-    job: Manifest = json.loads(data["job.json"])
-    return job
 
 
 def age_s(item: Manifest) -> float:

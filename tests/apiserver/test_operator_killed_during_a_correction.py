@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.apiserver.finding_drift import OPTION, found, measure, read_job, request
+from tests.apiserver.finding_drift import OPTION, found, measure, request
 from tests.apiserver.namespace_client import conditions
-from tests.apiserver.story import WRITES_OF_A_RUN, Story, is_settled, runs_of, telling, types_of
+from tests.apiserver.story import WRITES_OF_A_RUN, Story, is_settled, job_of_last, telling, types_of
 from tests.cluster.apiserver import ApiServer
 
 
@@ -26,9 +26,7 @@ def test_a_change_is_taken_back_by_one_run_after_a_kill_at_each_write(api_server
 
         assert set(made) >= WRITES_OF_A_RUN, made
         assert types_of(story) == ["Provision", "Observe", "Provision"]
-        last = runs_of(story)[-1]["metadata"]["name"]
-        (pod,) = [each for each in story.ns.pods() if each.run == last]
-        assert read_job(story.ns, pod)["provision"]["corrects"] is True
+        assert job_of_last(story)["provision"]["corrects"] is True
         drift = story.status["drift"]
         assert [each["fields"] for each in drift["corrections"]] == [[OPTION["field"]]], "it counts once"
         assert (drift["schemaId"], drift.get("count")) == (2, None)

@@ -16,9 +16,8 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import desired_table
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record
 from paimon_schema.plan import schema_after
-from tests.apiserver.finding_drift import read_job
 from tests.apiserver.namespace_client import CATALOGS, TABLES, conditions
-from tests.apiserver.story import WRITES_OF_A_RUN, Story, ends_of, is_settled, runs_of, telling, types_of
+from tests.apiserver.story import WRITES_OF_A_RUN, Story, ends_of, is_settled, job_of_last, telling, types_of
 from tests.cluster.apiserver import ApiServer
 from tests.support import builders
 from tests.support.manifests import Manifest, keyed_table
@@ -138,7 +137,7 @@ class TestAnEditThatWaitsForApproval:
 
         assert set(made) >= WRITES_OF_A_RUN, made
         assert types_of(story) == ["Provision", "Provision"]
-        job = job_of_last(story)
+        job = job_of_last(story)["provision"]
         assert (job["approve"], job["approved"], job["dropped"]) == (True, approved, ["tags", "state"])
         assert (story.status["table"]["schemaId"], "plan" in story.status) == (1, False)
         assert columns_of(story) == [each["name"] for each in without("tags", "state")["columns"]]
@@ -175,17 +174,9 @@ class TestAnEditWhosePlanOnlyARunFinds:
         assert set(made) >= WRITES_OF_A_RUN, made
         phases = ["Succeeded", "Failed", "Succeeded"]
         assert ends_of(story) == [("Provision", phase) for phase in phases]
-        assert job_of_last(story)["approved"] == approved
+        assert job_of_last(story)["provision"]["approved"] == approved
         assert (story.status["table"]["schemaId"], "plan" in story.status) == (1, False)
         assert columns_of(story) == [each["name"] for each in without("tags")["columns"]]
-
-
-def job_of_last(story: Story) -> Manifest:
-    """The job of the last run."""
-    last = runs_of(story)[-1]["metadata"]["name"]
-    (pod,) = [each for each in story.ns.pods() if each.run == last]
-    job: Manifest = read_job(story.ns, pod)["provision"]
-    return job
 
 
 def approve(story: Story) -> str:

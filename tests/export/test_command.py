@@ -12,7 +12,7 @@ import yaml
 
 from paimon_contract.description import DescribedTable, Description, description_lines
 from paimon_operator.export.command import main
-from tests.core.export.test_export import KEYED, schema_file
+from tests.core.export.schema_files import KEYED, schema_file
 from tests.support import builders
 
 ORDERS = schema_file(**KEYED, options={"bucket": "4"})

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from paimon_schema.paimon_json import paimon_json
 from paimon_schema.type_parser import parse
+from tests.spark.drift_reports import Change
 
 DATABASE: Final = "shop"
 OWNER: Final = "paimon-operator.owner"
 NOT_NULL: Final = "by pypaimon, NOT NULL: "
 _NESTED_IDS: Final = 100
-Change = tuple[str, str, str | None, str | None]
-"""Kind, field, value before and after."""
 
 
 class End(StrEnum):

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from paimon_contract.documents import to_json, to_text
+from paimon_contract.documents import to_text
 from paimon_contract.job import job_text
-from paimon_engines.loader import load_engine
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState, RunStatus
@@ -23,10 +22,7 @@ from paimon_operator.core.run.completion import finish_attempt
 from paimon_operator.core.run.outcome import classify
 from paimon_operator.core.run.pod import read_pod
 from paimon_operator.core.run.transition import to_decision
-from spark_apps.driver.dispatch import read_job
-from spark_apps.metadata.volume import VolumeFiles
-from spark_apps.operations.observe import without_jvm
-from tests.spark.foreign_tables import Change
+from tests.spark.drift_reports import Change, compare_with_files
 from tests.spark.lake import Lake
 from tests.support import builders, pods
 from tests.support.manifests import Manifest
@@ -92,16 +88,10 @@ class ManagedTable:
         job = job_of(self.lake, run, self.world)
         result, code = self.lake.jvm.ask(job=str(self.lake.save(job)))
         if run.spec.type == "Observe":
-            self._compare_with_files(job, result)
+            compare_with_files(self.lake, job, result)
         pod = read_pod(pods.pod(run, **pods.ended(code, to_text(result), finished=self.world.now)))
         attempt = Attempt(number=1, state=AttemptState.RUNNING, pod=pod.name, launched=self.world.now)
         step = finish_attempt(run, attempt, classify(pod, run.metadata.name), backoff_limit=0, now=self.world.now)
         status: RunStatus | None = to_decision(run, step, self.world.now).status
         assert status is not None
         self.world.runs[self.world.runs.index(run)] = run.model_copy(update={"status": status})
-
-    def _compare_with_files(self, job: dict[str, Any], result: dict[str, Any]) -> None:
-        """In the image such a run ends without a JVM on a volume: what it finds there must be the same."""
-        alone = without_jvm(read_job(json.dumps(job)), load_engine(self.lake.engine.id), VolumeFiles())
-        assert alone is not None
-        assert to_json(alone.drift) == result["drift"]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from paimon_contract.documents import to_json
-from paimon_engines.loader import load_engine
-from spark_apps.driver.dispatch import read_job
-from spark_apps.metadata.volume import VolumeFiles
-from spark_apps.operations.observe import without_jvm
+from tests.spark.drift_reports import Change, compare_with_files, found_by, recorded
 from tests.spark.lake import Ended, Lake
 
 COLUMNS = {"id": "BIGINT", "amount": "INT", "note": "STRING", "address": "ROW<street STRING, zip INT>"}
@@ -34,24 +29,11 @@ def observe(lake: Lake, drift: dict[str, Any] | None = None, **more: Any) -> End
     table = lake.provision_job(COLUMNS, **MANIFEST | more)["provision"]
     job = lake.job("Observe", observe={"table": table} | ({} if drift is None else {"drift": drift}))
     ended = lake.perform(job)
-    alone = without_jvm(read_job(json.dumps(job)), load_engine(lake.engine.id), VolumeFiles())
-    assert alone is not None
-    assert to_json(alone.drift) == ended.result["drift"], "the files alone show the same"
+    compare_with_files(lake, job, ended.result)
     return ended
 
 
-def recorded(result: dict[str, Any]) -> dict[str, Any]:
-    """What the operator gives to the next job, from the result of the last one."""
-    found = result["drift"]
-    return {"schemaId": found["schemaId"], "schemaDigest": found["schemaDigest"], "known": found.get("changes", [])}
-
-
-def found_by(result: dict[str, Any], part: str = "changes") -> list[tuple[str, str, str | None, str | None]]:
-    changes = result["drift"].get(part, [])
-    return [(each["change"], each["field"], each.get("before"), each.get("after")) for each in changes]
-
-
-# ruff: noqa: E501
+# ruff: noqa: E501  (a table: one statement per line)
 CORRECTED = [
     ("ALTER TABLE {} SET TBLPROPERTIES ('snapshot.num-retained.min'='5')", ("OptionChanged", "snapshot.num-retained.min", "3", "5")),
     ("ALTER TABLE {} UNSET TBLPROPERTIES ('snapshot.num-retained.min')", ("OptionChanged", "snapshot.num-retained.min", "3", None)),
@@ -70,7 +52,7 @@ REPORTED = [
 
 @pytest.mark.parametrize(("statement", "change"), CORRECTED)
 def test_a_change_by_hand_is_reported_and_taken_back_in_one_schema_commit(
-    lake: Lake, statement: str, change: tuple[str, str, str | None, str | None]
+    lake: Lake, statement: str, change: Change
 ) -> None:
     known = recorded(orders(lake).ok())
     lake.outside(ROW, statement.format(TABLE))
@@ -96,7 +78,7 @@ def test_a_change_by_hand_is_reported_and_taken_back_in_one_schema_commit(
 
 @pytest.mark.parametrize(("statement", "change", "refused"), REPORTED)
 def test_what_cannot_be_taken_back_is_reported_and_stays(
-    lake: Lake, statement: str, change: tuple[str, str, str | None, str | None], refused: str | None
+    lake: Lake, statement: str, change: Change, refused: str | None
 ) -> None:
     known = recorded(orders(lake).ok())
     lake.outside(ROW, statement.format(TABLE))

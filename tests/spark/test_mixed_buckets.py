@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.spark.drift_reports import recorded
 from tests.spark.lake import Ended, Lake
-from tests.spark.test_drift import recorded
-from tests.spark.test_rescale import progress
+from tests.spark.rescaled_table import progress
 
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 ROWS = [(number, "first") for number in range(40)]

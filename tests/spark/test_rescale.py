@@ -7,41 +7,14 @@ from collections import Counter
 
 import pytest
 
-from tests.spark.lake import Ended, Lake
-
-COLUMNS = {"day": "STRING", "id": "BIGINT", "v": "STRING"}
-DAYS = ("mon", "tue", "wed")
-
-
-def load(lake: Lake, name: str, rows: list[tuple[str, int, str]]) -> Ended:
-    lines = "".join(f"{day},{id_},{value}\n" for day, id_, value in rows)
-    lake.land(f"orders/{name}.csv", f"day,id,v\n{lines}")
-    return lake.write()
-
-
-def partitioned(lake: Lake, count: int = 2, keys: int = 30) -> list[tuple[str, int, str]]:
-    """Creates and loads the table, with late upserts of some keys. Returns its rows."""
-    lake.provision(COLUMNS, keys=["day", "id"], partitions=["day"], options={"bucket": str(count)}).ok()
-    first = [(day, id_, "first") for day in DAYS for id_ in range(keys)]
-    late = [(day, id_, "late") for day in DAYS for id_ in range(0, keys, 3)]
-    load(lake, "1", first).ok()
-    load(lake, "2", late).ok()
-    return sorted((set(first) - {(day, id_, "first") for day, id_, _ in late}) | set(late))
-
-
-def rows_of(lake: Lake) -> list[tuple[str, int, str]]:
-    return sorted((row["day"], row["id"], row["v"]) for row in lake.rows())
+from tests.spark.lake import Lake
+from tests.spark.rescaled_table import COLUMNS, DAYS, load, partitioned, progress, rows_of
 
 
 def buckets_of(lake: Lake) -> Counter[str]:
     """Partition -> its buckets that have files."""
     files = lake.read("orders$files")
     return Counter(partition for partition, _ in {(file["partition"], file["bucket"]) for file in files})
-
-
-def progress(ended: Ended) -> tuple[int, int, bool]:
-    found = ended.ok()["rescale"]
-    return found["done"], found["total"], found["finished"]
 
 
 def test_rows_and_upserts_survive_more_and_fewer_buckets(lake: Lake) -> None:

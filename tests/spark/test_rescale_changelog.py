@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 
 from paimon_engines.loader import load_engine
+from tests.spark.declared_table import KEYED, ONE_BUCKET, changes_of, create, write
 from tests.spark.lake import Lake
-from tests.spark.test_settings_read_back import KEYED, changes_of, create, write
 
 ROWS: Final = [{"id": number, "v": number, "op": "+I"} for number in range(1, 9)]
 LATER: Final = [{"id": 3, "v": 30, "op": "+U"}, {"id": 100, "v": 1, "op": "+I"}]
@@ -30,7 +30,7 @@ def rows_in_changelog(lake: Lake) -> int:
 
 def loaded(lake: Lake, producer: dict[str, Any]) -> None:
     """A table with one bucket, whose changelog has each row once."""
-    create(lake, schema=KEYED, bucket={"type": "Fixed", "fixed": {"count": 1}}, **producer)
+    create(lake, schema=KEYED, bucket=ONE_BUCKET, **producer)
     write(lake, ROWS, keyed=True)
     lake.compact().ok()
     assert rows_in_changelog(lake) == len(ROWS)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.spark.lake import Lake
+from tests.spark.rescaled_table import COLUMNS, DAYS, load, partitioned, progress, rows_of
 from tests.spark.s3_lake import S3Lake
-from tests.spark.test_rescale import COLUMNS, DAYS, load, partitioned, progress, rows_of
 from tests.support.kill_points import OTHER_RESCALE_MOMENTS, RESCALE_MOMENTS, RESCALE_STEPS
 from tests.support.spark_process import kill_driver_at
 

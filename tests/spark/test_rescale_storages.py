@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.spark.lake import Lake
-from tests.spark.test_rescale import progress
+from tests.spark.rescaled_table import progress
 
 DAYS = ("mon", "tue", "wed", "thu")
 COLUMNS = {"id": "BIGINT", "day": "STRING", "v": "STRING", "n": "DECIMAL(12,2)"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paimon_operator.core.validation.table import broken_rules
+from tests.spark.declared_table import problems
 from tests.spark.lake import Ended, Lake
 from tests.support import builders
 
@@ -22,8 +22,7 @@ def written(lake: Lake, options: dict[str, str], *, keys: tuple[str, ...] = ("id
 
 
 def refused(lake: Lake, **spec: Any) -> list[str]:
-    context = builders.context(builders.table(**spec), builders.catalog(engine=lake.engine.id))
-    return [error.field for error in broken_rules(context)]
+    return [error.field for error in problems(lake, spec)]
 
 
 def test_delta_commits_and_writers_that_do_not_compact(lake: Lake) -> None:

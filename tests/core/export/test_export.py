@@ -4,33 +4,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from paimon_contract.description import DescribedTable
 from paimon_operator.core.export.export import Export, export
+from tests.core.export.schema_files import APPEND, KEYED, schema_file
 from tests.support import builders
-
-KEYED: dict[str, Any] = {"fields": [("id", "BIGINT NOT NULL"), ("v", "STRING")], "keys": ["id"]}
-APPEND: dict[str, Any] = {"fields": [("at", "TIMESTAMP(6)"), ("v", "STRING")]}
-
-
-def schema_file(fields: list[tuple[str, Any]], keys: list[str] | None = None, **more: Any) -> str:
-    document = {
-        "version": 3,
-        "id": 4,
-        "fields": [{"id": n, "name": name, "type": type_} for n, (name, type_) in enumerate(fields)],
-        "partitionKeys": more.pop("partitions", []),
-        "primaryKeys": keys or [],
-        "options": more.pop("options", {}),
-        "comment": more.pop("comment", None),
-        "timeMillis": 1,
-    }
-    for name, extra in more.items():
-        next(field for field in document["fields"] if field["name"] == name).update(extra)
-    return json.dumps(document)
 
 
 def exported(schema: str | None, *, table: str = "orders", engine: str = "paimon-1.4", **catalog: Any) -> Export:

@@ -9,10 +9,10 @@ from typing import Any
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import DriftState
 from paimon_operator.core.operations.drift_state import ACCEPT
+from tests.core.table.edited_table import Json, annotate
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
-Json = dict[str, Any]
 HOUR = timedelta(hours=1)
 OBSERVE, PROVISION = ("Observe", ""), ("Provision", "")
 OPTION: Json = {"change": "OptionChanged", "field": "snapshot.num-retained.min", "before": "3", "after": "5"}
@@ -53,10 +53,9 @@ def look(seen: TableWorld, schema_id: int, *changes: Json, **more: Any) -> None:
     seen.settle()
 
 
-def annotate(seen: TableWorld, schema_id: str) -> None:
+def accept(seen: TableWorld, schema_id: str) -> None:
     """A user accepts the changes up to a schema."""
-    metadata = seen.table.metadata.model_copy(update={"annotations": {ACCEPT: schema_id}})
-    seen.table = seen.table.model_copy(update={"metadata": metadata})
+    annotate(seen, **{ACCEPT: schema_id})
 
 
 def drift(seen: TableWorld) -> DriftState:

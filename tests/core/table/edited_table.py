@@ -22,6 +22,12 @@ COLUMNS: list[Json] = [
 WIDER = [COLUMNS[0], {"name": "amount", "type": "BIGINT"}, COLUMNS[2], {"name": "price", "type": "DOUBLE"}]
 ILLEGAL = [COLUMNS[0], {"name": "amount", "type": "SMALLINT"}, COLUMNS[2], {"name": "price", "type": "DOUBLE"}]
 HOURLY = {"snapshots": {"schedule": "0 * * * *"}}
+FOUND: Json = {
+    "hash": "00112233445566aa",
+    "count": 1,
+    "steps": [{"change": "DropColumn", "field": "f", "cost": "LosesData", "message": "drop column theirs"}],
+}
+"""A plan that a run has found."""
 
 
 def schema(columns: list[Json], *dropped: str) -> Json:
@@ -64,8 +70,14 @@ def annotate(seen: TableWorld, **annotations: str) -> None:
     seen.table = seen.table.model_copy(update={"metadata": metadata})
 
 
-def refuse(seen: TableWorld) -> None:
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+def refuse(seen: TableWorld, **result: Any) -> None:
+    """The run finds that the table cannot be made as declared. `result` is what else it reports."""
+    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **result)
+
+
+def wait_for_approval(seen: TableWorld) -> None:
+    """The run finds a plan that waits for its approval."""
+    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
 
 
 def approval(seen: TableWorld) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations import edits
 from paimon_operator.core.operations.edits import APPROVE
 from tests.core.table.edited_table import (
@@ -20,6 +19,7 @@ from tests.core.table.edited_table import (
     record,
     schema,
     seen_by_run,
+    wait_for_approval,
 )
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -73,19 +73,18 @@ def test_an_edit_of_metadata_alone_needs_no_approval() -> None:
     assert seen.started == [("Provision", "")]
 
 
-FOUND: Json = {
-    "hash": "00112233445566aa",
-    "count": 1,
-    "steps": [{"change": "DropColumn", "field": "f", "cost": "LosesData", "message": "drop column theirs"}],
-}
-
-
-def test_the_plan_that_a_run_finds_in_the_table_replaces_the_recorded_one() -> None:
+def with_found_plan() -> TableWorld:
+    """A table with an edit whose plan a run has found, which waits for approval."""
     seen = ready(policy="Approve")
     seen.edit(schema=schema(WIDER, "theirs"))
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
+    wait_for_approval(seen)
     seen.settle()
+    return seen
+
+
+def test_the_plan_that_a_run_finds_in_the_table_replaces_the_recorded_one() -> None:
+    seen = with_found_plan()
     assert planned(seen) == [("DropColumn", "LosesData", "f")]
     assert seen.says("Stalled") == ("True", Reason.AWAITING_APPROVAL)
     seen.created.clear()
@@ -97,11 +96,7 @@ def test_the_plan_that_a_run_finds_in_the_table_replaces_the_recorded_one() -> N
 
 
 def test_a_plan_that_a_run_has_found_is_applied_once_the_catalog_asks_for_no_approval() -> None:
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(WIDER, "theirs"))
-    seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
-    seen.settle()
+    seen = with_found_plan()
     seen.created.clear()
     seen.catalog = builders.catalog()
     seen.settle()
@@ -131,7 +126,7 @@ def test_the_approval_of_a_plan_does_not_count_for_the_same_plan_of_a_later_sche
 def test_a_table_whose_plan_waits_for_approval_was_read_at_its_place() -> None:
     seen = TableWorld(table=builders.table(schema=schema(COLUMNS)), catalog=builders.catalog(evolutionPolicy="Approve"))
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
+    wait_for_approval(seen)
     seen.settle()
     state = seen.table.status.provision
     assert state is not None
@@ -145,11 +140,7 @@ def test_an_annotation_that_is_no_hash_does_not_reach_the_job() -> None:
 
 
 def test_an_invalid_manifest_has_no_plan_and_a_run_makes_the_one_that_waited_again() -> None:
-    seen = ready(policy="Approve")
-    seen.edit(schema=schema(WIDER, "theirs"))
-    seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
-    seen.settle()
+    seen = with_found_plan()
     assert planned(seen)
     valid = seen.table.spec.table_schema.to_json()
     seen.edit(schema=valid | {"primaryKeys": ["nothing"]})
@@ -160,6 +151,6 @@ def test_an_invalid_manifest_has_no_plan_and_a_run_makes_the_one_that_waited_aga
     seen.edit(schema=valid)
     seen.settle()
     assert seen.started == [("Provision", "")]
-    seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "waits for approval", plan=FOUND)
+    wait_for_approval(seen)
     seen.settle()
     assert planned(seen) == [("DropColumn", "LosesData", "f")]

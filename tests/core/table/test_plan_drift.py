@@ -1,16 +1,13 @@
-"""Drift: when a run looks for it, what the status says of it, and what driftPolicy Correct does."""
+"""Drift: when a run looks for it, and what the status says of it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.drift_state import for_job
-from paimon_operator.core.operations.schema.observe import OPERATION
 from tests.core.table.drifting import (
     EXTRA,
     HOUR,
@@ -18,14 +15,14 @@ from tests.core.table.drifting import (
     OPTION,
     PROVISION,
     REFUSED,
-    Json,
-    annotate,
+    accept,
     drift,
     found,
     look,
     notes,
     ready,
 )
+from tests.core.table.edited_table import refuse
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -122,10 +119,10 @@ def test_changes_that_were_left_at_a_verification_are_given_to_the_next_look() -
 def test_accepted_changes_are_no_drift_any_more() -> None:
     seen = ready()
     look(seen, 1, EXTRA)
-    annotate(seen, "7")
+    accept(seen, "7")
     seen.settle()
     assert seen.says("Drifted")[0] == "True", "another schema was accepted"
-    annotate(seen, "1")
+    accept(seen, "1")
     seen.settle()
     assert seen.says("Drifted") == ("False", Reason.TABLE_UNALTERED)
     job = for_job(seen.table.status)
@@ -138,7 +135,7 @@ def test_a_look_that_began_before_its_changes_were_accepted_is_repeated() -> Non
     look(seen, 1, EXTRA)
     seen.wait(hours=2)
     seen.settle()
-    annotate(seen, "1")
+    accept(seen, "1")
     seen.settle()
     seen.finish("Observe", after=None, **found(1, EXTRA))
     seen.settle()
@@ -159,7 +156,7 @@ def test_a_change_that_leaves_no_legal_plan_stops_writes_until_a_run_has_decided
     seen.finish("Observe", after=None, **found(1, bucket, refused=REFUSED))
     seen.settle()
     assert seen.started == [("Write", "import"), OBSERVE, PROVISION]
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, bucket))
+    refuse(seen, **found(1, bucket))
     seen.settle()
     assert seen.says("Ready") == ("False", Reason.TABLE_DIFFERS)
     assert seen.says("Drifted") == ("True", Reason.TABLE_ALTERED)
@@ -193,10 +190,9 @@ def test_a_status_of_an_earlier_release_gets_its_schema_from_the_first_look() ->
     assert job.schema_id == 4
 
 
-@pytest.mark.parametrize("spec", [{"suspend": True}])
-def test_nothing_is_observed_while_the_table_is_suspended(spec: Json) -> None:
+def test_nothing_is_observed_while_the_table_is_suspended() -> None:
     seen = ready()
-    seen.edit(**spec)
+    seen.edit(suspend=True)
     seen.wait(hours=5)
     seen.settle()
     assert seen.started == []
@@ -205,7 +201,7 @@ def test_nothing_is_observed_while_the_table_is_suspended(spec: Json) -> None:
 def test_a_table_that_is_not_established_is_not_observed() -> None:
     seen = TableWorld(operator=replace(builders.operator_facts(), observe_interval=HOUR))
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+    refuse(seen)
     seen.created.clear()
     for _ in range(5):
         seen.wait(hours=1)
@@ -243,16 +239,3 @@ def test_one_failed_look_says_nothing_about_the_table_and_repeated_ones_do() -> 
     seen.settle()
     assert seen.says("Healthy") == ("False", Reason.STORAGE_UNREACHABLE)
     assert seen.says("Ready")[0] == "True"
-
-
-def test_a_look_that_does_not_find_the_table_puts_it_in_doubt() -> None:
-    seen = ready()
-    seen.wait(hours=2)
-    seen.settle()
-    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_NOT_FOUND)
-    seen.settle()
-    assert seen.started == [OBSERVE, PROVISION]
-
-
-def test_users_may_request_a_look() -> None:
-    assert OPERATION.on_demand is not None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from tests.core.table.drifting import OBSERVE, OPTION, PROVISION, REFUSED, Json, annotate, found, look, ready
+from tests.core.table.drifting import OBSERVE, OPTION, PROVISION, REFUSED, accept, found, look, ready
+from tests.core.table.edited_table import Json, refuse
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -16,7 +21,7 @@ def with_illegal_edit() -> TableWorld:
     seen = ready()
     seen.edit(schema=builders.ORDERS | {"comment": "all"})
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+    refuse(seen)
     seen.settle()
     assert seen.table.status.active_run is None
     seen.created.clear()
@@ -27,7 +32,7 @@ def test_a_change_that_puts_a_table_with_a_refused_edit_in_doubt_starts_a_verifi
     seen = with_illegal_edit()
     look(seen, 1, BUCKET, refused=REFUSED)
     assert seen.started == [OBSERVE, PROVISION]
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, BUCKET))
+    refuse(seen, **found(1, BUCKET))
     seen.settle()
     assert seen.table.status.active_run is None, "once, and then every hour"
     seen.wait(minutes=90)
@@ -35,8 +40,9 @@ def test_a_change_that_puts_a_table_with_a_refused_edit_in_doubt_starts_a_verifi
     assert seen.started[2:] == [PROVISION]
 
 
-def test_a_run_that_puts_a_table_with_a_refused_edit_in_doubt_starts_a_verification() -> None:
-    seen = with_illegal_edit()
+@pytest.mark.parametrize("table", [ready, with_illegal_edit])
+def test_a_look_that_does_not_find_the_table_puts_it_in_doubt(table: Callable[[], TableWorld]) -> None:
+    seen = table()
     seen.wait(hours=2)
     seen.settle()
     seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_NOT_FOUND)
@@ -86,9 +92,9 @@ def test_a_number_of_buckets_that_others_have_set_starts_one_verification_and_so
 def test_changes_that_put_the_table_in_doubt_cannot_be_accepted_and_reverting_them_is_enough() -> None:
     seen = ready()
     look(seen, 1, BUCKET, refused=REFUSED)
-    annotate(seen, "1")
+    accept(seen, "1")
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, BUCKET))
+    refuse(seen, **found(1, BUCKET))
     seen.settle()
     assert seen.says("Drifted") == ("True", Reason.TABLE_ALTERED)
     seen.wait(minutes=90)
@@ -103,7 +109,7 @@ def test_a_number_of_buckets_that_a_refused_edit_has_met_is_verified_also_after_
     seen = ready()
     seen.edit(schema=builders.ORDERS | {"comment": "all"})
     seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs", **found(1, BUCKET))
+    refuse(seen, **found(1, BUCKET))
     seen.settle()
     seen.edit(schema=builders.ORDERS)
     seen.settle()

@@ -6,7 +6,8 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.conditions import MAX_NOTE_BYTES
-from tests.core.table.drifting import OPTION, REFUSED, Json, found, look, notes, ready
+from tests.core.table.drifting import OPTION, REFUSED, found, look, notes, ready
+from tests.core.table.edited_table import Json
 
 
 @pytest.mark.parametrize(

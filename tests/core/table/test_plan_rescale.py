@@ -8,51 +8,10 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.status import OutsideWriters
 from paimon_operator.core.operations import registry
-from tests.core.table.edited_table import seen_by_run
+from tests.core.table.rescaling import EIGHT, TWO, buckets, committed_by_flink, progress, ready, rescaling, types
 from tests.support import builders
-from tests.support.table_world import MEASURE, TableWorld
-
-TWO = MEASURE | {"bucketMode": "Fixed", "bucketCount": 2, "partitions": 40}
-EIGHT = TWO | {"bucketCount": 8}
-
-
-def buckets(count: int, policy: str | None = "Rescale") -> dict[str, Any]:
-    chosen = {} if policy is None else {"onCountChange": policy}
-    return {"type": "Fixed", "fixed": {"count": count, **chosen}}
-
-
-def ready(**spec: Any) -> TableWorld:
-    """A Ready table with 2 buckets, a write and a compaction."""
-    compaction = {"mode": "Dedicated", "full": {"schedule": "*/5 * * * *"}}
-    usual = {"bucket": buckets(2), "writes": [builders.write(schedule="*/5 * * * *")], "compaction": compaction}
-    seen = TableWorld(table=builders.table(**(usual | spec)))
-    seen.settle()
-    seen.finish("Provision", after=TWO, **seen_by_run(seen))
-    seen.settle()
-    while seen.table.status.active_run:
-        seen.finish(after=TWO)
-        seen.settle()
-    seen.created.clear()
-    return seen
-
-
-def rescaling(done: int = 12) -> TableWorld:
-    """A table of which one run has rescaled some partitions."""
-    seen = ready()
-    seen.edit(bucket=buckets(8))
-    seen.settle()
-    seen.finish("Rescale", after=EIGHT | {"rescaling": True}, rescale=progress(done))
-    return seen
-
-
-def progress(done: int, *, finished: bool = False) -> dict[str, Any]:
-    return {"done": done, "total": 40, "finished": finished}
-
-
-def types(seen: TableWorld) -> list[str]:
-    return [type_ for type_, _ in seen.started]
+from tests.support.table_world import TableWorld
 
 
 def test_an_edited_count_is_rescaled_run_by_run_then_verified_and_only_then_written() -> None:
@@ -222,14 +181,6 @@ def test_an_outage_is_tried_again_by_itself() -> None:
     assert types(seen)[-2:] == ["Rescale", "Rescale"]
 
 
-def committed_by_flink(seen: TableWorld) -> None:
-    commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": seen.now}
-    found = OutsideWriters.model_validate({"stated": "None", "commit": commit, "seenSnapshot": 7})
-    seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
-    status = seen.table.status.model_copy(update={"outside_writers": found})
-    seen.table = seen.table.model_copy(update={"status": status})
-
-
 def test_a_commit_of_another_writer_refuses_the_rescale_and_nothing_else() -> None:
     seen = ready()
     committed_by_flink(seen)
@@ -268,11 +219,14 @@ def test_a_table_that_says_itself_that_it_is_unfinished_is_completed() -> None:
     [
         ("Fixed", buckets(2), {"type": "Dynamic"}),
         ("Fixed", buckets(2), None),
+        ("Fixed", buckets(2), {"type": "Postpone"}),
         ("Dynamic", None, buckets(8)),
+        ("Unaware", None, buckets(8)),
+        ("Postpone", {"type": "Postpone"}, buckets(8)),
     ],
 )
-def test_a_rescale_to_or_from_dynamic_is_refused_with_the_reason(
-    mode: str, before: dict[str, Any] | None, after: dict[str, Any]
+def test_a_rescale_to_or_from_every_other_type_is_refused_with_the_reason(
+    mode: str, before: dict[str, Any] | None, after: dict[str, Any] | None
 ) -> None:
     seen = ready(bucket=before)
     facts = seen.table.status.table
@@ -289,7 +243,8 @@ def test_a_rescale_to_or_from_dynamic_is_refused_with_the_reason(
     assert seen.says("Stalled") == ("True", Reason.TABLE_DIFFERS)
     message = seen.condition("Stalled").message
     assert message.startswith("spec.bucket.type")
-    assert f"the table has {mode} buckets" in message
+    wanted = "Dynamic" if after is None else after["type"]
+    assert f"the table has {mode} buckets, and Paimon cannot change them to {wanted}" in message
 
     seen.edit(bucket=before)
     seen.settle()

@@ -9,8 +9,17 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.edits import APPROVE
-from tests.core.table.edited_table import COLUMNS, annotate, approval, planned, schema, seen_by_run
-from tests.core.table.test_plan_rescale import EIGHT, TWO, buckets, progress, ready, types
+from tests.core.table.edited_table import (
+    COLUMNS,
+    annotate,
+    approval,
+    planned,
+    refuse,
+    schema,
+    seen_by_run,
+    wait_for_approval,
+)
+from tests.core.table.rescaling import EIGHT, TWO, buckets, progress, ready, types
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -72,7 +81,7 @@ class TestApproval:
         narrower = [{"name": "order_id", "type": "INT"}, *COLUMNS[1:]]
         seen = self.edited("Automatic", schema=schema(narrower))
         assert types(seen) == ["Provision"]
-        seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "the table shop.orders differs")
+        refuse(seen)
         seen.settle()
         assert "Rescale" not in types(seen)
 
@@ -83,6 +92,14 @@ class TestApproval:
         assert planned(seen) == [("Rescale", "Rewrite", "spec.bucket.fixed.count")]
         assert seen.says("Ready") == ("Unknown", Reason.SUSPENDED)
         assert "The edit would: rescale from 2 to 8 buckets" in seen.condition("Ready").message
+
+    def test_a_suspended_table_that_waits_for_nothing_but_the_rescale_is_not_ready(self) -> None:
+        seen = self.edited(options={"write-buffer-size": "64 mb"})
+        seen.finish("Provision", after=TWO, **seen_by_run(seen))
+        seen.edit(bucket=buckets(8), options={"write-buffer-size": "64 mb"}, suspend=True)
+        seen.settle()
+        assert planned(seen) == [("Rescale", "Rewrite", "spec.bucket.fixed.count")]
+        assert seen.says("Ready") == ("Unknown", Reason.SUSPENDED)
 
     def test_the_approval_of_a_run_that_never_began_does_not_count_for_another_number(self) -> None:
         seen = self.edited()
@@ -126,9 +143,7 @@ class TestTheRestOfTheEdit:
         seen.catalog = builders.catalog(evolutionPolicy="Approve")
         seen.edit(bucket=buckets(8), schema=schema(COLUMNS[:2], "colour"))
         seen.settle()
-        step = {"change": "DropColumn", "field": "f", "cost": "LosesData", "message": "drop column theirs"}
-        found = {"hash": "00112233445566aa", "count": 1, "steps": [step]}
-        seen.fail(FailureClass.SPEC, Reason.AWAITING_APPROVAL, "it waits", plan=found)
+        wait_for_approval(seen)
         seen.settle()
         assert planned(seen) == [("DropColumn", "LosesData", "f")]
         assert types(seen) == ["Provision"]
@@ -147,3 +162,13 @@ class TestTheRestOfTheEdit:
         seen.edit(bucket=buckets(8))
         seen.settle()
         assert types(seen) == ["Rescale"]
+
+    def test_another_engine_verifies_the_table_before_it_is_rescaled(self) -> None:
+        seen = ready()
+        seen.catalog = builders.catalog(engine="paimon-0.9", allowDowngrade=True)
+        seen.edit(bucket=buckets(8))
+        seen.settle()
+        assert types(seen) == ["Provision"]
+        seen.finish("Provision", after=TWO)
+        seen.settle()
+        assert types(seen) == ["Provision", "Rescale"]

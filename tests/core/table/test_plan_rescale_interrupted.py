@@ -8,9 +8,8 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.status import OutsideWriters
 from paimon_operator.core.operations import registry
-from tests.core.table.test_plan_rescale import EIGHT, TWO, buckets, progress, ready, rescaling, types
+from tests.core.table.rescaling import EIGHT, TWO, buckets, committed_by_flink, progress, ready, rescaling, types
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -139,36 +138,14 @@ def test_another_engine_and_another_number_in_the_middle_end_in_the_declared_sta
 
 def test_a_table_that_is_verified_with_another_number_is_not_ready_when_the_rescale_may_not_start() -> None:
     """Provision leaves the number to the rescale, so the hash alone does not say that the table is as declared."""
-    seen = TableWorld(
-        table=builders.table(bucket=buckets(8), writes=[builders.write()]),
-        catalog=builders.catalog(commitPolicy="AllowUnsafe"),
-    )
+    seen = TableWorld(table=builders.table(bucket=buckets(8), writes=[builders.write()]))
     seen.settle()
     seen.finish("Provision", created=False, after=TWO)
-    commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": seen.now}
-    found = OutsideWriters.model_validate({"stated": "None", "commit": commit, "seenSnapshot": 7})
-    update = {"status": seen.table.status.model_copy(update={"outside_writers": found})}
-    seen.table = seen.table.model_copy(update=update)
+    committed_by_flink(seen)
     seen.settle()
     assert types(seen) == ["Provision"], "writes follow the manifest"
     assert seen.says("Ready") == ("False", Reason.OUTSIDE_COMMIT)
     assert seen.says("Stalled") == ("True", Reason.OUTSIDE_COMMIT)
-
-
-@pytest.mark.parametrize(("found", "wanted"), [("Unaware", "Fixed"), ("Postpone", "Fixed"), ("Fixed", "Postpone")])
-def test_a_rescale_to_or_from_every_other_type_is_refused_with_the_reason(found: str, wanted: str) -> None:
-    seen = ready()
-    facts = seen.table.status.table
-    assert facts is not None
-    changed = facts.model_copy(update={"bucket_mode": found})
-    seen.table = seen.table.model_copy(update={"status": seen.table.status.model_copy(update={"table": changed})})
-    seen.edit(bucket=buckets(8) if wanted == "Fixed" else {"type": wanted})
-    seen.settle()
-    seen.fail(FailureClass.SPEC, Reason.TABLE_DIFFERS, "option bucket: table has one, manifest has another")
-    seen.settle()
-    assert types(seen) == ["Provision"]
-    message = seen.condition("Stalled").message
-    assert f"the table has {found} buckets, and Paimon cannot change them to {wanted}" in message
 
 
 def test_after_an_edit_in_the_middle_it_is_unknown_how_many_partitions_have_the_new_number_already() -> None:

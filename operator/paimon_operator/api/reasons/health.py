@@ -42,12 +42,12 @@ EXPLANATIONS: Final = {
     ),
     "SchemaNotCompared": Explanation(
         "A run has found another schema in the table, and no run has compared it with the recorded one yet.",
-        "No action is needed: a run of type Observe is due. Where the operator starts none, create one.",
+        "No action is needed: a run of type Observe is due. It waits while the table is suspended or rescaled.",
     ),
     "DriftContested": Explanation(
         "Somebody else has changed the same field again after two corrections within an hour. The operator waits.",
-        "Find out who changes the field, and stop it or declare its value in the manifest. The message names the field"
-        " and the times.",
+        "Find out who changes the field. Stop that, or declare the same value in the manifest. The message names the"
+        " field and the times.",
     ),
     "CorrectionLimitReached": Explanation(
         "The operator has corrected the table three times within an hour, and waits before it corrects it again.",

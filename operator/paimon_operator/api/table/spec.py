@@ -256,7 +256,8 @@ class PaimonTableSpec(ApiModel):
     cluster."""
     drift_policy: DriftPolicy = DriftPolicy.REPORT
     """What the operator does about columns, options and comments that somebody else has changed. Report: it shows them
-    in the condition Drifted. Correct: it also takes back what is legal, at most three times an hour, and never data."""
+    in the condition Drifted. Correct: it also takes back what is legal and changes metadata only, at most three
+    times an hour."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
     """Fate of the data when this object is deleted. Retain: the table stays. Delete: the table is dropped."""
     suspend: bool = False

@@ -10,7 +10,7 @@ from paimon_operator.api.policies import EvolutionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.operations.rescale_plan import facts_of, rescale_plan
-from paimon_operator.core.operations.verification import is_verified, state_of, was_switched, with_state
+from paimon_operator.core.operations.verification import is_verified, state_of, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.edit_plan import declared_schema, read_record, record_of
 from paimon_operator.core.spec.ownership import was_moved
@@ -45,12 +45,11 @@ def plan_ahead(context: TableContext, status: TableStatus) -> Plan | None:
 
 
 def has_other_changes(context: TableContext, status: TableStatus) -> bool:
-    """Whether a run has to verify more than the number of buckets: the rest of an edit, or with another engine."""
+    """Whether the edit changes more than the number of buckets."""
     if is_verified(context, status):
         return False
     count = facts_of(status).bucket_count
-    same = count is not None and context.hash_with_buckets(count) == state_of(status).hash
-    return not same or was_switched(context, status)
+    return count is None or context.hash_with_buckets(count) != state_of(status).hash
 
 
 def blocker(context: TableContext, status: TableStatus) -> EditBlocker | None:
