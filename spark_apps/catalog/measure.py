@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from paimon_contract.result import ResultMeasure, ResultTable
+from paimon_schema.table_schema import read_schema_file
 from spark_apps.catalog.bucket_layout import tag_of
 from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
 from spark_apps.catalog.session import Session
@@ -59,6 +60,7 @@ def measure_table(session: Session, table: Any) -> Measured:
     return Measured(
         ResultTable(
             schema_id=schema_id,
+            schema_digest=_digest_of(table, schema_id),
             bucket_mode=bucket_mode,
             bucket_count=bucket_count,
             rescaling=True if tag_of(table) is not None else None,
@@ -67,6 +69,11 @@ def measure_table(session: Session, table: Any) -> Measured:
             **counted,
         )
     )
+
+
+def _digest_of(table: Any, schema_id: int) -> str:
+    """Of the schema's file: `table` may have options of this session beside those of the file."""
+    return read_schema_file(table.schemaManager().schema(schema_id).toString()).digest
 
 
 def _time_of(snapshot: Any) -> str:

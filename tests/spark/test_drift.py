@@ -137,6 +137,8 @@ def test_another_table_under_the_name_and_a_lost_owner_mark_put_the_table_in_dou
 def test_the_first_look_records_the_schema_and_a_lost_result_is_no_change_of_somebody_else(lake: Lake) -> None:
     orders(lake).ok()
     first = observe(lake).ok()
+    measured = orders(lake).ok()["table"]
+    assert (measured["schemaId"], measured["schemaDigest"]) == (0, first["drift"]["schemaDigest"])
     assert first["drift"]["count"] == 0
     assert "baselineId" not in first["drift"]
     edited = {"options": {"bucket": "2", "snapshot.num-retained.min": "4"}}

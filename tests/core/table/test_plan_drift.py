@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.drift_state import for_job
@@ -78,6 +80,22 @@ def test_a_run_that_finds_another_schema_makes_observe_due_at_once_and_only_once
     seen.finish("ExpireSnapshots", after=MEASURE | {"schemaId": 1})
     seen.settle()
     assert seen.started == [("ExpireSnapshots", ""), OBSERVE, ("ExpireSnapshots", "")], "that schema was compared"
+
+
+@pytest.mark.parametrize(
+    ("digest", "started"),
+    [("0" * 16, []), (None, []), ("f" * 16, [OBSERVE])],
+    ids=["the same schema", "a driver of an earlier release", "a table that was dropped and made again"],
+)
+def test_a_run_that_finds_another_schema_of_the_same_number_makes_observe_due(
+    digest: str | None, started: list[tuple[str, str]]
+) -> None:
+    seen = ready(retention={"snapshots": {"schedule": "*/30 * * * *"}})
+    seen.wait(minutes=30)
+    seen.settle()
+    seen.finish("ExpireSnapshots", after=MEASURE | {"schemaId": 0, "schemaDigest": digest})
+    seen.settle()
+    assert seen.started == [("ExpireSnapshots", ""), *started]
 
 
 def test_a_change_is_reported_with_old_and_new_value_and_one_event_and_ready_stays() -> None:

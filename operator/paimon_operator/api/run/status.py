@@ -161,6 +161,8 @@ class Measure(ApiModel):
     """Number of files well below the target size."""
     schema_id: Int64 | None = None
     """Version of the schema in Paimon."""
+    schema_digest: Hash | None = None
+    """Hash of that schema. A table that was dropped and made again may have the version again."""
     snapshot_id: Int64 | None = None
     """Latest snapshot."""
     oldest_snapshot: Time | None = None
