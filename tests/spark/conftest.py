@@ -59,11 +59,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Removes tests that no available engine can run. The summary names the missing engines.
 
-    A kind of HDFS runs with one engine, and each engine with one kind; `--whole-matrix` runs all combinations.
+    Only `--whole-matrix` runs all combinations of an engine and another parameter that is in turn.
     """
     remove_without_engine(items)
     if not config.getoption(WHOLE_MATRIX):
-        remove_repeated_engines(items, "hdfs_kind", "engine_id")
+        remove_repeated_engines(items, "engine_id")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

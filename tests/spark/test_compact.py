@@ -132,6 +132,7 @@ TEXTS = ("STRING", "DATE")
 """Types whose values are text in JSON too."""
 
 
+@pytest.mark.engines_in_turn("type_")
 @pytest.mark.parametrize(("type_", "values"), PARTITIONS, ids=lambda each: each if isinstance(each, str) else None)
 def test_only_the_partitions_of_the_run_are_compacted(lake: Lake, type_: str, values: list[str]) -> None:
     _in_three_partitions(lake, type_, values)

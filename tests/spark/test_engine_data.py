@@ -21,6 +21,7 @@ from tests.support.spark_home import java_version
 from tools.engines.generate import target
 
 
+@pytest.mark.newest_engine
 def test_the_committed_data_equals_the_generated_data(engine: Engine, generated: str) -> None:
     assert generated == target(engine).read_text(encoding="utf-8"), "run: python -m tools.engines.generate"
 

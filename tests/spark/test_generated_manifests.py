@@ -22,6 +22,7 @@ def part(number: int) -> object:
     return pytest.param(number, marks=() if number < USUAL else pytest.mark.long)
 
 
+@pytest.mark.engines_in_turn("number")
 @pytest.mark.parametrize("number", [part(each) for each in range(PARTS)])
 def test_paimon_keeps_the_rows_of_accepted_manifests_and_of_no_refused_one(lake: Lake, number: int) -> None:
     wrong: list[tuple[int, str, object]] = []

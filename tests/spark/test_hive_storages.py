@@ -9,6 +9,8 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from tests.cluster.hive.metastore import Metastore
 from tests.spark.hdfs_lake import HdfsLake
 from tests.spark.lake import Lake
@@ -56,6 +58,7 @@ def live(lake: Lake) -> None:
     assert lake.drop().ok()["dropped"] is True
 
 
+@pytest.mark.engines_in_turn("hdfs_kind")
 def test_the_life_cycle_of_a_table_on_hdfs(hdfs_lake: HdfsLake, hive: Metastore) -> None:
     """The metastore's server has no configuration of that HDFS and cannot reach it."""
     lake = OnHdfs(**vars(hdfs_lake) | {"database": f"hdfs_{next(numbers)}"}, uri=hive.uri)

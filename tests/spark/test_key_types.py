@@ -29,7 +29,17 @@ def spec_of(place: str, type_: str) -> dict[str, Any]:
     return places[place]
 
 
-@pytest.mark.parametrize("place", ["primary key", "partition key", "partition of keys", "bucket key", "sequence"])
+@pytest.mark.engines_in_turn("place")
+@pytest.mark.parametrize(
+    "place",
+    [
+        "primary key",
+        "partition of keys",
+        "sequence",
+        pytest.param("partition key", marks=pytest.mark.long),
+        pytest.param("bucket key", marks=pytest.mark.long),
+    ],
+)
 def test_a_key_is_of_a_type_that_paimon_keeps(lake: Lake, place: str) -> None:
     """Nested sequences are refused because pypaimon refuses to read them."""
     wrong = []

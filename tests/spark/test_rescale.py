@@ -104,6 +104,7 @@ def test_partitions_with_unusual_keys_and_with_deleted_rows_only_are_rescaled(la
     assert sorted(map(str, lake.rows())) == before
 
 
+@pytest.mark.engines_in_turn("partitions")
 @pytest.mark.parametrize("partitions", [["day"], []], ids=["partitioned", "whole"])
 def test_rows_that_were_all_deleted_leave_no_files_in_the_old_number(lake: Lake, partitions: list[str]) -> None:
     lake.provision(COLUMNS, keys=["day", "id"], partitions=partitions, options={"bucket": "2"}).ok()

@@ -36,6 +36,7 @@ def loaded(lake: Lake, producer: dict[str, Any]) -> None:
     assert rows_in_changelog(lake) == len(ROWS)
 
 
+@pytest.mark.engines_in_turn("case")
 @pytest.mark.parametrize("case", CASES)
 def test_readers_of_the_changelog_see_no_row_again(lake: Lake, case: str) -> None:
     producer, changes = CASES[case]

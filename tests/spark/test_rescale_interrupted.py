@@ -45,6 +45,7 @@ def test_the_steps_of_a_rescale_are_those_between_which_drivers_are_killed(s3_la
     assert len(overwritten) == RESCALE_STEPS.count("rewrite")
 
 
+@pytest.mark.engines_in_turn("moment")
 @pytest.mark.parametrize("moment", RESCALE_MOMENTS)
 def test_a_driver_killed_between_any_two_steps_is_continued_by_the_next_run(s3_lake: S3Lake, moment: str) -> None:
     rows = partitioned(s3_lake, keys=12)
@@ -74,9 +75,9 @@ def test_a_driver_killed_between_any_two_steps_is_continued_by_the_next_run(s3_l
     [
         ("after the tag", "after older tags are deleted"),
         ("after the first partition", "after the number is altered"),
-        ("after the first partition", "after the last partition"),
-        ("after the tag is read", "after the table is read"),
-        ("after the comparison", "after the mark is removed"),
+        pytest.param("after the first partition", "after the last partition", marks=pytest.mark.long),
+        pytest.param("after the tag is read", "after the table is read", marks=pytest.mark.long),
+        pytest.param("after the comparison", "after the mark is removed", marks=pytest.mark.long),
     ],
 )
 def test_a_driver_that_is_killed_again_while_it_continues_to_another_number(
@@ -146,6 +147,7 @@ def provisioned(lake: Lake, count: int, **more: Any) -> dict[str, Any]:
     return lake.provision_job(COLUMNS, keys=["day", "id"], partitions=["day"], options={"bucket": str(count)}, **more)
 
 
+@pytest.mark.engines_in_turn("count")
 @pytest.mark.parametrize("count", [2, 5, 8])
 def test_a_table_in_the_middle_of_a_rescale_is_verified_for_any_number_and_left_to_the_rescale(
     lake: Lake, count: int

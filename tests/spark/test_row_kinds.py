@@ -41,6 +41,7 @@ def test_a_row_of_the_kind_delete_removes_its_key(lake: Lake, options: dict[str,
     assert ids(lake) == [2]
 
 
+@pytest.mark.engines_in_turn("merge_engine")
 @pytest.mark.parametrize("merge_engine", ["deduplicate", "first-row", "aggregation"])
 def test_ignored_deletes_change_nothing(lake: Lake, merge_engine: str) -> None:
     create(lake, {"merge-engine": merge_engine, "ignore-delete": "true"})

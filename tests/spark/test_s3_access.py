@@ -24,6 +24,7 @@ FILE: dict[str, Any] = {"credentialsFileSecretRef": {"name": "lake-s3"}}
 IDENTITY: dict[str, Any] = {}
 
 
+@pytest.mark.newest_engine
 def test_access_with_keys_in_a_mounted_file(bucket: Bucket) -> None:
     keys = "".join(f"{name.lower()} = {value}\n" for name, value in bucket.server.keys.items())
     bucket.env = {}
@@ -71,6 +72,7 @@ def encrypted(lake: Lake) -> Iterator[Bucket]:
         yield Bucket(lake, server, dict(server.keys))
 
 
+@pytest.mark.newest_engine
 def test_access_to_a_server_of_a_private_authority(encrypted: Bucket) -> None:
     """ca.crt is a bundle with two private authorities and those of the system, which Java knows already."""
     other = Authority(encrypted.lake.directory / "other-pki").certificate.read_text()

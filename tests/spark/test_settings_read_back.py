@@ -59,6 +59,7 @@ CASES: Final = [
 ]
 
 
+@pytest.mark.engines_in_turn("case")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_changelogs_and_deletes_are_read_back(lake: Lake, case: Case) -> None:
     more = BY_COMPACTION if case.compacts else {}
@@ -84,6 +85,7 @@ def test_an_engine_that_counts_no_commits_makes_no_changelog_by_them(lake: Lake)
     assert bool(found) == counts
 
 
+@pytest.mark.engines_in_turn("more")
 @pytest.mark.parametrize("more", [{}, {"deletionVectors": {"enabled": True}}, {"bucket": {"type": "Dynamic"}}], ids=str)
 def test_deletes_by_row_kind_are_read_back(lake: Lake, more: dict[str, Any]) -> None:
     engine = {"type": "Deduplicate", "rowKindField": "op"}

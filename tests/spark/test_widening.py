@@ -24,6 +24,7 @@ OLD, NEW = 0, 10
 """First key of the rows of before, and of those of after."""
 
 
+@pytest.mark.engines_in_turn("file_format")
 @pytest.mark.parametrize("file_format", FORMATS)
 def test_rows_of_before_and_after_a_widening_are_read_right(lake: Lake, file_format: str) -> None:
     widenings = accepted(load_engine(lake.engine.id), file_format)

@@ -11,7 +11,10 @@ import pytest
 from paimon_engines.loader import supported_engines
 
 WHOLE_MATRIX: Final = "--whole-matrix"
-"""Option of pytest: the marker `newest_engine` has no effect."""
+"""Option of pytest: the markers `newest_engine` and IN_TURN have no effect."""
+
+IN_TURN: Final = "engines_in_turn"
+"""Marker with the name of a parameter: each of its values runs with one engine, and each engine with one value."""
 
 NO_ENGINE: Final = "no-engine"
 """In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""
@@ -39,21 +42,23 @@ def remove_without_engine(items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if NO_ENGINE not in _parameters(item)]
 
 
-def remove_repeated_engines(items: list[pytest.Item], parameter: str, engine: str) -> None:
-    """Of tests with both parameters, keeps pairs in which each value of `parameter` and each engine occurs.
+def remove_repeated_engines(items: list[pytest.Item], engine: str) -> None:
+    """Of tests with the marker IN_TURN, keeps pairs in which each value of its parameter and each engine occurs.
 
-    What `parameter` varies does not depend on the engine, so not every combination is needed.
+    What the parameter varies hardly depends on the engine, so not every combination is needed.
     """
-    combined: dict[str, list[pytest.Item]] = defaultdict(list)
+    combined: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if {parameter, engine} <= set(_named_parameters(item)):
-            combined[item.nodeid.partition("[")[0]].append(item)
-    repeated = {id(item) for tests in combined.values() for item in _repeated(tests, parameter, engine)}
+        marker = item.get_closest_marker(IN_TURN)
+        if marker is not None and engine in _named_parameters(item):
+            combined[item.nodeid.partition("[")[0], marker.args[0]].append(item)
+    repeated = {id(item) for (_, name), tests in combined.items() for item in _repeated(tests, name, engine)}
     items[:] = [item for item in items if id(item) not in repeated]
 
 
 def _repeated(tests: Sequence[pytest.Item], parameter: str, engine: str) -> list[pytest.Item]:
-    found = [(_named_parameters(test)[parameter], _named_parameters(test)[engine]) for test in tests]
+    parameters = map(_named_parameters, tests)
+    found = [(repr(each[parameter]), each[engine]) for each in parameters]
     kept = set(pairs(list(dict.fromkeys(p for p, _ in found)), list(dict.fromkeys(e for _, e in found))))
     return [test for test, pair in zip(tests, found, strict=True) if pair not in kept]
 
