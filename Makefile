@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -120,18 +120,28 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
-# Both sessions run whatever becomes of the first: what failed is in the report.
-test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md
-	@$(AS_FOUND); $(FAULTS_ENV); began=$$(date +%s); rm -f build/junit-long.xml build/junit-matrix.xml; \
+# Each part runs whatever becomes of the one before: what failed is in the report.
+PARTS ?= node matrix
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=node or matrix: one of its halves)
+	@$(AS_FOUND); $(FAULTS_ENV); began=$$(date +%s); rm -f $(PARTS:%=build/junit-%.xml) build/seconds-matrix.json; \
 	$(CLUSTER) up; \
 	$(BIN)/python -m tests.cluster.release; \
-	$(PYTEST) -m 'long and not soak' --junitxml=build/junit-long.xml tests/apiserver tests/e2e || true; \
-	$(PYTEST) --whole-matrix --seconds-to=build/seconds-matrix.json --junitxml=build/junit-matrix.xml tests/spark || true; \
-	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md; \
-	code=0; $(BIN)/python -m tests.support.measured_alone build/seconds-matrix.json || code=1; \
+	code=0; \
+	for part in $(PARTS); do $(SELF) long-$$part || code=1; done; \
 	$(BIN)/python -m tests.support.secret_search || code=1; \
 	$(BIN)/python -m tests.support.long_report docs/test-long.jsonl docs/test-long.md $$FAULT_COMMIT $$began \
-		build/junit-long.xml build/junit-matrix.xml || code=1; \
+		$(PARTS:%=build/junit-%.xml) || code=1; \
+	exit $$code
+
+long-node:
+	@code=0; $(PYTEST) -m 'long and not soak' --junitxml=build/junit-node.xml tests/apiserver tests/e2e || code=1; \
+	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md || code=1; \
+	exit $$code
+
+long-matrix:
+	@code=0; $(PYTEST) --whole-matrix --seconds-to=build/seconds-matrix.json --junitxml=build/junit-matrix.xml \
+		tests/spark || code=1; \
+	$(BIN)/python -m tests.support.measured_alone build/seconds-matrix.json || code=1; \
 	exit $$code
 
 test-alone: $(SPARK_STAMP) ## Measure each test alone that took over 60 s in `make test`; writes tests/measured_alone.json

@@ -55,12 +55,6 @@ def test_no_key_is_lost_or_doubled_on_s3(s3_lake: Lake, layout: tuple[str, str])
     rescale_with_late_upserts(s3_lake, 5_000, layout)
 
 
-@pytest.mark.newest_engine
-@pytest.mark.parametrize("layout", LAYOUTS[3:], ids=" ".join)
-def test_no_key_is_lost_or_doubled_on_hdfs(simple_hdfs_lake: Lake, layout: tuple[str, str]) -> None:
-    rescale_with_late_upserts(simple_hdfs_lake, 5_000, layout)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("layout", LAYOUTS, ids=" ".join)
 def test_no_key_of_200_000_is_lost_or_doubled_on_s3(s3_lake: Lake, layout: tuple[str, str]) -> None:

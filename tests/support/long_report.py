@@ -1,7 +1,7 @@
 """The report of `make test-long`: a line of JSON per call is added, and a page is made of them all.
 
-`python -m tests.support.long_report LINES PAGE COMMIT BEGAN JUNIT...`, with BEGAN in seconds since 1970. Exit code 1
-unless every JUnit report is there and every test in them passed.
+`python -m tests.support.long_report LINES PAGE COMMIT BEGAN JUNIT...`, with BEGAN in seconds since 1970. The JUnit
+report of a part has the name `junit-PART.xml`. Exit code 1 unless every one is there and every test in them passed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ _PAGE: Final = """\
 # `make test-long`
 
 Made by `make test-long` from `test-long.jsonl`, to which every call adds a line, also one that fails. The commit is
-that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. Seconds are those
-of one test with its fixtures, beside other tests on the same machine; nothing asserts them.
+that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. A call runs one
+part or both: `node` are the long tests of the node and of the API server, `matrix` is every test of `tests/spark` on
+every engine. Seconds are those of one test with its fixtures, beside other tests on the same machine; nothing asserts
+them.
 """
 
 
@@ -65,6 +67,7 @@ class Result:
 
     date: str
     commit: str
+    parts: list[str]
     minutes: float
     tests: int
     failed: list[str]
@@ -86,6 +89,7 @@ def result(reports: Sequence[Path], *, commit: str, began: float, now: float) ->
     return Result(
         date=f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}",
         commit=commit,
+        parts=[report.stem.removeprefix("junit-") for report in reports],
         minutes=round((now - began) / 60, 1),
         tests=len(found),
         failed=[f"no test in {report.name}" for report, each in read.items() if not each]
@@ -96,25 +100,33 @@ def result(reports: Sequence[Path], *, commit: str, began: float, now: float) ->
 
 
 def page(lines: Iterable[Line]) -> str:
-    """The page of all calls, with the tests of the last one."""
+    """The page of all calls, with the tests of the last call of each part."""
     every = list(lines)
     if not every:
         return f"{_PAGE}\nNo call has been recorded.\n"
-    rows = [_row(line) for line in every]
-    last = every[-1]
-    files = [[file, str(tests), f"{seconds:.0f}"] for file, (tests, seconds) in last["files"].items()]
-    slowest = [[_clipped(name), f"{seconds:.0f}"] for name, seconds in last["slowest"]]
-    parts = [_PAGE, _table(["date", "commit", "result", "tests", "minutes"], rows)]
-    if last["failed"]:
-        parts.append("Failed in the last call:\n\n" + "".join(f"* `{_clipped(name)}`\n" for name in last["failed"]))
-    parts.append(f"## What the call on {last['commit']} ran\n\n" + _table(["file", "tests", "seconds"], files))
-    parts.append("## Its slowest tests\n\n" + _table(["test", "seconds"], slowest))
-    return "\n".join(parts)
+    parts = [_PAGE, _table(["date", "commit", "parts", "result", "tests", "minutes"], [_row(line) for line in every])]
+    latest = {part: line for line in every for part in line["parts"]}
+    shown = [line for number, line in enumerate(every) if line in latest.values() and line not in every[:number]]
+    return "\n".join([*parts, *(section for line in reversed(shown) for section in _sections(line))])
+
+
+def _sections(line: Line) -> list[str]:
+    """What the call ran: for the last call of each part."""
+    call = f"{' and '.join(line['parts'])} on {line['commit']}"
+    files = [[file, str(tests), f"{seconds:.0f}"] for file, (tests, seconds) in line["files"].items()]
+    slowest = [[_clipped(name), f"{seconds:.0f}"] for name, seconds in line["slowest"]]
+    failed = "".join(f"* `{_clipped(name)}`\n" for name in line["failed"])
+    return [
+        *([f"## What failed: {call}\n\n{failed}"] if failed else []),
+        f"## What ran: {call}\n\n" + _table(["file", "tests", "seconds"], files),
+        f"## The slowest tests: {call}\n\n" + _table(["test", "seconds"], slowest),
+    ]
 
 
 def _row(line: Line) -> list[str]:
     result_ = f"{len(line['failed'])} failed" if line["failed"] else "passed"
-    return [line["date"], line["commit"], result_, str(line["tests"]), f"{line['minutes']:.0f}"]
+    parts = " and ".join(line["parts"])
+    return [line["date"], line["commit"], parts, result_, str(line["tests"]), f"{line['minutes']:.0f}"]
 
 
 def _clipped(name: str) -> str:

@@ -35,12 +35,13 @@ def test_a_passed_call_adds_a_line_with_commit_time_and_tests(
     tmp_path: Path, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: 1_800_000_600.0)
-    report = junit(tmp_path, "one.xml", PASSED, OF_CLASS)
+    report = junit(tmp_path, "junit-node.xml", PASSED, OF_CLASS)
     assert long_report.main(*files, "abc1234-dirty", "1800000000", report) == 0
     (line,) = lines(files)
     assert line == {
         "date": "2027-01-15",
         "commit": "abc1234-dirty",
+        "parts": ["node"],
         "minutes": 10.0,
         "tests": 2,
         "failed": [],
@@ -65,17 +66,25 @@ def test_a_session_without_a_test_fails_the_call(tmp_path: Path, files: tuple[st
     assert lines(files)[0]["failed"] == ["no test in other.xml"]
 
 
-def test_the_page_lists_every_call_and_the_tests_of_the_last_call(tmp_path: Path, files: tuple[str, str]) -> None:
-    long_report.main(*files, "first", "0", junit(tmp_path, "one.xml", FAILED))
+def test_the_page_lists_every_call_and_the_tests_of_the_last_call_of_each_part(
+    tmp_path: Path, files: tuple[str, str]
+) -> None:
+    both = [junit(tmp_path, name, FAILED) for name in ("junit-node.xml", "junit-matrix.xml")]
+    long_report.main(*files, "first", "0", *both)
     long_name = f'<testcase classname="tests.e2e.test_m" name="{"t" * 200}" time="1"/>'
-    long_report.main(*files, "second", "0", junit(tmp_path, "one.xml", PASSED, long_name))
+    long_report.main(*files, "second", "0", junit(tmp_path, "junit-node.xml", PASSED, long_name))
     text = Path(files[1]).read_text()
-    assert "| 1970-01-01 | first | 1 failed | 1 |" in text
-    assert "| 1970-01-01 | second | passed | 2 |" in text
-    assert "## What the call on second ran" in text
+    assert "| 1970-01-01 | first | node and matrix | 2 failed | 2 |" in text
+    assert "| 1970-01-01 | second | node | passed | 2 |" in text
+    assert text.index("## What ran: node on second") < text.index("## What ran: node and matrix on first")
     assert "| tests.e2e.test_faults::test_a[x/y] | 80 |" in text
-    assert "test_c" not in text
+    assert "test_c" in text
     assert max(map(len, text.splitlines())) <= 120
+
+    long_report.main(*files, "third", "0", junit(tmp_path, "junit-matrix.xml", PASSED))
+    text = Path(files[1]).read_text()
+    assert "## What ran: node on second" in text
+    assert "test_c" not in text, "no part of the first call is a last one"
 
 
 def test_the_page_without_a_call_reports_that_none_is_recorded() -> None:
