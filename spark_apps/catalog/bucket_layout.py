@@ -36,16 +36,31 @@ def tag_of(table: Any) -> str | None:
     return tag
 
 
-def refuse_unfinished_rescale(job: Job, table: Any) -> None:
-    """Raises RunError while `table` (Java) has partitions with different numbers of buckets, or unverified ones."""
+def refuse_second_layout(job: Job, table: Any) -> None:
+    """Raises RunError where a commit could store a key in two buckets.
+
+    That is while `table` (Java) has partitions with different numbers of buckets, or unverified ones. It is also after
+    somebody else has altered the number since the operator verified the table.
+    """
     if tag_of(table) is not None:
-        raise RunError(
-            "Environment",
+        raise _refused(
             "Rescaling",
             f"the table {job.table} is being rescaled, and a commit now could store a key in two buckets",
             "wait until the rescale is complete; the table's condition WritesPaused shows its progress",
-            field="spec.bucket.fixed.count",
         )
+    found = int(table.coreOptions().bucket())
+    if job.buckets not in (None, found):
+        raise _refused(
+            "TableAltered",
+            f"somebody altered the option bucket of the table {job.table} from {job.buckets} to {found}, and a commit "
+            "now could store a key in two buckets",
+            f"alter the option back to {job.buckets}, or declare the other number with onCountChange Rescale: "
+            "docs/drift.md",
+        )
+
+
+def _refused(reason: str, message: str, remedy: str) -> RunError:
+    return RunError("Environment", reason, message, remedy, field="spec.bucket.fixed.count")
 
 
 def read_layout(session: Session, table: Any) -> list[PartitionLayout]:

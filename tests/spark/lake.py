@@ -180,7 +180,11 @@ class Lake:
         return self.job("Write", run=run, write=body)
 
     def compact(self, **more: Any) -> Ended:
-        return self.perform(self.job("Compact", compact={"strategy": "Full", **more}))
+        return self.perform(self.compact_job(**more))
+
+    def compact_job(self, **more: Any) -> dict[str, Any]:
+        """The job of Compact, of type Full by default."""
+        return self.job("Compact", compact={"strategy": "Full", **more})
 
     def expire(self, **more: Any) -> Ended:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))

@@ -14,7 +14,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import TableStatus
+from paimon_operator.api.table.status import ProvisionState, TableStatus
 from paimon_operator.core import storage
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.operations.write_ledgers import write_hash
@@ -292,3 +292,9 @@ def test_no_run_is_launched_at_another_place_than_it_was_decided_for(type_: str)
     with pytest.raises(RunEnvironmentError, match="moved") as refusal:
         job(run(type=type_), table)
     assert refusal.value.reason == Reason.SPEC_CHANGED
+
+
+def test_the_jobs_of_runs_that_commit_have_the_number_of_buckets_of_the_verified_table() -> None:
+    table = TABLE.model_copy(update={"status": TableStatus(provision=ProvisionState(bucket_count=2))})
+    assert job(run(type="ExpireSnapshots"), table)["buckets"] == 2
+    assert "buckets" not in job(run(type="Provision"), table)

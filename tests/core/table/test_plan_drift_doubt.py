@@ -8,6 +8,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.core.operations.verification import state_of
 from tests.core.table.drifting import OBSERVE, OPTION, PROVISION, REFUSED, accept, found, look, ready
 from tests.core.table.edited_table import Json, refuse
 from tests.support import builders
@@ -76,6 +77,30 @@ def test_a_number_of_buckets_that_was_altered_by_hand_is_rescaled_before_the_nex
     seen.settle()
     assert seen.started == [PROVISION, ("Rescale", "")]
     assert seen.says("Ready") == ("Unknown", Reason.RESCALING)
+
+
+def test_a_write_that_met_another_number_of_buckets_starts_a_verification_before_anything_else() -> None:
+    seen = ready(writes=[builders.write(schedule="*/15 * * * *")])
+    seen.wait(minutes=15)
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_ALTERED)
+    seen.wait(minutes=15)
+    seen.settle()
+    assert [type_ for type_, _ in seen.started] == ["Write", "Provision"]
+    refuse(seen, **found(1, BUCKET))
+    seen.wait(minutes=15)
+    seen.settle()
+    assert seen.says("Ready") == ("False", Reason.TABLE_DIFFERS)
+    assert len(seen.started) == 2, "nothing is written until the number is that of before"
+
+
+def test_the_number_of_the_verified_table_is_recorded_for_the_jobs_of_writes() -> None:
+    seen = ready()
+    seen.edit(schema=builders.ORDERS | {"comment": "all"})
+    seen.settle()
+    seen.finish("Provision", after=measured(2, schema=1), **found(1))
+    seen.settle()
+    assert state_of(seen.table.status).bucket_count == 2
 
 
 def test_a_number_of_buckets_that_others_have_set_starts_one_verification_and_so_does_the_number_before() -> None:

@@ -235,6 +235,9 @@ class ProvisionState(ApiModel):
     """Schema of the table that the last successful run has left. Drift is what differs from it. Absent: unknown."""
     schema_digest: Hash | None = None
     """Hash of that schema. A table with another schema of this number is another table."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition of that table. A write stops at another number, which somebody else has set. Absent: the
+    buckets are not fixed."""
     may_be_altered: bool | None = None
     """True: a run for another spec failed, and may have altered the table before. A run verifies the table, also if
     the edit is reverted."""

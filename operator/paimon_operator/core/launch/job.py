@@ -21,7 +21,7 @@ from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.operation import OperationSpec, Role
 from paimon_operator.core.operations.run_problems import run_problems
-from paimon_operator.core.operations.verification import was_switched
+from paimon_operator.core.operations.verification import state_of, was_switched
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.ownership import was_moved
@@ -83,6 +83,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         run_prefix=naming.run_prefix(metadata.name),
         user_runs=foreign_commits.known_user_runs(inspected),
         stop_at_foreign_commit=_stops(operation, context),
+        buckets=state_of(context.table.status).bucket_count if _commits(operation) else None,
         spark=_spark(context.catalog, executors),
         parameters=operation.job(context, run),
     )

@@ -11,7 +11,7 @@ from paimon_operator.core.spec.capabilities import verified_by
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import was_moved
 
-DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT})
+DOUBTFUL: Final = frozenset({Reason.TABLE_NOT_FOUND, Reason.CONFLICT, Reason.TABLE_ALTERED})
 """A run that ends with one of these found that the table is not the verified one any more."""
 
 

@@ -115,6 +115,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         created=ended.result.created if state.created is None else state.created,
         columns_digest=ended.result.columns_digest,
         schema_record=state.schema_record,
+        bucket_count=None if ended.result.after is None else ended.result.after.bucket_count,
     )
     verified = status.model_copy(update={"engine": ended.result.engine or status.engine})
     recreates = _recreating(status) is not None or ended.active.recreates is not None
