@@ -105,13 +105,14 @@ def page(lines: Iterable[Line]) -> str:
     if not every:
         return f"{_PAGE}\nNo call has been recorded.\n"
     parts = [_PAGE, _table(["date", "commit", "parts", "result", "tests", "minutes"], [_row(line) for line in every])]
-    latest = {part: line for line in every for part in line["parts"]}
-    shown = [line for number, line in enumerate(every) if line in latest.values() and line not in every[:number]]
-    return "\n".join([*parts, *(section for line in reversed(shown) for section in _sections(line))])
+    latest = {part: number for number, line in enumerate(every) for part in line["parts"]}
+    for number in sorted(set(latest.values()), reverse=True):
+        parts += _sections(every[number])
+    return "\n".join(parts)
 
 
 def _sections(line: Line) -> list[str]:
-    """What the call ran: for the last call of each part."""
+    """What failed in a call, what ran, and what took longest."""
     call = f"{' and '.join(line['parts'])} on {line['commit']}"
     files = [[file, str(tests), f"{seconds:.0f}"] for file, (tests, seconds) in line["files"].items()]
     slowest = [[_clipped(name), f"{seconds:.0f}"] for name, seconds in line["slowest"]]
