@@ -81,10 +81,11 @@ class History:
         return [str(each) for each in ended.ok().get("differences", [])]
 
     def edit(self) -> None:
-        """One to three random changes of the manifest."""
+        """One to three random changes of the manifest. A column that it leaves is not changed in the same edit."""
         changes: list[Callable[[], None]] = [self._add, self._add, self._rename, self._widen, self._drop, self._leave]
         changes += [self._move, self._comment, self._option]
-        for change in self.random.sample(changes, self.random.randint(1, 3)):
+        chosen = self.random.sample(changes, self.random.randint(1, 3))
+        for change in sorted(chosen, key=lambda each: each != self._leave):
             change()
 
     def insert(self) -> None:
