@@ -67,7 +67,8 @@ class ProbeLake:
 
     def sql(self, statement: str) -> list[Any]:
         """The rows of a statement."""
-        return self._session.sql(statement).collect()
+        rows: list[Any] = self._session.sql(statement).collect()
+        return rows
 
     def alter(self, table: str, changes: Sequence[Any]) -> None:
         """Applies SchemaChanges (Java) in one call. Raises Py4JJavaError when Paimon refuses them."""
