@@ -102,7 +102,7 @@ class JobHead(Document):
     """Commit users of the runs that users have created. None: an earlier release did not record them."""
     stop_at_foreign_commit: bool | None = None
     """True: a foreign commit makes the run's own commits unsafe, so it stops when it finds one."""
-    buckets: int | None = None
+    bucket_count: int | None = None
     """Number of buckets of the verified table. Write and Compact stop at another one. None: not fixed, or unknown."""
     spark: JobSpark | None = None
 

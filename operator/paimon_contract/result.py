@@ -29,7 +29,7 @@ class ResultTable(Document):
 
     schema_id: int | None = None
     schema_digest: str | None = None
-    """`TableSchema.digest` of that schema. A table that was dropped and made again may have the number again."""
+    """`TableSchema.digest` of that schema. A table that was dropped and made again can have the same number."""
     bucket_mode: str | None = None
     bucket_count: int | None = None
     """Buckets per partition by the table's option; None unless they are fixed, as of the three below."""

@@ -36,7 +36,7 @@ def tag_of(table: Any) -> str | None:
     return tag
 
 
-def refuse_second_layout(job: Job, table: Any) -> None:
+def refuse_mixing_buckets(job: Job, table: Any) -> None:
     """Raises RunError where a commit could store a key in two buckets.
 
     That is while `table` (Java) has partitions with different numbers of buckets, or unverified ones. It is also after
@@ -48,13 +48,13 @@ def refuse_second_layout(job: Job, table: Any) -> None:
             f"the table {job.table} is being rescaled, and a commit now could store a key in two buckets",
             "wait until the rescale is complete; the table's condition WritesPaused shows its progress",
         )
-    found = int(table.coreOptions().bucket())
-    if job.buckets not in (None, found):
+    verified, found = job.bucket_count, int(table.coreOptions().bucket())
+    if verified not in (None, found):
         raise _refused(
             "TableAltered",
-            f"somebody altered the option bucket of the table {job.table} from {job.buckets} to {found}, and a commit "
+            f"somebody altered the option bucket of the table {job.table} from {verified} to {found}, and a commit "
             "now could store a key in two buckets",
-            f"alter the option back to {job.buckets}, or declare the other number with onCountChange Rescale: "
+            f"alter the option back to {verified}, or declare the other number with onCountChange Rescale: "
             "docs/drift.md",
         )
 

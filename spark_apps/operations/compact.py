@@ -12,7 +12,7 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.bucket_layout import refuse_second_layout
+from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
@@ -32,7 +32,7 @@ def run(job: Job, session: Session) -> Outcome:
     """Compacts. Succeeds without a snapshot when there is nothing to compact."""
     compact = job.parameters_as(PARAMETERS)
     table = session.table()
-    refuse_second_layout(job, table)
+    refuse_mixing_buckets(job, table)
     arguments = _arguments(job, compact, table, session)
     _refuse_cross_partition(job, table)
     before = measure_table(session, table)

@@ -3,7 +3,7 @@
 Steps: tag the snapshot, alter the number and mark the table, rewrite each partition in one commit, compare the whole
 table with the tag, remove the mark, delete the tag. The table alone holds the state, so a run continues where a killed
 one was: the mark says that a rescale is unfinished, and the manifests which partitions have the number already. No
-other run commits in between (bucket_layout.refuse_second_layout).
+other run commits in between (bucket_layout.refuse_mixing_buckets).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
 from paimon_contract.result import LoadSummary, Outcome
-from spark_apps.catalog.bucket_layout import refuse_second_layout
+from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit, latest_snapshot
@@ -37,7 +37,7 @@ def run(job: Job, session: Session) -> Outcome:
     """Loads the files that are due, or reports the commit that an earlier attempt of this run has made."""
     write = job.parameters_as(PARAMETERS)
     table = session.table()
-    refuse_second_layout(job, table)
+    refuse_mixing_buckets(job, table)
     ledger = open_ledger(session, write.ledger, table)
     unknown = resolve_open_entries(ledger, table)
     own = _own_commit(ledger, table, job)

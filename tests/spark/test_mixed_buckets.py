@@ -72,8 +72,8 @@ def test_no_run_writes_files_in_another_number_than_that_of_the_verified_table(
     snapshots = len(lake.snapshots())
     lake.land("orders/2.csv", "id,v\n" + "".join(f"{id_},second\n" for id_ in (0, 1)))
     jobs = {"Write": lake.write_job(), "Compact": lake.compact_job()}
-    assert "from 2 to 8" in lake.perform(jobs[operation] | {"buckets": 2}).blocked("TableAltered")
+    assert "from 2 to 8" in lake.perform(jobs[operation] | {"bucketCount": 2}).blocked("TableAltered")
     assert len(lake.snapshots()) == snapshots
     lake.outside("ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('bucket'='2')")
-    lake.perform(lake.write_job() | {"buckets": 2}).ok()
+    lake.perform(lake.write_job() | {"bucketCount": 2}).ok()
     assert sorted((row["id"], row["v"]) for row in lake.rows()) == [(0, "second"), (1, "second"), *ROWS[2:]]

@@ -14,7 +14,7 @@ WHOLE_MATRIX: Final = "--whole-matrix"
 """Option of pytest: the markers `newest_engine` and IN_TURN have no effect."""
 
 IN_TURN: Final = "engines_in_turn"
-"""Marker with the name of a parameter: each of its values runs with one engine, and each engine with one value."""
+"""Marker with the name of a parameter: each of its values runs with one engine, and the engines take turns."""
 
 NO_ENGINE: Final = "no-engine"
 """In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""

@@ -296,5 +296,5 @@ def test_no_run_is_launched_at_another_place_than_it_was_decided_for(type_: str)
 
 def test_the_jobs_of_runs_that_commit_have_the_number_of_buckets_of_the_verified_table() -> None:
     table = TABLE.model_copy(update={"status": TableStatus(provision=ProvisionState(bucket_count=2))})
-    assert job(run(type="ExpireSnapshots"), table)["buckets"] == 2
-    assert "buckets" not in job(run(type="Provision"), table)
+    assert job(run(type="ExpireSnapshots"), table)["bucketCount"] == 2
+    assert "bucketCount" not in job(run(type="Provision"), table)

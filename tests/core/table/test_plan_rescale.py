@@ -9,6 +9,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.verification import state_of
 from tests.core.table.rescaling import EIGHT, TWO, buckets, committed_by_flink, progress, ready, rescaling, types
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -41,6 +42,7 @@ def test_an_edited_count_is_rescaled_run_by_run_then_verified_and_only_then_writ
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert types(seen)[-1] in {"Write", "Compact"}
+    assert state_of(seen.table.status).bucket_count == 8, "the job of a write has it, and the driver stops at another"
 
 
 @pytest.mark.parametrize("policy", ["Refuse", None])

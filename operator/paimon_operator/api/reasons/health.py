@@ -36,7 +36,8 @@ EXPLANATIONS: Final = {
         "No action is needed.",
     ),
     "TableAltered": Explanation(
-        "Somebody else has changed columns, options or comments of the table.",
+        "Somebody else has changed columns, options or comments of the table. A run that ends with this reason has"
+        " committed nothing.",
         "Revert the change, declare it in the manifest, or accept it with the annotation"
         " paimon-operator.dev/accept-drift: docs/drift.md. driftPolicy Correct takes back what is legal.",
     ),

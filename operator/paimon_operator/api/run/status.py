@@ -162,7 +162,7 @@ class Measure(ApiModel):
     schema_id: Int64 | None = None
     """Version of the schema in Paimon."""
     schema_digest: Hash | None = None
-    """Hash of that schema. A table that was dropped and made again may have the version again."""
+    """Hash of that schema. A table that was dropped and made again can have the same version."""
     snapshot_id: Int64 | None = None
     """Latest snapshot."""
     oldest_snapshot: Time | None = None

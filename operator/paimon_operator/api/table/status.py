@@ -236,8 +236,8 @@ class ProvisionState(ApiModel):
     schema_digest: Hash | None = None
     """Hash of that schema. A table with another schema of this number is another table."""
     bucket_count: Int64 | None = None
-    """Buckets per partition of that table. A write stops at another number, which somebody else has set. Absent: the
-    buckets are not fixed."""
+    """Buckets per partition of the verified table. A write or compaction stops where somebody else has set another
+    number. Absent: the buckets are not fixed, or the number is not known."""
     may_be_altered: bool | None = None
     """True: a run for another spec failed, and may have altered the table before. A run verifies the table, also if
     the edit is reverted."""

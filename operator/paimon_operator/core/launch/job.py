@@ -83,7 +83,7 @@ def job_of(run: PaimonRun, context: TableContext, cluster_id: str, executors: Jo
         run_prefix=naming.run_prefix(metadata.name),
         user_runs=foreign_commits.known_user_runs(inspected),
         stop_at_foreign_commit=_stops(operation, context),
-        buckets=state_of(context.table.status).bucket_count if _commits(operation) else None,
+        bucket_count=state_of(context.table.status).bucket_count if _commits(operation) else None,
         spark=_spark(context.catalog, executors),
         parameters=operation.job(context, run),
     )

@@ -120,16 +120,15 @@ def _values(found: DriftFound) -> dict[str, object]:
     }
 
 
-def record_schema_id(status: TableStatus, ended: RunOutcome) -> TableStatus:
+def record_measured_schema(status: TableStatus, ended: RunOutcome) -> TableStatus:
     """The status after a run of another operation: a schema that it has found unchanged needs no run of its own."""
     seen, state = ended.result.after, drift_of(status)
     known = state if state.schema_id is not None else state_of(status)
-    if not ended.succeeded or ended.result.drift is not None or known.schema_id is None:
+    if not ended.succeeded or ended.result.drift is not None or seen is None:
         return status
-    if seen is None or seen.schema_id is None:
+    if seen.schema_id is None or known.schema_id is None:
         return status
-    is_unchanged = seen.schema_id == known.schema_id and seen.schema_digest in (None, known.schema_digest)
-    if is_unchanged:
+    if seen.schema_id == known.schema_id and seen.schema_digest in (None, known.schema_digest):
         return with_drift(status, state, observed_time=ended.at)
     return with_drift(status, state, changed_at=state.changed_at or ended.at)
 

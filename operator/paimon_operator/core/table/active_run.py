@@ -95,7 +95,7 @@ def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     status = operation.record_result(status.model_copy(update={"active_run": None}), ended, table.metadata.uid)
     if operation.role is Role.REMOVES_TABLE:
         return status
-    status = drift_state.record_schema_id(status, ended)
+    status = drift_state.record_measured_schema(status, ended)
     status = foreign_commits.record_result(status, ended.active, ended.result, table.spec.external_writers)
     if ended.reason not in DOUBTFUL:
         return status
