@@ -139,6 +139,10 @@ LONGEST_DURATION_D: Final = 24_000
 Deadline = Annotated[str, Field(pattern=_DURATION, max_length=6, json_schema_extra=_at_most(LONGEST_DEADLINE_D))]
 Duration = Annotated[str, Field(pattern=_DURATION, max_length=6, json_schema_extra=_at_most(LONGEST_DURATION_D))]
 """`90s 15m 12h 7d`. The pattern is needed beside the format, which alone takes `7d and junk`."""
+Percent = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?|100)%$", max_length=4)]
+"""`20%`. The conventions of the Kubernetes API advise against fractions."""
+PositivePercent = Annotated[str, Field(pattern=r"^([1-9][0-9]?|100)%$", max_length=4)]
+"""The same without `0%`."""
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,5}(Mi|Gi)$", max_length=8)]
 _CRON_FIELD = "[0-9A-Za-z*,/#-]+"
 Cron = Annotated[str, Field(pattern=f"^{_CRON_FIELD}( {_CRON_FIELD}){{4}}$", min_length=9, max_length=100)]

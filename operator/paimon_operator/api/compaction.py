@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
-from paimon_operator.api.base import ApiModel, Cron, Duration, rule, validated
+from pydantic import Field
+
+from paimon_operator.api.base import ApiModel, Cron, Duration, PositivePercent, rule, validated
 
 
 class CompactionMode(StrEnum):
@@ -22,11 +25,45 @@ class CompactStrategy(StrEnum):
     FULL = "Full"
 
 
-class ScheduledCompaction(ApiModel):
-    """A compaction that runs on a schedule."""
+class MinorThresholds(ApiModel):
+    """What makes a minor compaction needed at a tick of its schedule. One threshold that is reached is enough."""
+
+    sorted_runs_per_bucket: Annotated[int, Field(ge=2, le=1000, json_schema_extra={"format": "int32"})] | None = None
+    """Sorted runs in one bucket of a table with primary key. Absent: 5 for minor, 2 for full."""
+    small_files_per_partition: Annotated[int, Field(ge=2, le=1_000_000, json_schema_extra={"format": "int32"})] | (
+        None
+    ) = None
+    """Small files in one partition, without those that are alone in their bucket. Absent: 5 for minor and 2 for full
+    on a table without primary key, else they are no reason."""
+    max_delay: Duration | None = None
+    """Longest time since the last compaction while there is anything to merge. Absent: no limit."""
+
+
+class FullThresholds(MinorThresholds):
+    """What makes a full compaction needed at a tick of its schedule. One threshold that is reached is enough."""
+
+    delete_ratio: PositivePercent | None = None
+    """Deleted rows as a share of all rows, like 20%. Absent: they are no reason."""
+    full_compaction_age: Duration | None = None
+    """Age of the last full compaction while there is anything to merge. Absent: it is no reason."""
+
+
+class MinorCompaction(ApiModel):
+    """A minor compaction, which runs on a schedule where it is needed."""
 
     schedule: Cron
     """Cron schedule: five fields, in the object's timeZone. Missed ticks start one run."""
+    when: MinorThresholds | None = None
+    """What makes it needed. Absent: the defaults of the thresholds."""
+
+
+class FullCompaction(ApiModel):
+    """A full compaction, which runs on a schedule where it is needed."""
+
+    schedule: Cron
+    """Cron schedule: five fields, in the object's timeZone. Missed ticks start one run."""
+    when: FullThresholds | None = None
+    """What makes it needed. Absent: the defaults of the thresholds."""
 
 
 class Compaction(ApiModel):
@@ -56,9 +93,9 @@ class Compaction(ApiModel):
     mode: CompactionMode
     """Inline: writers compact as they write. Dedicated: writers do not compact; the operator does, on a schedule.
     External: writers do not compact; a job outside the operator does."""
-    minor: ScheduledCompaction | None = None
+    minor: MinorCompaction | None = None
     """Minor compaction: merges a few sorted runs at low cost. Not available with Paimon 0.9."""
-    full: ScheduledCompaction | None = None
+    full: FullCompaction | None = None
     """Full compaction: rewrites each bucket into one sorted run."""
     partition_idle_time: Duration | None = None
     """The schedules compact only partitions that received no file for this long. A user's run compacts all."""

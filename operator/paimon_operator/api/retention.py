@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from paimon_operator.api.base import ApiModel, Cron, Duration, Positive, rule, validated
+
+DEFAULT_TIME_RETAINED: Final = "1h"
+"""Paimon's default of snapshot.time-retained."""
+DEFAULT_NUM_RETAINED_MIN: Final = 10
+"""Paimon's default of snapshot.num-retained.min."""
 
 
 class SnapshotRetention(ApiModel):

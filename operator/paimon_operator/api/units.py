@@ -10,6 +10,7 @@ from paimon_operator.errors import SpecError
 
 _DURATION = re.compile(r"([1-9][0-9]{0,4})([smhd])")
 _SIZE = re.compile(r"([1-9][0-9]{0,5})(Mi|Gi)")
+_PERCENT = re.compile(r"(0|[1-9][0-9]?|100)%")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _PAIMON_UNIT = {"s": "s", "m": "min", "h": "h", "d": "d"}
 
@@ -35,6 +36,23 @@ def paimon_duration(duration: str, *, field: str = "duration") -> str:
     """The duration in Paimon's notation: `15 min`. Raises SpecError with `field`."""
     number, unit = _split(_DURATION, duration, field, "Write a number and one of s, m, h, d, like 15m.")
     return f"{number} {_PAIMON_UNIT[unit]}"
+
+
+def readable_age(age: timedelta) -> str:
+    """The age in the largest unit that gives a whole number of at least 1, rounded down: `3h`."""
+    seconds = int(age.total_seconds())
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def percent(share: str, *, field: str = "ratio") -> int:
+    """The number in `20%`. Raises SpecError with `field`."""
+    match = _PERCENT.fullmatch(share)
+    if match is None:
+        raise SpecError(field, f"'{share}' cannot be read", "Write a whole number from 0 to 100 and %, like 20%.")
+    return int(match[1])
 
 
 def mebibytes(size: str, *, field: str = "memory") -> int:

@@ -25,22 +25,44 @@ def defaults(**blocks: Any) -> dict[str, Any]:
 
 
 DEDICATED = {"mode": "Dedicated", "full": {"schedule": "0 5 * * *"}}
+FILLED = {"mode": "Dedicated", "full": {"schedule": "0 5 * * *", "when": {"sortedRunsPerBucket": 2}}}
+"""The same with the default of its threshold, for a table with primary key."""
 
 
 @pytest.mark.parametrize(
     ("sentence", "catalog", "spec", "expected"),
     [
         ("no setting: inline", {}, {}, {"mode": "Inline", "source": "Default"}),
-        ("the catalog's block", defaults(compaction=DEDICATED), {}, {**DEDICATED, "source": "Catalog"}),
+        ("the catalog's block", defaults(compaction=DEDICATED), {}, {**FILLED, "source": "Catalog"}),
         ("the table's block replaces it whole", defaults(compaction=DEDICATED), {"compaction": {"mode": "Inline"}}, {"mode": "Inline", "source": "Table"}),
-        ("without schedules the operator's, at the table's own minute", {}, {"compaction": {"mode": "Dedicated"}}, {"mode": "Dedicated", "minor": {"schedule": "17,47 * * * *"}, "full": {"schedule": "22 3 * * *"}, "source": "Table"}),
-        ("with one schedule there is no default for the other", {}, {"compaction": DEDICATED}, {**DEDICATED, "source": "Table"}),
+        ("without schedules the operator's, at the table's own minute", {}, {"compaction": {"mode": "Dedicated"}}, {"mode": "Dedicated", "minor": {"schedule": "17,47 * * * *", "when": {"sortedRunsPerBucket": 5}}, "full": {"schedule": "22 3 * * *", "when": {"sortedRunsPerBucket": 2}}, "source": "Table"}),
+        ("with one schedule there is no default for the other", {}, {"compaction": DEDICATED}, {**FILLED, "source": "Table"}),
     ],
 )  # fmt: skip
 def test_the_effective_compaction(
     sentence: str, catalog: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert effective(catalog, **spec).to_json()["compaction"] == expected, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spec", "minor", "full"),
+    [
+        ("with a primary key: sorted runs", {}, {"sortedRunsPerBucket": 5}, {"sortedRunsPerBucket": 2}),
+        ("without one: small files", {"schema": builders.EVENTS}, {"smallFilesPerPartition": 5}, {"smallFilesPerPartition": 2}),
+    ],
+)  # fmt: skip
+def test_the_default_threshold_follows_the_kind_of_table(
+    sentence: str, spec: dict[str, Any], minor: dict[str, Any], full: dict[str, Any]
+) -> None:
+    found = effective(compaction={"mode": "Dedicated"}, **spec).to_json()["compaction"]
+    assert (found["minor"]["when"], found["full"]["when"]) == (minor, full), sentence
+
+
+def test_the_tables_own_thresholds_stay_and_only_its_usual_one_gets_a_default() -> None:
+    given = {"maxDelay": "1h", "deleteRatio": "20%", "smallFilesPerPartition": 9}
+    found = effective(compaction={"mode": "Dedicated", "full": {"schedule": "0 5 * * *", "when": given}})
+    assert found.to_json()["compaction"]["full"]["when"] == given | {"sortedRunsPerBucket": 2}
 
 
 def test_the_operators_default_has_no_minor_compaction_where_the_engine_has_none() -> None:

@@ -143,6 +143,8 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("a duration of two parts", {"options": {"partition.idle-time-to-report-statistic": "1h30m"}}, "spec.options[partition.idle-time-to-report-statistic]", ""),
     ("a choice that is none", {"options": {"sort-engine": "quick"}}, "spec.options[sort-engine]", "loser-tree"),
     ("an option of a write", {"writes": [builders.write() | {"options": {"write-bufer-size": "1 mb"}}]}, "spec.writes[0].options[write-bufer-size]", "write-buffer-size"),
+    ("a delay of more than the calendar has", {"compaction": {"mode": "Dedicated", "minor": {"schedule": "0 3 * * *", "when": {"maxDelay": "24001d"}}}}, "spec.compaction.minor.when.maxDelay", "too long"),
+    ("an age of more than the calendar has", {"compaction": {"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"fullCompactionAge": "24001d"}}}}, "spec.compaction.full.when.fullCompactionAge", "too long"),
     ("idle partitions of none", {"compaction": {"mode": "Dedicated", "partitionIdleTime": "10m"}}, "spec.compaction.partitionIdleTime", "no partitions"),
     ("min over max", {"retention": {"snapshots": {"numRetainedMin": 20, "numRetainedMax": 15}}}, "spec.retention.snapshots.numRetainedMin", "larger"),
     ("max under Paimon's default min", {"retention": {"snapshots": {"numRetainedMax": 3}}}, "spec.retention.snapshots.numRetainedMax", "Paimon's default"),

@@ -85,6 +85,7 @@ class Reason(StrEnum):
     RUNS_SUCCEEDING = "RunsSucceeding"
     NOT_MEASURED = "NotMeasured"
     RUN_FAILING = "RunFailing"
+    THRESHOLD_EXCEEDED = "ThresholdExceeded"
     BUCKET_SIZE_FITS = "BucketSizeFits"
     BUCKETS_TOO_SMALL = "BucketsTooSmall"
     BUCKETS_TOO_LARGE = "BucketsTooLarge"

@@ -19,6 +19,12 @@ EXPLANATIONS: Final = {
         "A scheduled run or a write fails.",
         "See the table's status: it names the operation, the message and the PaimonRun.",
     ),
+    "ThresholdExceeded": Explanation(
+        "The table is beyond a threshold of its compaction, and no run has compacted it for longer than an interval of"
+        " the schedule.",
+        "The message and status.compaction.decision state what the compaction waits for: a limit, a window, a"
+        " suspension or another run. Or raise the threshold.",
+    ),
     "BucketSizeFits": Explanation(
         "The bytes per bucket and partition suit the number of buckets.",
         "No action is needed.",

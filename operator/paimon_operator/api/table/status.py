@@ -15,6 +15,7 @@ from paimon_operator.api.base import (
     Int64,
     MemberName,
     Message,
+    Percent,
     Place,
     Positive,
     ReasonText,
@@ -32,6 +33,7 @@ from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 MAX_SCHEMA_RECORD: Final = 32768
 """A longer record is left out. Usual tables need less than 2000 characters."""
+NEED_LENGTH: Final = 256
 Uid = Annotated[str, Field(max_length=64)]
 CommitUser = Annotated[str, Field(max_length=128)]
 
@@ -57,6 +59,8 @@ class ActiveRun(ApiModel):
     """Hash of the part of the spec that the run applies."""
     place: Place | None = None
     """Place of the physical table at which the run was decided."""
+    need: Annotated[str, Field(max_length=NEED_LENGTH)] | None = None
+    """What made the run needed."""
     recreates: Int64 | None = None
     """Generation for which the run recreates the missing table."""
     result_unknown: bool | None = None
@@ -131,10 +135,20 @@ class Health(ApiModel):
     """Largest number of sorted runs in a bucket. Each sorted run slows down reads."""
     small_files: Int64 | None = None
     """Number of files well below the target size."""
+    small_files_max: Int64 | None = None
+    """Largest number of small files in a partition, without those that are alone in their bucket."""
+    level0_files_max: Int64 | None = None
+    """Largest number of level-0 files in a bucket."""
+    delete_ratio: Percent | None = None
+    """Deleted rows as a share of all rows."""
+    snapshots: Int64 | None = None
+    """Number of snapshots that exist."""
     oldest_snapshot: Time | None = None
     """Time of the oldest snapshot that still exists."""
     observed_at: Time | None = None
     """Time of the measurement."""
+    in_doubt: bool | None = None
+    """True: a run has failed since, and may have changed the table."""
 
 
 class OutsideWriters(ApiModel):
@@ -160,6 +174,19 @@ class DecisionResult(StrEnum):
     SKIPPED = "Skipped"
 
 
+class Check(ApiModel):
+    """A threshold, and what was measured of the table."""
+
+    name: Annotated[str, Field(max_length=40)]
+    """Name of the threshold, as in the manifest."""
+    measured: Annotated[str, Field(max_length=40)]
+    """Measured value."""
+    threshold: Annotated[str, Field(max_length=40)]
+    """Value from which on the operation is needed."""
+    reached: bool
+    """True: the measured value makes the operation needed."""
+
+
 class LastDecision(ApiModel):
     """Last decision about an operation: at its last tick, or why it does not run now."""
 
@@ -169,6 +196,10 @@ class LastDecision(ApiModel):
     """Reason, one word of the list in docs/reasons.md."""
     message: Message
     """Explanation of the reason."""
+    checks: Annotated[tuple[Check, ...], Field(max_length=8, json_schema_extra=keyed_by("name"))] = ()
+    """Thresholds that were compared. Absent: none was, because nothing was measured that still holds."""
+    observed_at: Time | None = None
+    """Time of the measurement."""
 
 
 class LastFailure(ApiModel):
@@ -299,12 +330,19 @@ class RescaleState(ApiModel):
     """Failure of the last run. Absent if the last run succeeded."""
 
 
+class StrategyState(ScheduleState):
+    """State of one strategy of compaction."""
+
+    compacted_snapshot: Int64 | None = None
+    """Latest snapshot after the last success. Until another one follows, there is nothing more to merge."""
+
+
 class CompactionState(ScheduleState):
     """State of compaction: the latest of both strategies, and each strategy."""
 
-    minor: ScheduleState | None = None
+    minor: StrategyState | None = None
     """State of the minor schedule."""
-    full: ScheduleState | None = None
+    full: StrategyState | None = None
     """State of the full schedule."""
 
 

@@ -11,6 +11,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.status import ActiveRun, DecisionResult, LastDecision, LastFailure
+from paimon_operator.core.operations.need import Need
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,16 +102,25 @@ def cancelled(active: ActiveRun, now: datetime, *, unknown: bool) -> RunOutcome:
     return RunOutcome(active=active, at=now, result=RunStatus(), failure_class=class_, reason=reason, message=message)
 
 
-def started(work: DueRun, run: str) -> LastDecision:
+def started(work: DueRun, run: str, need: Need | None = None) -> LastDecision:
     """The decision to start `work` as `run`."""
-    return LastDecision(result=DecisionResult.STARTED, reason=Reason.STARTED, message=f"{why(work)}: run {run}")
+    said = f", {need.message}" if need is not None and need.message else ""
+    return LastDecision(
+        result=DecisionResult.STARTED,
+        reason=Reason.STARTED,
+        message=f"{why(work)}{said}: run {run}",
+        checks=need.checks if need is not None else (),
+        observed_at=need.observed_at if need is not None else None,
+    )
 
 
 def why(work: DueRun | ActiveRun) -> str:
     """Why a run was started, as a sentence without a full stop."""
     match work.trigger:
         case RunTrigger.SCHEDULE:
-            return f"due at {rfc3339(work.due_time)}" if work.due_time else "due by its schedule"
+            need = work.need if isinstance(work, ActiveRun) else None
+            due = f"due at {rfc3339(work.due_time)}" if work.due_time else "due by its schedule"
+            return due if need is None else f"{due}, {need}"
         case RunTrigger.SPEC:
             return "the table has to be made, or verified, or altered"
         case RunTrigger.ONCE:

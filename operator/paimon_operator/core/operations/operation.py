@@ -15,6 +15,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.need import Need
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
@@ -69,6 +70,8 @@ class Memory:
     """The next tick."""
     answered: datetime | None = None
     """The last tick that was started or skipped."""
+    decision: LastDecision | None = None
+    """The last decision; None also for an operation whose decisions need no Event."""
 
     def wakeups(self) -> Iterator[datetime]:
         """The times when work becomes due: the next tick and the next try."""
@@ -203,6 +206,10 @@ class OperationSpec:
     """It commits nothing, so it may start where commits are unsafe."""
     skips_empty_table: bool = False
     """Its ticks are answered without a run while nothing was written to the table."""
+    need: Callable[[TableContext, TableStatus, DueRun], Need] | None = None
+    """Whether due work has anything to do, by the last measurement. None: every tick starts a run."""
+    exceeded: Callable[[TableContext, TableStatus], Iterator[str]] | None = None
+    """What was measured beyond a threshold and has been due for longer than an interval of the schedule."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False

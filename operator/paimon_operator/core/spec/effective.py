@@ -10,7 +10,14 @@ from typing import Final, TypeVar
 
 from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog, TableDefaults
-from paimon_operator.api.compaction import Compaction, CompactionMode, ScheduledCompaction
+from paimon_operator.api.compaction import (
+    Compaction,
+    CompactionMode,
+    FullCompaction,
+    FullThresholds,
+    MinorCompaction,
+    MinorThresholds,
+)
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.spark import Driver, Executor, SparkMode
@@ -31,9 +38,14 @@ from paimon_operator.core.spec.spark_limits import mode_within, spark_limits, wi
 from paimon_operator.core.spec.spread import spread
 
 BlockT = TypeVar("BlockT")
+ThresholdsT = TypeVar("ThresholdsT", bound=MinorThresholds)
 
 WRITE_ONLY_MODES: Final = (CompactionMode.DEDICATED, CompactionMode.EXTERNAL)
 """Modes in which writers neither compact nor expire snapshots."""
+_MINOR_FROM: Final = 5
+"""Sorted runs or small files: Paimon's defaults of num-sorted-run.compaction-trigger and compaction.min.file-num."""
+_FULL_FROM: Final = 2
+"""Anything that can be merged."""
 
 
 def effective_settings(
@@ -96,12 +108,23 @@ def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defa
     block, source = _nearest(table.spec.compaction, inherited, Compaction(mode=CompactionMode.INLINE))
     minor, full = block.minor, block.full
     if block.mode is CompactionMode.DEDICATED and minor is None and full is None:
-        full = ScheduledCompaction(schedule=spread(defaults.full_compaction, table.metadata.uid))
+        full = FullCompaction(schedule=spread(defaults.full_compaction, table.metadata.uid))
         if engine.has_minor_compaction:
-            minor = ScheduledCompaction(schedule=spread(defaults.minor_compaction, table.metadata.uid))
+            minor = MinorCompaction(schedule=spread(defaults.minor_compaction, table.metadata.uid))
     return EffectiveCompaction(
-        mode=block.mode, minor=minor, full=full, partition_idle_time=block.partition_idle_time, source=source
+        mode=block.mode,
+        minor=minor and minor.model_copy(update={"when": _filled(table, minor.when or MinorThresholds(), _MINOR_FROM)}),
+        full=full and full.model_copy(update={"when": _filled(table, full.when or FullThresholds(), _FULL_FROM)}),
+        partition_idle_time=block.partition_idle_time,
+        source=source,
     )
+
+
+def _filled(table: PaimonTable, given: ThresholdsT, default: int) -> ThresholdsT:
+    """The thresholds with the default of the one that every table of its kind has."""
+    has_keys = bool(table.spec.table_schema.primary_keys)
+    name = "sorted_runs_per_bucket" if has_keys else "small_files_per_partition"
+    return given if getattr(given, name) is not None else given.model_copy(update={name: default})
 
 
 def _retention(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from paimon_operator.api.base import API_VERSION, rfc3339
+from paimon_operator.api.base import API_VERSION, rfc3339, truncated
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
@@ -18,13 +18,14 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Measure, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import ActiveRun, Health, QueuedRun, TableFacts, TableStatus
+from paimon_operator.api.table.status import NEED_LENGTH, ActiveRun, Health, QueuedRun, TableFacts, TableStatus
 from paimon_operator.api.units import readable_size
 from paimon_operator.core import naming
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.decision import Create, EventNote
 from paimon_operator.core.operations import drift_state, registry
 from paimon_operator.core.operations.base import DueRun, RunOutcome, cancelled, ended_by, why
+from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.operations.verification import DOUBTFUL, put_in_doubt, require_verification
 from paimon_operator.core.ports import Kind
@@ -122,8 +123,8 @@ def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) ->
     return apply_result(table, ended)
 
 
-def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog) -> ActiveRun:
-    """The status.activeRun of `work` before its run exists."""
+def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog, need: Need | None = None) -> ActiveRun:
+    """The status.activeRun of `work` before its run exists. `need`: why it is needed."""
     place = place_of(table, catalog)
     if work.run is not None:
         return ActiveRun(
@@ -143,6 +144,7 @@ def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog) -> 
         due_time=work.due_time,
         spec_hash=work.spec_hash,
         place=place,
+        need=truncated(need.message, NEED_LENGTH) or None if need is not None else None,
     )
 
 
@@ -235,9 +237,16 @@ def _with_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     """The status with the facts about the table that the run reports."""
     measure = ended.result.after
     if measure is None:
-        return table.status
+        return _in_doubt(table.status, ended)
     facts, health = _facts(table, measure), _health(measure, ended.at)
     return table.status.model_copy(update={"table": facts, "health": health})
+
+
+def _in_doubt(status: TableStatus, ended: RunOutcome) -> TableStatus:
+    """After a failure, the last measurement may not hold any more."""
+    if status.health is None or ended.succeeded or registry.OPERATIONS.of(ended.active.type).only_reads:
+        return status
+    return status.model_copy(update={"health": status.health.model_copy(update={"in_doubt": True})})
 
 
 def _facts(table: PaimonTable, measure: Measure) -> TableFacts:

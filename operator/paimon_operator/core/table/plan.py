@@ -26,6 +26,7 @@ from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
+from paimon_operator.core.table.decision_events import decision_events
 from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
@@ -109,7 +110,12 @@ def _decided(
         [*outcome.findings, *_everywhere(wanted, observed, outcome.status)],
         generation=table.metadata.generation,
         now=now,
-        events=(*followed.events, *drift_events(table.status, outcome.status), *outcome.events),
+        events=(
+            *followed.events,
+            *drift_events(table.status, outcome.status),
+            *decision_events(table.status, outcome.status),
+            *outcome.events,
+        ),
     )
     status = reported.into(outcome.status)
     named = status.active_run.name if status.active_run else None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
-from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
@@ -16,6 +14,7 @@ from paimon_operator.api.table.status import DecisionResult, LastDecision, Table
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun
+from paimon_operator.core.operations.need import HOLDS_FOR, Need, Verdict, only_operator_writes
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
@@ -23,8 +22,6 @@ from paimon_operator.core.table import holds
 from paimon_operator.core.table.observed import TableObserved
 
 _OF_THE_EDIT: Final = (Reason.TABLE_DIFFERS, Reason.AWAITING_APPROVAL)
-BELIEVED_EMPTY: Final = timedelta(days=1)
-"""How long a table that was found without a snapshot is considered empty."""
 
 
 def next_work(
@@ -50,42 +47,47 @@ def _reads(work: DueRun) -> bool:
     return registry.OPERATIONS.of(work.type_).only_reads
 
 
-def skip_empty_table(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status with the due ticks of maintenance skipped, while nothing was written to the table.
+def skip_not_needed(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the due ticks of maintenance skipped that the table does not need.
 
     Maintenance that has failed is not skipped: only a successful run clears the failure.
     """
-    seen = status.health.observed_at if status.health else None
-    if seen is None or not is_established(context, status) or not _is_empty(context, status, seen):
+    if not is_established(context, status):
         return status
-    message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
-    decision = LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
     for operation, scheduled in _recurring():
-        if operation.skips_empty_table:
-            failing = {memory.subject for memory in scheduled.memories(status) if memory.failure is not None}
-            for work in [each for each in scheduled.due(context, status) if each.subject not in failing]:
+        failing = {memory.subject for memory in scheduled.memories(status) if memory.failure is not None}
+        for work in [each for each in scheduled.due(context, status) if each.subject not in failing]:
+            decision = _not_needed(operation, context, status, work)
+            if decision is not None:
                 status = scheduled.with_next_ticks(context, scheduled.record_decision(status, work, decision))
     return status
 
 
-def _is_empty(context: TableContext, status: TableStatus, seen: datetime) -> bool:
-    """Whether the table, measured at `seen`, still has no snapshot.
+def need_of(context: TableContext, status: TableStatus, work: DueRun) -> Need | None:
+    """What the last measurement says about the work; None for work that never depends on it."""
+    need = registry.OPERATIONS.of(work.type_).need
+    return None if need is None else need(context, status, work)
 
-    A measurement older than BELIEVED_EMPTY does not count: only a run finds an undeclared writer.
-    """
+
+def _not_needed(
+    operation: OperationSpec, context: TableContext, status: TableStatus, work: DueRun
+) -> LastDecision | None:
+    """The decision to skip the work; None for work that is needed, or of which that is not certain."""
+    seen = status.health.observed_at if status.health else None
+    if operation.skips_empty_table and seen is not None and _is_empty(context, status, seen):
+        message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
+        return LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
+    need = need_of(context, status, work)
+    return need.skipped() if need is not None and need.verdict is Verdict.NOT_NEEDED else None
+
+
+def _is_empty(context: TableContext, status: TableStatus, seen: datetime) -> bool:
+    """Whether the table, measured at `seen`, still has no snapshot."""
     had_no_snapshot = status.table is not None and status.table.snapshot_id is None
-    is_recent = context.now - seen < BELIEVED_EMPTY and not backoff.is_ahead(seen, context.now)
+    is_recent = context.now - seen < HOLDS_FOR and not backoff.is_ahead(seen, context.now)
     # A run that had nothing to load saw a snapshot and did not measure.
     seen_since = status.outside_writers.seen_snapshot if status.outside_writers is not None else None
-    return had_no_snapshot and is_recent and not seen_since and _only_operator_writes(context, seen)
-
-
-def _only_operator_writes(context: TableContext, since: datetime) -> bool:
-    """Whether no foreign writer can have written since: CommitSafe has been True for all that time."""
-    safe = find(context.table.status.conditions, ConditionType.COMMIT_SAFE)
-    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > since:
-        return False
-    return context.spec.external_writers is not ExternalWriters.ACTIVE
+    return had_no_snapshot and is_recent and not seen_since and only_operator_writes(context, seen)
 
 
 def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:

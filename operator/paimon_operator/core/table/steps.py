@@ -14,6 +14,7 @@ from typing import Final
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
@@ -124,7 +125,7 @@ def _without_active_run(
     if suspended:
         status = selection.waiting(context, status, Reason.SUSPENDED)
         return Outcome(status=status, findings=table_conditions.suspended(context, status))
-    status = selection.skip_empty_table(context, status)
+    status = selection.skip_not_needed(context, status)
     work = establishing or selection.next_work(context, observed, status)
     status = selection.mark_blocked(context, status)
     if work is None:
@@ -234,7 +235,8 @@ def _wait_for_run(
 
 def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """Names the run in the status. The run is created once the status is stored."""
-    named = active_run.new_active_run(context.table, work, context.catalog)
+    need = selection.need_of(context, status, work) if work.trigger is RunTrigger.SCHEDULE else None
+    named = active_run.new_active_run(context.table, work, context.catalog, need)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
         recreates = _recreates(context, status)
         named = named.model_copy(update={"recreates": recreates})
@@ -242,7 +244,7 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
         status = drift_policy.record_start(context, status)
     scheduled = registry.OPERATIONS.of(work.type_).scheduled
     if scheduled is not None:
-        status = scheduled.record_decision(status, work, started(work, named.name))
+        status = scheduled.record_decision(status, work, started(work, named.name, need))
         status = scheduled.with_next_ticks(context, status)
     status = status.model_copy(update={"active_run": named})
     actions = () if work.run is not None else (active_run.create_action(context.table, named, _policy(context)),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,7 +67,7 @@ def unsafe(context: TableContext, status: TableStatus) -> Findings:
     kept = commit_safety.protection_of(context.catalog, context.engine)
     message = commit_safety.describe_safety(context.spec, status, kept)
     ready = _verified(context, status) or false(ConditionType.READY, Reason.COMMIT_UNSAFE, message)
-    return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *healthy(status, None))
+    return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *_health(context, status, None))
 
 
 def unknown_result(context: TableContext, status: TableStatus, run: PaimonRun) -> Findings:
@@ -105,7 +105,7 @@ def suspended(context: TableContext, status: TableStatus) -> Findings:
     """Nothing new starts."""
     verified = _verified(context, status) if edits.plan_ahead(context, status) is None else None
     ready = verified or unknown(ConditionType.READY, Reason.SUSPENDED, _suspended_edit(context, status))
-    return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *healthy(status, None))
+    return (ready, *idle(Reason.SUSPENDED, "nothing new starts"), *_health(context, status, None))
 
 
 def _suspended_edit(context: TableContext, status: TableStatus) -> str:
@@ -126,20 +126,20 @@ def steady_state(
     held = held or blocker_of(run) or _broken_block(context)
     verified, waits = _verified(context, status), holds.holding(context, status)
     if waits is not None:
-        return _held(waits.hold, healthy(status, held))
+        return _held(waits.hold, _health(context, status, held))
     if verified is not None:
-        return (verified, *_repair_needed(context), *healthy(status, held))
+        return (verified, *_repair_needed(context), *_health(context, status, held))
     edit = edits.blocker(context, status)
     if edit is not None:
         ready = false(ConditionType.READY, edit.reason, edit.message)
-        return (ready, *stalled(edit.reason, edit.message), *healthy(status, held))
+        return (ready, *stalled(edit.reason, edit.message), *_health(context, status, held))
     if held is not None and not ever_ready(status):
         return (false(ConditionType.READY, held.reason, held.message), *stalled(held.reason, held.message))
     if state_of(status).failure is not None:
-        return _not_made(status, held)
+        return _not_made(context, status, held)
     reason, message = _progress(status)
     step = reconciling(reason, message) if not context.broken else _repair_needed(context)
-    return (unknown(ConditionType.READY, reason, message), *step, *healthy(status, held))
+    return (unknown(ConditionType.READY, reason, message), *step, *_health(context, status, held))
 
 
 def _held(hold: Hold, health: Findings) -> Findings:
@@ -193,13 +193,25 @@ def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[
     return ()
 
 
-def healthy(status: TableStatus, held: Blocker | None) -> Findings:
+def _health(context: TableContext, status: TableStatus, held: Blocker | None) -> Findings:
+    return healthy(status, held, _exceeded(context, status))
+
+
+def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
+    """Measurements beyond a threshold that no run has brought back for longer than an interval of its schedule."""
+    for operation in registry.OPERATIONS.operations:
+        if operation.exceeded is not None:
+            yield from (Blocker(Reason.THRESHOLD_EXCEEDED, message) for message in operation.exceeded(context, status))
+
+
+def healthy(status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = ()) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
     problems = [
         *([held] if held else []),
         *_problems(status, cancelled=False),
+        *exceeded,
     ]  # nothing else starts before the active run goes on
     if problems:
         more = f" ({len(problems) - 1} more in status)" if len(problems) > 1 else ""
@@ -227,7 +239,7 @@ def is_unknown(run: PaimonRun | None) -> bool:
 def _stuck(context: TableContext, status: TableStatus, held: Blocker) -> Findings:
     """A human has to act before any other run may start."""
     ready = _verified(context, status) or false(ConditionType.READY, held.reason, held.message)
-    return (ready, *stalled(held.reason, held.message), *healthy(status, held))
+    return (ready, *stalled(held.reason, held.message), *_health(context, status, held))
 
 
 def _verified(context: TableContext, status: TableStatus) -> Finding | None:
@@ -250,15 +262,15 @@ def _visibility(context: TableContext) -> str:
     return "; new rows of a FirstRow table become visible when it is compacted"
 
 
-def _not_made(status: TableStatus, held: Blocker | None) -> Findings:
+def _not_made(context: TableContext, status: TableStatus, held: Blocker | None) -> Findings:
     failure, problem = state_of(status).failure, next(_problems(status))
     gone = failure is not None and failure.reason == Reason.TABLE_MISSING
     if gone or (failure and failure.failure_class in FOR_AN_EDIT) or not ever_ready(status):
         ready = false(ConditionType.READY, problem.reason, problem.message)
-        return (ready, *stalled(problem.reason, problem.message), *healthy(status, held))
+        return (ready, *stalled(problem.reason, problem.message), *_health(context, status, held))
     # The table stands as it was; only the edit waits, and it is tried again by itself.
     ready = unknown(ConditionType.READY, problem.reason, problem.message)
-    return (ready, *reconciling(problem.reason, problem.message), *healthy(status, held))
+    return (ready, *reconciling(problem.reason, problem.message), *_health(context, status, held))
 
 
 def _problems(status: TableStatus, *, cancelled: bool = True) -> Iterator[Blocker]:

@@ -13,8 +13,10 @@ from typing import Final
 from paimon_engines.engine import is_older
 from paimon_operator.api import units
 from paimon_operator.api.base import LONGEST_DURATION_D
+from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN
 from paimon_operator.api.table.spec import BucketType, OnCountChange
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
@@ -38,8 +40,6 @@ from paimon_operator.errors import SpecError
 
 SYSTEM_DATABASE: Final = "sys"
 """Paimon's database of catalog-wide system tables."""
-DEFAULT_NUM_RETAINED_MIN: Final = 10
-"""Paimon's default of snapshot.num-retained.min."""
 
 
 def broken_rules(context: TableContext) -> tuple[SpecError, ...]:
@@ -137,11 +137,24 @@ def maintenance_of(context: TableContext) -> Iterator[SpecError]:
         )
     idle = compaction.partition_idle_time
     yield from units.too_long(idle, LONGEST_DURATION_D, field="spec.compaction.partitionIdleTime")
+    for path, duration in _thresholds(compaction):
+        yield from units.too_long(duration, LONGEST_DURATION_D, field=path)
     if compaction.partition_idle_time and not context.spec.table_schema.partition_keys:
         yield SpecError(
             "spec.compaction.partitionIdleTime", "the table has no partitions", "Remove it, or set partitionKeys."
         )
     yield from _snapshots_of(context)
+
+
+def _thresholds(compaction: Compaction) -> Iterator[tuple[str, str | None]]:
+    """Thresholds that are durations."""
+    minor = compaction.minor.when if compaction.minor is not None else None
+    full = compaction.full.when if compaction.full is not None else None
+    if minor is not None:
+        yield "spec.compaction.minor.when.maxDelay", minor.max_delay
+    if full is not None:
+        yield "spec.compaction.full.when.maxDelay", full.max_delay
+        yield "spec.compaction.full.when.fullCompactionAge", full.full_compaction_age
 
 
 def _snapshots_of(context: TableContext) -> Iterator[SpecError]:

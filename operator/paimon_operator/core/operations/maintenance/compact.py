@@ -10,17 +10,23 @@ from pydantic import Field
 
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Result, ResultMeasure
-from paimon_operator.api.base import ApiModel, Json, not_larger, rule, validated
+from paimon_operator.api.base import ApiModel, Json, not_larger, rfc3339, rule, validated
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import CompactionState, LastDecision, ScheduleState, TableFacts, TableStatus
+from paimon_operator.api.table.status import CompactionState, LastDecision, StrategyState, TableFacts, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.maintenance.compaction_need import (
+    compacted,
+    compaction_need,
+    files_beyond_thresholds,
+)
+from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import COMPACTION, TableContext
 from paimon_operator.errors import SpecError
@@ -81,7 +87,7 @@ class CompactTable:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
             if wanted is not None:
                 status = _with(status, strategy, schedule_state.with_next(state, wanted, context))
-            elif state != ScheduleState():
+            elif state != StrategyState():
                 status = _with(status, strategy, schedule_state.without_schedule(state))
         return status
 
@@ -99,7 +105,7 @@ class CompactTable:
         """One per strategy."""
         for strategy in FULL_FIRST:
             state = _slot(status, strategy)
-            yield Memory(strategy.value, state.failure, state.next, state.last_due)
+            yield Memory(strategy.value, state.failure, state.next, state.last_due, state.decision)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """The strategy that the run requests."""
@@ -124,13 +130,31 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     strategy = CompactStrategy(ended.active.subject or "")
     state = _slot(status, strategy)
     if ended.succeeded:
-        state = schedule_state.record_success(state, ended)
+        after = ended.result.after
+        state = compacted(schedule_state.record_success(state, ended), None if after is None else after.snapshot_id)
         status = _with(status, strategy, state)
         return _with_latest(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
     if ended.active.trigger is RunTrigger.USER:
         return status
     state = schedule_state.record_failure(state, ended, key, retries.BEFORE_THE_NEXT_TICK)
     return _with_latest(_with(status, strategy, state), last_run=state.last_run, decision=state.decision)
+
+
+def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:
+    """Whether the strategy is needed."""
+    return compaction_need(context, status, CompactStrategy(work.subject or ""))
+
+
+def exceeded(context: TableContext, status: TableStatus) -> Iterator[str]:
+    """One sentence per strategy that is due since before the latest tick, and still needed."""
+    for strategy in FULL_FIRST:
+        wanted, state = _schedule(context, strategy), _slot(status, strategy)
+        if wanted is None or state.next is None or wanted.next_after(state.next) > context.now:
+            continue
+        found = files_beyond_thresholds(context, status, strategy)
+        if found:
+            waits = f": {state.decision.message}" if state.decision is not None else ""
+            yield f"compaction.{strategy.value.lower()} has been due since {rfc3339(state.next)}, {found}{waits}"
 
 
 def job(context: TableContext, run: PaimonRun) -> CompactParameters:
@@ -171,15 +195,15 @@ def _schedule(context: TableContext, strategy: CompactStrategy) -> schedule.Sche
 def _stopped(status: TableStatus, strategy: CompactStrategy, error: SpecError) -> TableStatus:
     """A strategy that has had a schedule waits until the manifest is fixed."""
     state = _slot(status, strategy)
-    return status if state == ScheduleState() else _with(status, strategy, schedule_state.stopped(state, error))
+    return status if state == StrategyState() else _with(status, strategy, schedule_state.stopped(state, error))
 
 
-def _slot(status: TableStatus, strategy: CompactStrategy) -> ScheduleState:
+def _slot(status: TableStatus, strategy: CompactStrategy) -> StrategyState:
     both = status.compaction or CompactionState()
-    return (both.full if strategy is CompactStrategy.FULL else both.minor) or ScheduleState()
+    return (both.full if strategy is CompactStrategy.FULL else both.minor) or StrategyState()
 
 
-def _with(status: TableStatus, strategy: CompactStrategy, state: ScheduleState) -> TableStatus:
+def _with(status: TableStatus, strategy: CompactStrategy, state: StrategyState) -> TableStatus:
     """The status with one strategy's memory, and `next` and `failure` of the whole drawn from both."""
     both = (status.compaction or CompactionState()).model_copy(update={strategy.value.lower(): state})
     slots = [each for each in (both.full, both.minor) if each is not None]
@@ -246,4 +270,6 @@ OPERATION: Final = OperationSpec(
     record_result=record_result,
     input_size=input_size,
     skips_empty_table=True,
+    need=need,
+    exceeded=exceeded,
 )

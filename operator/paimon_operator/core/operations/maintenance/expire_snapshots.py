@@ -15,6 +15,8 @@ from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.maintenance.expiry_need import expiry_need
+from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import Memory, OperationSpec
 from paimon_operator.core.spec.context import RETENTION, TableContext
 from paimon_operator.errors import SpecError
@@ -52,7 +54,7 @@ class Expiry:
         """One."""
         if status.retention is not None:
             state = status.retention
-            yield Memory(None, state.failure, state.next, state.last_due)
+            yield Memory(None, state.failure, state.next, state.last_due, state.decision)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """All of the table."""
@@ -66,6 +68,11 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     if ended.active.trigger is RunTrigger.USER:
         return status
     return _with(status, schedule_state.record_failure(_slot(status), ended, key, retries.BEFORE_THE_NEXT_TICK))
+
+
+def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
+    """Whether any snapshot may expire."""
+    return expiry_need(context, status)
 
 
 def job(context: TableContext, run: PaimonRun) -> ExpireSnapshotsParameters:  # noqa: ARG001
@@ -120,4 +127,5 @@ OPERATION: Final = OperationSpec(
     memory="retention",
     record_result=record_result,
     skips_empty_table=True,
+    need=need,
 )

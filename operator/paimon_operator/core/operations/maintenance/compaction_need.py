@@ -1,0 +1,137 @@
+"""Whether a compaction is needed: the thresholds of `compaction.minor.when` and `full.when` against the measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.compaction import CompactStrategy, FullThresholds, MinorThresholds
+from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
+from paimon_operator.api.table.status import Check, CompactionState, Health, StrategyState, TableStatus
+from paimon_operator.api.units import delta, percent, readable_age
+from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, sentence
+from paimon_operator.core.spec.context import TableContext
+
+_VISIBLE_WHEN_COMPACTED: Final = (ChangelogProducerType.LOOKUP, ChangelogProducerType.FULL_COMPACTION)
+_MERGEABLE_RUNS: Final = 2
+
+
+def compaction_need(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> Need:
+    """Whether the strategy has anything to do that its thresholds ask for."""
+    health, when = holding_measurement(context, status), thresholds_of(context, strategy)
+    if health is None or when is None or not _is_measured(context.spec, health):
+        return UNKNOWN
+    if not has_work(context.spec, health, strategy):
+        return by_checks((), health.observed_at, f"{_shape(context.spec, health)}: there is nothing to merge")
+    checks = [*_of_time(context, status, when, strategy)]
+    if _was_compacted(context, status, strategy):
+        said = "nothing was committed since the last compaction"
+        return by_checks(checks, health.observed_at, said)
+    return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at, "")
+
+
+def files_beyond_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> str:
+    """What the last measurement shows beyond the thresholds of files, also where it may not hold any more."""
+    health, when = status.health, thresholds_of(context, strategy)
+    checks = _of_files(context.spec, health, when, strategy) if health is not None and when is not None else ()
+    return ", ".join(sentence(each) for each in checks if each.reached)
+
+
+def thresholds_of(context: TableContext, strategy: CompactStrategy) -> MinorThresholds | None:
+    """The effective thresholds; None for a strategy without a schedule."""
+    block = context.compaction.full if strategy is CompactStrategy.FULL else context.compaction.minor
+    return None if block is None else block.when
+
+
+def has_work(spec: PaimonTableSpec, health: Health, strategy: CompactStrategy) -> bool:
+    """Whether a compaction could change anything."""
+    if not spec.table_schema.primary_keys:
+        return (health.small_files_max or 0) > 0 or percent(health.delete_ratio or "0%") > 0
+    mergeable = (health.sorted_runs_max or 0) >= _MERGEABLE_RUNS
+    return mergeable or (waits_for_compaction(spec, strategy) and (health.level0_files_max or 0) > 0)
+
+
+def waits_for_compaction(spec: PaimonTableSpec, strategy: CompactStrategy) -> bool:
+    """Whether readers see new rows, or their changelog, only after a compaction by this strategy."""
+    engine, producer, bucket = spec.merge_engine, spec.changelog_producer, spec.bucket
+    if producer is not None and producer.type in _VISIBLE_WHEN_COMPACTED:
+        return strategy is CompactStrategy.FULL or producer.type is ChangelogProducerType.LOOKUP
+    if spec.deletion_vectors is not None and spec.deletion_vectors.enabled:
+        return True
+    if bucket is not None and bucket.type is BucketType.POSTPONE:
+        return True
+    return engine is not None and engine.type is MergeEngineType.FIRST_ROW
+
+
+def _of_files(
+    spec: PaimonTableSpec, health: Health, when: MinorThresholds, strategy: CompactStrategy
+) -> Iterator[Check]:
+    if spec.table_schema.primary_keys:
+        yield from _numbers("sortedRunsPerBucket", health.sorted_runs_max, when.sorted_runs_per_bucket)
+        if waits_for_compaction(spec, strategy):
+            yield from _numbers("level0FilesPerBucket", health.level0_files_max, 1)
+    yield from _numbers("smallFilesPerPartition", health.small_files_max, when.small_files_per_partition)
+    ratio = when.delete_ratio if isinstance(when, FullThresholds) else None
+    if ratio is not None and health.delete_ratio is not None:
+        reached = percent(health.delete_ratio) >= percent(ratio)
+        yield Check(name="deleteRatio", measured=health.delete_ratio, threshold=ratio, reached=reached)
+
+
+def _of_time(
+    context: TableContext, status: TableStatus, when: MinorThresholds, strategy: CompactStrategy
+) -> Iterator[Check]:
+    """Both count while there is anything to merge. A full compaction is also a minor one."""
+    both = status.compaction or CompactionState()
+    full = both.full.last_time if both.full is not None else None
+    own = full if strategy is CompactStrategy.FULL or both.minor is None else _latest(both.minor.last_time, full)
+    yield from _age(context, "maxDelay", own, when.max_delay)
+    if isinstance(when, FullThresholds):
+        yield from _age(context, "fullCompactionAge", full, when.full_compaction_age)
+
+
+def _numbers(name: str, measured: int | None, threshold: int | None) -> Iterator[Check]:
+    if measured is not None and threshold is not None:
+        yield Check(name=name, measured=str(measured), threshold=str(threshold), reached=measured >= threshold)
+
+
+def _age(context: TableContext, name: str, since: datetime | None, threshold: str | None) -> Iterator[Check]:
+    """Before the first compaction the age counts from the object's creation."""
+    if threshold is not None:
+        age = max(context.now - (since or context.created), timedelta())
+        yield Check(name=name, measured=readable_age(age), threshold=threshold, reached=age >= delta(threshold))
+
+
+def _was_compacted(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> bool:
+    """Whether the measured snapshot is the one that the last compaction has left.
+
+    What a compaction leaves beyond a threshold, another one leaves too, unless partitions become idle meanwhile.
+    """
+    if context.compaction.partition_idle_time is not None:
+        return False
+    both = status.compaction or CompactionState()
+    slots = (both.full,) if strategy is CompactStrategy.FULL else (both.full, both.minor)
+    measured = status.table.snapshot_id if status.table is not None else None
+    return measured is not None and any(slot is not None and slot.compacted_snapshot == measured for slot in slots)
+
+
+def compacted(state: StrategyState, snapshot: int | None) -> StrategyState:
+    """The state after a success that left this snapshot."""
+    return state.model_copy(update={"compacted_snapshot": snapshot})
+
+
+def _is_measured(spec: PaimonTableSpec, health: Health) -> bool:
+    """Whether all values are known on which the answer depends."""
+    if not spec.table_schema.primary_keys:
+        return health.small_files_max is not None and health.delete_ratio is not None
+    return health.sorted_runs_max is not None and health.level0_files_max is not None
+
+
+def _shape(spec: PaimonTableSpec, health: Health) -> str:
+    if not spec.table_schema.primary_keys:
+        return "no small files lie together in a bucket, and no row is deleted"
+    return f"at most {health.sorted_runs_max} sorted run{'' if health.sorted_runs_max == 1 else 's'} in a bucket"
+
+
+def _latest(*moments: datetime | None) -> datetime | None:
+    return max((each for each in moments if each is not None), default=None)

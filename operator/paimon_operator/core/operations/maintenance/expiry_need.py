@@ -1,0 +1,62 @@
+"""Whether an expiry of snapshots is needed: Paimon's own rule against the measured number and age of snapshots.
+
+A tag or a consumer can keep a snapshot that the rule lets expire: then a run finds nothing to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Final
+
+from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
+from paimon_operator.api.table.status import Check, Health, TableStatus
+from paimon_operator.api.units import delta, readable_age
+from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
+from paimon_operator.core.operations.verification import state_of
+from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.edit_plan import known_schema
+
+_OPTIONS: Final = ("snapshot.time-retained", "snapshot.num-retained.min", "snapshot.num-retained.max")
+_CHANGELOGS: Final = "changelog."
+"""Options of changelogs, which expire in the same run by a rule of their own."""
+
+
+def expiry_need(context: TableContext, status: TableStatus) -> Need:
+    """Whether any snapshot may expire. Unknown where the table may have another retention than the manifest."""
+    health = holding_measurement(context, status)
+    if health is None or health.snapshots is None or not _has_declared_retention(context, status):
+        return UNKNOWN
+    block = context.effective.retention.snapshots if context.effective.retention else None
+    return by_checks(_checks(context, health, block or SnapshotRetention()), health.observed_at, "there is no snapshot")
+
+
+def _checks(context: TableContext, health: Health, block: SnapshotRetention) -> Iterator[Check]:
+    """As Paimon decides: beyond the largest number, or older than the time and beyond the smallest number."""
+    count, smallest = health.snapshots or 0, block.num_retained_min or DEFAULT_NUM_RETAINED_MIN
+    if block.num_retained_max is not None:
+        beyond = count > block.num_retained_max
+        yield _check("numRetainedMax", str(count), str(block.num_retained_max), reached=beyond)
+        smallest = min(smallest, block.num_retained_max)
+    if health.oldest_snapshot is None:
+        return
+    longest = block.time_retained or DEFAULT_TIME_RETAINED
+    age = max(context.now - health.oldest_snapshot, timedelta())
+    yield _check("timeRetained", readable_age(age), longest, reached=count > smallest and age > delta(longest))
+    yield _check("numRetainedMin", str(count), str(smallest), reached=False)
+
+
+def _check(name: str, measured: str, threshold: str, *, reached: bool) -> Check:
+    return Check(name=name, measured=measured, threshold=threshold, reached=reached)
+
+
+def _has_declared_retention(context: TableContext, status: TableStatus) -> bool:
+    """Whether the recorded schema has the options of the manifest, and none about changelogs."""
+    known = known_schema(state_of(status))
+    if known is None or any(key.startswith(_CHANGELOGS) and "retained" in key for key in known.options):
+        return False
+    return _retention(known.options) == _retention(context.desired.options)
+
+
+def _retention(options: Mapping[str, str]) -> list[str | None]:
+    return [options.get(key) for key in _OPTIONS]

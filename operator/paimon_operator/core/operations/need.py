@@ -1,0 +1,97 @@
+"""Whether due maintenance is needed, from the last measurement of the table.
+
+A measurement only ever answers a tick without a run. Where none holds any more the answer is UNKNOWN, and a run starts:
+its driver looks at the table itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
+from paimon_operator.api.policies import ExternalWriters
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.status import Check, DecisionResult, Health, LastDecision, TableStatus
+from paimon_operator.core import backoff
+from paimon_operator.core.spec.context import TableContext
+
+HOLDS_FOR: Final = timedelta(days=1)
+"""How long a measurement of a table holds to which only the operator commits. Only a run finds an undeclared writer."""
+HOLDS_BESIDE_WRITERS: Final = timedelta(minutes=5)
+"""The same while others may commit."""
+
+
+class Verdict(Enum):
+    """Whether a run has anything to do."""
+
+    NEEDED = "needed"
+    NOT_NEEDED = "not needed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """The answer for one due run. `message` is a sentence without a full stop."""
+
+    verdict: Verdict
+    message: str = ""
+    checks: tuple[Check, ...] = ()
+    observed_at: datetime | None = None
+
+    def skipped(self) -> LastDecision:
+        """The decision that a run is not needed."""
+        return LastDecision(
+            result=DecisionResult.SKIPPED,
+            reason=Reason.NOT_NEEDED,
+            message=self.message,
+            checks=self.checks,
+            observed_at=self.observed_at,
+        )
+
+
+UNKNOWN: Final = Need(verdict=Verdict.UNKNOWN)
+"""No measurement holds."""
+
+
+def by_checks(checks: Iterable[Check], observed_at: datetime | None, otherwise: str) -> Need:
+    """Needed if a check has reached its threshold. `otherwise` is said where there are no checks."""
+    checks = tuple(checks)
+    reached = [each for each in checks if each.reached]
+    verdict = Verdict.NEEDED if reached else Verdict.NOT_NEEDED
+    said = ", ".join(sentence(each) for each in reached or checks)
+    return Need(verdict=verdict, message=said or otherwise, checks=checks, observed_at=observed_at)
+
+
+def sentence(check: Check) -> str:
+    """`sortedRunsPerBucket is 4 (threshold 5)`."""
+    return f"{check.name} is {check.measured} (threshold {check.threshold})"
+
+
+def holding_measurement(context: TableContext, status: TableStatus) -> Health | None:
+    """The measurement of the table, if the table is still as it was measured; None where that is not certain."""
+    health = status.health
+    if health is None or health.observed_at is None or backoff.is_ahead(health.observed_at, context.now):
+        return None
+    if health.in_doubt or _has_later_snapshot(status):
+        return None
+    longest = HOLDS_FOR if only_operator_writes(context, health.observed_at) else HOLDS_BESIDE_WRITERS
+    return health if context.now - health.observed_at < longest else None
+
+
+def only_operator_writes(context: TableContext, since: datetime) -> bool:
+    """Whether no foreign writer can have written since: CommitSafe has been True for all that time."""
+    safe = find(context.table.status.conditions, ConditionType.COMMIT_SAFE)
+    if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > since:
+        return False
+    return context.spec.external_writers is not ExternalWriters.ACTIVE
+
+
+def _has_later_snapshot(status: TableStatus) -> bool:
+    """Whether a run has seen a snapshot after the measured one. A run that had nothing to load does not measure."""
+    measured = status.table.snapshot_id if status.table is not None else None
+    seen = status.outside_writers.seen_snapshot if status.outside_writers is not None else None
+    return (seen or 0) > (measured or 0)
