@@ -10,8 +10,11 @@ from tests.support.table_rules import TABLE_RULES
 _SNAPSHOTS: Final = {"snapshots": {"numRetainedMin": 5, "numRetainedMax": 20, "timeRetained": "7d"}}
 _DEDICATED: Final = {
     "mode": "Dedicated",
-    "minor": {"schedule": "0 * * * *", "when": {"sortedRunsPerBucket": 8, "smallFilesPerPartition": 9, "maxDelay": "1h"}},
-    "full": {"schedule": "0 3 * * *", "when": {"deleteRatio": "20%", "fullCompactionAge": "7d"}},
+    "minor": {"schedule": "0 * * * *", "when": {"sortedRunsPerBucket": 8, "maxDelay": "1h"}},
+    "full": {
+        "schedule": "0 3 * * *",
+        "when": {"smallFilesPerPartition": 9, "deleteRatio": "20%", "fullCompactionAge": "7d"},
+    },
     "partitionIdleTime": "1h",
 }  # fmt: skip
 _SIZES: Final[dict[str, Any]] = {"driver": {"memory": "2Gi"}, "executor": {"memory": "4Gi"}}
