@@ -13,7 +13,7 @@ _DEDICATED: Final = {
     "minor": {"schedule": "0 * * * *", "when": {"sortedRunsPerBucket": 8, "maxDelay": "1h"}},
     "full": {
         "schedule": "0 3 * * *",
-        "when": {"smallFilesPerPartition": 9, "deleteRatio": "20%", "fullCompactionAge": "7d"},
+        "when": {"smallFilesPerPartition": 9, "deleteRatio": "20%", "fullCompactionAge": "7d", "maxDelay": "9d"},
     },
     "partitionIdleTime": "1h",
 }  # fmt: skip

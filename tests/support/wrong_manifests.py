@@ -98,6 +98,8 @@ _UPKEEP = [
     WrongManifest("a delete ratio of nothing", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"deleteRatio": "0%"}}}), "spec.compaction.full.when.deleteRatio", "should match"),
     WrongManifest("a delete ratio as a fraction", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"deleteRatio": "0.2"}}}), "spec.compaction.full.when.deleteRatio", "should match"),
     WrongManifest("a delay of more than 65 years", keyed_table(spec__compaction={"mode": "Dedicated", "minor": {"schedule": "0 3 * * *", "when": {"maxDelay": "24001d"}}}), "spec.compaction.minor.when.maxDelay", "at most 24000d"),
+    WrongManifest("a delay of full of more than 65 years", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"maxDelay": "24001d"}}}), "spec.compaction.full.when.maxDelay", "at most 24000d"),
+    WrongManifest("an age of more than 65 years", keyed_table(spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"fullCompactionAge": "24001d"}}}), "spec.compaction.full.when.fullCompactionAge", "at most 24000d"),
     WrongManifest("idle partitions without partitions", append_table(spec__compaction={"mode": "Dedicated", "partitionIdleTime": "10m"}), "spec.compaction.partitionIdleTime", "without partitionKeys"),
     WrongManifest("a rescale beside outside writers", keyed_table(spec__externalWriters="Active", spec__bucket={"type": "Fixed", "fixed": {"count": 2, "onCountChange": "Rescale"}}), "spec.bucket.fixed.onCountChange", "Active"),
     WrongManifest("the parallelism of Flink", keyed_table(spec__options={"scan.parallelism": "4"}), "spec.options", "for Spark set spark.executor.instances"),

@@ -56,7 +56,6 @@ DELIBERATE: Final = (
     Deliberate(r"spec\.bucket\.fixed\.onCountChange", "a rescale loses", "tests/spark/test_rescale.py: only later"),
     Deliberate(r"spec\.compaction\.mode", "postponed buckets", "tests/spark/test_postponed_buckets.py"),
     Deliberate(r"spec\.compaction\.partitionIdleTime", "has no partitions|too long", "nothing would be idle"),
-    Deliberate(r"spec\.compaction\.(minor|full)\.when\..*", "too long", "the operator's own thresholds"),
     Deliberate(r"spec\.changelogProducer\.fullCompaction\.deltaCommits", "count commits|do not compact",
         "tests/spark/test_settings_that_break.py, test_settings_read_back.py: the engine makes no changelog by it"),
     Deliberate(r"spec\.(timeZone|.*\.schedule|runPolicy\..*|spark\..*|externalWriters)", ".", "not of the table"),
