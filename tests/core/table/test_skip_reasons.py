@@ -1,0 +1,165 @@
+"""Every reason for which scheduled maintenance does not run, as docs/maintenance.md lists them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.table.status import LastDecision
+from paimon_operator.core.table.observed import TableObserved
+from paimon_operator.core.table.run_slots import RunLimit
+from tests.core.table.edited_table import ready
+from tests.core.table.measured import HOURLY, decision_of, measure, measured_table
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+PAGE = Path(__file__).parents[3] / "docs" / "maintenance.md"
+ROW = re.compile(r"\| (Skipped|Waiting) \| `(\w+)` \| ([^|]+) \| `tests/core/table/test_skip_reasons.py` \|")
+
+
+def due(seen: TableWorld, runs: int = 9, **spec: Any) -> TableWorld:
+    """The table an hour later, edited, and with so many sorted runs in a bucket."""
+    seen.wait(hours=1)
+    if spec:
+        seen.edit(**spec)
+    measure(seen, sortedRunsMax=runs)
+    seen.settle()
+    return seen
+
+
+def no_threshold() -> LastDecision:
+    return decision_of(due(measured_table(), runs=4))
+
+
+def nothing_committed() -> LastDecision:
+    seen = due(measured_table())
+    seen.finish("Compact", after={"snapshotId": 3})
+    seen.settle()
+    seen.wait(hours=1)
+    measure(seen, snapshot=3, sortedRunsMax=9)
+    seen.settle()
+    return decision_of(seen)
+
+
+def no_snapshot() -> LastDecision:
+    seen = ready(retention={"snapshots": {"schedule": HOURLY}})
+    seen.wait(hours=1)
+    measure(seen, snapshots=3, oldestSnapshot=seen.now)
+    seen.settle()
+    state = seen.table.status.retention
+    assert state is not None
+    assert state.decision is not None
+    return state.decision
+
+
+def nothing_written() -> LastDecision:
+    seen = TableWorld(table=builders.table(compaction={"mode": "Dedicated", "minor": {"schedule": HOURLY}}))
+    seen.settle()
+    seen.finish("Provision", created=True, after={"schemaId": 0})
+    seen.settle()
+    seen.wait(hours=1)
+    seen.settle()
+    return decision_of(seen)
+
+
+def failed_for_good() -> LastDecision:
+    seen = due(measured_table())
+    seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
+    seen.settle()
+    return decision_of(seen)
+
+
+def failed_for_now() -> LastDecision:
+    seen = due(measured_table())
+    seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
+    seen.settle()
+    return decision_of(seen)
+
+
+def another_run() -> LastDecision:
+    seen = measured_table()
+    seen.runs.append(builders.run("mine", table=seen.table))
+    seen.settle()
+    return decision_of(due(seen))
+
+
+def limit_of_runs() -> LastDecision:
+    seen = measured_table()
+    seen.observed = TableObserved(stopped_by=lambda since: RunLimit(1, "lake"))
+    return decision_of(due(seen))
+
+
+def suspended() -> LastDecision:
+    return decision_of(due(measured_table(), suspend=True))
+
+
+def not_verified() -> LastDecision:
+    seen = measured_table()
+    seen.edit(options={"write-buffer-size": "64 mb"})
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.TABLE_NOT_FOUND)
+    return decision_of(due(seen))
+
+
+def unsafe_commits() -> LastDecision:
+    seen = measured_table(bucket={"type": "Fixed", "fixed": {"count": 1}})
+    return decision_of(due(seen, externalWriters="Active"))
+
+
+def broken_block() -> LastDecision:
+    compaction = {"mode": "Dedicated", "minor": {"schedule": "0 0 31 2 *"}}
+    return decision_of(due(measured_table(), compaction=compaction))
+
+
+def succeeded() -> LastDecision:
+    seen = due(measured_table())
+    seen.finish("Compact")
+    seen.settle()
+    return decision_of(seen)
+
+
+CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
+    ("Skipped", "NotNeeded", "no threshold is reached"): no_threshold,
+    ("Skipped", "NotNeeded", "nothing was committed since the last compaction"): nothing_committed,
+    ("Skipped", "NotNeeded", "no snapshot may expire"): no_snapshot,
+    ("Skipped", "NotNeeded", "nothing was written to the table yet"): nothing_written,
+    ("Skipped", "RunFailing", "the last run failed, and only an edit or the next tick repeats it"): failed_for_good,
+    ("Waiting", "RunFailing", "the last run failed, and is repeated at the time in the message"): failed_for_now,
+    ("Waiting", "RunSucceeded", "the last run succeeded, and the next tick has not come"): succeeded,
+    ("Waiting", "AnotherRunIsActive", "another run of the table is active"): another_run,
+    ("Waiting", "RunLimitReached", "as many runs are active as a limit allows"): limit_of_runs,
+    ("Waiting", "Suspended", "the table or its catalog is suspended"): suspended,
+    ("Waiting", "TableNotReady", "the table has to be verified first"): not_verified,
+    ("Waiting", "CommitUnsafe", "commits could get lost"): unsafe_commits,
+    ("Waiting", "InvalidSpec", "an error in the manifest stops the block"): broken_block,
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_maintenance_that_does_not_run_says_so_and_why(case: tuple[str, str, str]) -> None:
+    decision = CASES[case]()
+    assert (decision.result, decision.reason) == case[:2]
+    assert decision.message
+
+
+def test_the_page_lists_these_reasons_and_no_others() -> None:
+    assert ROW.findall(PAGE.read_text()) == list(CASES)
+
+
+def test_a_decision_does_not_outlive_what_it_waited_for() -> None:
+    seen = due(measured_table(), suspend=True)
+    seen.edit(suspend=None)
+    seen.settle()
+    assert decision_of(seen).result == "Started"
+    seen.finish("Compact")
+    seen.settle()
+    seen.wait(hours=1)
+    measure(seen, snapshot=5, sortedRunsMax=1)
+    seen.settle()
+    assert decision_of(seen).result == "Skipped"
