@@ -91,7 +91,7 @@ def another_run() -> LastDecision:
 
 def limit_of_runs() -> LastDecision:
     seen = measured_table()
-    seen.observed = TableObserved(stopped_by=lambda since: RunLimit(1, "lake"))
+    seen.observed = TableObserved(stopped_by=lambda _: RunLimit(1, "lake"))
     return decision_of(due(seen))
 
 
