@@ -24,7 +24,8 @@ MAX_TOTAL_BYTES: Final = 256 << 20
 ENTRY_VERSION: Final = 2
 """Version of the records of manifests and their lists that both engines write."""
 
-_LIST_FIELDS: Final[Fields] = ("_VERSION", "_FILE_NAME", "_FILE_SIZE", "_NUM_ADDED_FILES", "_NUM_DELETED_FILES")
+_LIST_NAMES: Final = ("_VERSION", "_FILE_NAME", "_FILE_SIZE", "_NUM_ADDED_FILES", "_NUM_DELETED_FILES")
+_LIST_FIELDS: Final[Fields] = _LIST_NAMES
 _HEAD: Final = ("_VERSION", "_KIND", "_PARTITION", "_BUCKET")
 _MEASURES: Final = ("_FILE_SIZE", "_ROW_COUNT", "_LEVEL", "_DELETE_ROW_COUNT")
 _ENTRY_FIELDS: Final[Fields] = (*_HEAD, ("_FILE", _MEASURES))
@@ -54,7 +55,7 @@ class ManifestFiles:
     def of_snapshot(self, snapshot: Snapshot) -> dict[str, Manifest]:
         """The data manifests of a snapshot by name, without those of its changelog."""
         found: dict[str, Manifest] = {}
-        for manifest in (each for name in snapshot.manifest_lists for each in self._listed(name)):
+        for manifest in (each for name, size in snapshot.manifest_lists for each in self._listed(name, size)):
             if manifest.name in found:
                 raise UnreadableError(f"snapshot {snapshot.id} has manifest {manifest.name} twice")
             found[manifest.name] = manifest
@@ -70,9 +71,9 @@ class ManifestFiles:
         for entry in self._entries(manifest, _NAME_FIELDS, ()):
             yield entry["_FILE"]["_FILE_NAME"], entry["_FILE"]["_FILE_SIZE"], SIGNS[entry["_KIND"]]
 
-    def read(self, name: str, max_bytes: int = MAX_MANIFEST_BYTES) -> bytes:
+    def read(self, name: str) -> bytes:
         """The content of a manifest, a list or an index manifest."""
-        content = self.files.read(self.path(name), max_bytes)
+        content = self.files.read(self.path(name), MAX_MANIFEST_BYTES)
         if content is None:
             raise ExpiredError(f"{self.path(name)} does not exist")
         return content
@@ -81,9 +82,15 @@ class ManifestFiles:
         """The path of a file."""
         return f"{self.location}/manifest/{name}"
 
-    def _listed(self, name: str) -> Iterator[Manifest]:
+    def _whole(self, name: str, size: int | None) -> bytes:
+        content = self.read(name)
+        if size not in (None, len(content)):
+            raise UnreadableError(f"{self.path(name)} has {len(content)} bytes of {size}")
+        return content
+
+    def _listed(self, name: str, size: int | None) -> Iterator[Manifest]:
         path = self.path(name)
-        for record in records(self.read(name), _LIST_FIELDS, path, _LIST_FIELDS):
+        for record in records(self._whole(name, size), _LIST_FIELDS, path, _LIST_NAMES):
             check_version(record, ENTRY_VERSION, path)
             try:
                 listed = file_name(record["_FILE_NAME"])
@@ -93,10 +100,9 @@ class ManifestFiles:
 
     def _entries(self, manifest: Manifest, fields: Fields, required: Iterable[str]) -> Iterator[Record]:
         path, found = self.path(manifest.name), dict.fromkeys(SIGNS, 0)
-        content = self.read(manifest.name)
-        if len(content) != manifest.size:
-            raise UnreadableError(f"{path} has {len(content)} bytes, its list says {manifest.size}")
-        for entry in records(content, fields, path, ("_VERSION", "_KIND", "_FILE", *required)):
+        for entry in records(
+            self._whole(manifest.name, manifest.size), fields, path, ("_VERSION", "_KIND", "_FILE", *required)
+        ):
             check_version(entry, ENTRY_VERSION, path)
             if entry["_KIND"] not in found:
                 raise UnreadableError(f"{path} has an entry of kind {entry['_KIND']}")

@@ -178,7 +178,7 @@ class Observer:
         """Raises UnreadableError for sums that are not what the committer has counted."""
         require_possible(sums)
         rows = total_of(sums).rows
-        if latest.total_rows not in (None, rows):
+        if latest.total_rows != rows:
             raise UnreadableError(f"snapshot {latest.id} has {latest.total_rows} rows, its manifests have {rows}")
         has_same_index = known is not None and known.snapshot.index_manifest == latest.index_manifest
         return Contents(

@@ -37,15 +37,17 @@ class Snapshot:
     schema_id: int
     base_manifest_list: str
     delta_manifest_list: str
+    list_sizes: tuple[int | None, int | None] = (None, None)
+    """Bytes of the two lists. Paimon 0.9 does not write them."""
     index_manifest: str | None
     total_rows: int | None
     """Rows of all its data files, as its committer counted them. Snapshots of old releases have none."""
     time_ms: int
 
     @property
-    def manifest_lists(self) -> tuple[str, str]:
-        """The lists that together name its manifests."""
-        return self.base_manifest_list, self.delta_manifest_list
+    def manifest_lists(self) -> tuple[tuple[str, int | None], ...]:
+        """Names and bytes of the lists that together name its manifests."""
+        return tuple(zip((self.base_manifest_list, self.delta_manifest_list), self.list_sizes, strict=True))
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def _parse(document: Any) -> Snapshot:
         schema_id=int(document["schemaId"]),
         base_manifest_list=file_name(document["baseManifestList"]),
         delta_manifest_list=file_name(document["deltaManifestList"]),
+        list_sizes=(document.get("baseManifestListSize"), document.get("deltaManifestListSize")),
         index_manifest=None if index is None else file_name(index),
         total_rows=None if rows is None else int(rows),
         time_ms=int(document["timeMillis"]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +118,10 @@ class FabricatedTable:
         return id_
 
     def write_hint(self, id_: int | str, name: str = "LATEST") -> None:
-        self._put(self.root / "snapshot" / name, str(id_).encode())
+        """Writes a hint at a time of its own, long ago."""
+        path, time = self.root / "snapshot" / name, START_MS // 1000 + next(self._names)
+        self._put(path, str(id_).encode())
+        os.utime(path, (time, time))
 
     def expire(self, before: int) -> None:
         """Removes the snapshots before one, with the manifests that no later snapshot has."""
