@@ -60,7 +60,7 @@ class ResultTable(Document):
     snapshot_id: int | None = None
     oldest_snapshot: str | None = None
     snapshots: int | None = None
-    observed_at: str | None = None
+    measured_at: str | None = None
     """When this was read."""
     # The rest is absent where the metadata files could not be read without Paimon.
     manifests: int | None = None

@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from spark_apps.metadata.base import UnreadableError
 
@@ -30,7 +30,8 @@ def records(content: bytes, fields: Fields, path: str, required: Iterable[str]) 
     try:
         schema = _projection(fastavro.reader(io.BytesIO(content)).metadata["avro.schema"], fields)
         _require(schema, required)
-        yield from fastavro.reader(io.BytesIO(content), reader_schema=schema)
+        for record in fastavro.reader(io.BytesIO(content), reader_schema=schema):
+            yield cast("Record", record)
     except Exception as error:  # (fastavro raises whatever the bytes lead to)
         raise UnreadableError(f"{path} is no Avro file that can be read: {type(error).__name__}: {error}") from error
 
@@ -45,8 +46,7 @@ def _require(schema: Record, names: Iterable[str]) -> None:
 def _projection(text: str, fields: Fields) -> Record:
     import fastavro  # noqa: PLC0415
 
-    schema: Record = fastavro.parse_schema(_without_others(json.loads(text), fields))
-    return schema
+    return cast("Record", fastavro.parse_schema(_without_others(json.loads(text), fields)))
 
 
 def _without_others(schema: Record, fields: Fields) -> Record:

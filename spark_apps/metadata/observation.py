@@ -107,11 +107,11 @@ class Observer:
     def _follow(self, previous: Observation | None) -> Observation:
         """What LATEST says."""
         found = self.snapshots.latest_hint()
-        hint, stamp = id_in(found and found.content), found and found.stamp
+        hint, stamp = (None, None) if found is None else (id_in(found.content), found.stamp)
         looks = 1 if previous is None else previous.looks + 1
         if previous is not None and hint == previous.hint and self._is_same(previous, stamp):
             return replace(previous, stamp=stamp, looks=looks)
-        known = previous and previous.contents
+        known = None if previous is None else previous.contents
         has_moved = hint is not None and known is not None and hint > known.snapshot.id
         latest = (self.snapshots.snapshot(hint) if hint and has_moved else None) or self.snapshots.latest(hint)
         return Observation(contents=self._contents(latest, known), hint=hint, stamp=stamp, looks=looks)

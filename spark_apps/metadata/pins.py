@@ -87,7 +87,7 @@ class _Reader:
     def _of_branch(self, name: str) -> Snapshot | None:
         of_branch = SnapshotFiles(self.manifests.files, f"{self.manifests.location}/branch/branch-{name}")
         hint = of_branch.latest_hint()
-        return of_branch.latest(id_in(hint and hint.content))
+        return of_branch.latest(id_in(None if hint is None else hint.content))
 
     def _of_consumer(self, name: str) -> Snapshot | None:
         path = f"{self.manifests.location}/consumer/consumer-{name}"

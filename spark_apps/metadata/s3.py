@@ -41,7 +41,12 @@ class S3Files:
 
     @classmethod
     def of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
-        """The server that the catalog's options name, by the engine's names for them."""
+        """The server that the catalog's options name, by the engine's names for them. Raises UnreadableError."""
+        with _readable(options.get(keys.endpoint_key, "S3")):
+            return cls._of(options, keys)
+
+    @classmethod
+    def _of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
         is_path_style = options.get(keys.path_style_key) == "true"
         settings = Config(
             connect_timeout=CONNECT_TIMEOUT_S,
@@ -123,5 +128,5 @@ def _split(uri: str) -> tuple[str, str]:
 def _readable(path: str) -> Iterator[None]:
     try:
         yield
-    except (BotoCoreError, ClientError) as error:
+    except (BotoCoreError, ClientError, ValueError) as error:
         raise UnreadableError(f"{path}: {error}") from error

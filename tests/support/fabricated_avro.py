@@ -64,7 +64,7 @@ _FILE = {
     "_DELETE_ROW_COUNT": _optional("long"),
 }
 _RANGE = {"f0": "string", "f1": "int", "f2": "int"}
-FORMATS = {
+FORMATS: dict[str, tuple[Record, Record]] = {
     "0.9": (_FILE, _RANGE),
     "1.4": (_FILE | {"_WRITE_COLS": _optional(_array("string"))}, _RANGE | {"_CARDINALITY": _optional("long")}),
 }

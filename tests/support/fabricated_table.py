@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from paimon_schema.table_schema import TableSchema, read_schema_file
 from tests.support.fabricated_avro import DataFile, Record, index_manifest_of, listed, manifest_list_of, manifest_of
@@ -117,35 +117,41 @@ class FabricatedTable:
             self.write_hint(id_)
         return id_
 
-    def write_hint(self, id_: int | str, name: str = "LATEST") -> None:
+    def write_hint(self, id_: int | str, name: str = "LATEST") -> Self:
         """Writes a hint at a time of its own, long ago."""
         path, time = self.root / "snapshot" / name, START_MS // 1000 + next(self._names)
         self._put(path, str(id_).encode())
         os.utime(path, (time, time))
+        return self
 
-    def expire(self, before: int) -> None:
+    def expire(self, before: int) -> Self:
         """Removes the snapshots before one, with the manifests that no later snapshot has."""
         self._forget([id_ for id_ in self._history if id_ < before])
         self.write_hint(before, "EARLIEST")
+        return self
 
-    def roll_back(self, to: int) -> None:
+    def roll_back(self, to: int) -> Self:
         """Removes the snapshots after one, as Paimon's rollback_to does."""
         self._forget([id_ for id_ in self._history if id_ > to])
         self.live, self.deleted = dict(self._history[to].live), self._history[to].deleted
         self.write_hint(to)
+        return self
 
-    def tag(self, name: str, snapshot: int) -> None:
+    def tag(self, name: str, snapshot: int) -> Self:
         (self.root / "tag").mkdir(exist_ok=True)
         shutil.copy(self.snapshot_file(snapshot), self.root / "tag" / f"tag-{name}")
+        return self
 
-    def branch(self, name: str, snapshot: int) -> None:
+    def branch(self, name: str, snapshot: int) -> Self:
         directory = self.root / "branch" / f"branch-{name}" / "snapshot"
         directory.mkdir(parents=True)
         shutil.copy(self.snapshot_file(snapshot), directory)
         (directory / "LATEST").write_text(str(snapshot))
+        return self
 
-    def consumer(self, name: str, next_snapshot: int) -> None:
+    def consumer(self, name: str, next_snapshot: int) -> Self:
         self._put(self.root / "consumer" / f"consumer-{name}", json.dumps({"nextSnapshot": next_snapshot}).encode())
+        return self
 
     def _forget(self, gone: Sequence[int]) -> None:
         dropped = [self._history.pop(id_).manifests for id_ in gone]
@@ -157,7 +163,7 @@ class FabricatedTable:
                 (self.root / "manifest" / each["_FILE_NAME"]).unlink(missing_ok=True)
 
     def _put_snapshot(self, id_: int, base: list[Record], delta: list[Record], members: Mapping[str, Any]) -> None:
-        document = {
+        document: dict[str, Any] = {
             "version": 3,
             "id": id_,
             "schemaId": 0,
@@ -171,7 +177,7 @@ class FabricatedTable:
             "timeMillis": START_MS + 60_000 * id_,
             "totalRecordCount": sum(each.rows for each in self.live.values()),
         }
-        self._put(self.snapshot_file(id_), json.dumps(document | members).encode())
+        self._put(self.snapshot_file(id_), json.dumps(document | dict(members)).encode())
 
     def _put_index_manifest(self) -> str:
         return self._put_new("index-manifest", index_manifest_of(self.deleted, self.release))

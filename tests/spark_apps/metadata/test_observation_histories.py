@@ -19,7 +19,7 @@ from tests.support.fabricated_table import FabricatedTable, schema_of
 
 SMALL_BELOW = 70
 
-FILES = st.builds(
+FILES: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     day=st.sampled_from(["mon", "a much longer day", None]),
     bucket=st.integers(-2, 2),

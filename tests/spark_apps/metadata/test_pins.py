@@ -106,9 +106,7 @@ def test_what_is_no_tag_does_not_count(table: FabricatedTable) -> None:
 
 BROKEN: dict[str, Callable[[FabricatedTable], Any]] = {
     "a tag of a newer version": lambda t: (t.root / "tag" / "tag-x").write_text('{"version": 4}'),
-    "a consumer that is no JSON": lambda t: (
-        (t.root / "consumer").mkdir() or (t.root / "consumer" / "consumer-x").write_text("{")
-    ),
+    "a consumer that is no JSON": lambda t: (t.consumer("x", 1).root / "consumer" / "consumer-x").write_text("{"),
     "a branch whose files have expired": lambda t: (t.branch("x", 1), t.commit([], merge=True), t.expire(5)),
 }
 
