@@ -24,8 +24,20 @@ class ResultError(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pin(Document):
+    """A Tag, Branch or Consumer (`kind`), and the bytes in data files that it keeps and the latest snapshot has not.
+
+    None: they could not be found out.
+    """
+
+    kind: str
+    name: str
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResultTable(Document):
-    """The table after the run."""
+    """The table after the run. Everything about its files is that of snapshot `snapshot_id`."""
 
     schema_id: int | None = None
     schema_digest: str | None = None
@@ -47,6 +59,27 @@ class ResultTable(Document):
     small_files: int | None = None
     snapshot_id: int | None = None
     oldest_snapshot: str | None = None
+    snapshots: int | None = None
+    measured_at: str | None = None
+    """When this was read."""
+    # The rest is absent where the metadata files could not be read without Paimon.
+    manifests: int | None = None
+    """Those that a reader of the latest snapshot has to read."""
+    buckets: int | None = None
+    """Those that have files, over all partitions."""
+    small_files_max: int | None = None
+    """Of the partition that has most, without those that are alone in their bucket."""
+    level0_files_max: int | None = None
+    """Of the bucket that has most."""
+    delete_percent: int | None = None
+    """Deleted rows of 100, rounded down. None: the writer has not counted them."""
+    unmerged_percent: int | None = None
+    """Rows of 100 outside of the highest level of their bucket: an upper bound of duplicates. With a primary key."""
+    oldest_partition: str | None = None
+    """The smallest, as `day=2026-11-22/hour=7`."""
+    pins: tuple[Pin, ...] = ()
+    """The largest of `pins_count`."""
+    pins_count: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

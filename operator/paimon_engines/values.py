@@ -41,6 +41,12 @@ def magnitude(kind: ValueKind, word: str) -> float:
     return int(match[1]) * (1 if match[2].startswith(("ms", "mil")) else _MILLISECONDS[match[2][:1]])
 
 
+def size_in_bytes(text: str) -> int | None:
+    """Bytes of a size like `64 kb`; None for a text that Paimon cannot read."""
+    word = text.strip().lower()
+    return int(magnitude(ValueKind.SIZE, word)) if SIZE.fullmatch(word) else None
+
+
 def meaning(kind: ValueKind, text: str) -> str | float:
     """What two spellings of one value share: `1 h` and `60 min`, `TRUE` and `true`. Other texts mean themselves."""
     word, form = text.strip().lower(), _FORMS.get(kind)

@@ -16,9 +16,19 @@ from paimon_contract.job import Job
 from paimon_schema.bucket_count import RESCALE_OPTION
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.settings import FIXED
 from spark_apps.sql.partition_values import PartitionKey
 
 TAG_PREFIX: Final = "paimon-operator-rescale-"
+BUCKET_MODES: Final = {
+    "HASH_FIXED": FIXED,
+    "HASH_DYNAMIC": "Dynamic",
+    "KEY_DYNAMIC": "Dynamic",
+    "CROSS_PARTITION": "Dynamic",
+    "BUCKET_UNAWARE": "Unaware",
+    "POSTPONE_MODE": "Postpone",
+}
+"""Paimon's bucket modes -> the words of spec.bucket.type."""
 
 
 @dataclass(frozen=True)

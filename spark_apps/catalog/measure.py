@@ -1,30 +1,25 @@
-"""Measures a table: its schema, its snapshots and its files."""
+"""Measures a table: its schema, its snapshots and its files, from its metadata files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from paimon_contract.result import ResultMeasure, ResultTable
-from paimon_schema.table_schema import read_schema_file
-from spark_apps.catalog.bucket_layout import tag_of
+from paimon_schema.bucket_count import BUCKET, RESCALE_OPTION
+from paimon_schema.table_schema import TableSchema, read_schema_file
 from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
+from spark_apps.catalog.java_files import JavaFiles
 from spark_apps.catalog.session import Session
-
-FIXED = "Fixed"
-BUCKET_MODES = {
-    "HASH_FIXED": FIXED,
-    "HASH_DYNAMIC": "Dynamic",
-    "KEY_DYNAMIC": "Dynamic",
-    "CROSS_PARTITION": "Dynamic",
-    "BUCKET_UNAWARE": "Unaware",
-    "POSTPONE_MODE": "Postpone",
-}
-"""Paimon's bucket modes -> the words of spec.bucket.type."""
-
-SMALL_FILE_SHARE = 0.7
-"""A file below this share of target-file-size counts as small, as in Paimon's append compaction."""
+from spark_apps.metadata import files_of
+from spark_apps.metadata.base import MetadataFiles, UnreadableError
+from spark_apps.metadata.health import measures_of, time_text
+from spark_apps.metadata.observation import Observer
+from spark_apps.metadata.pins import read_pins
+from spark_apps.metadata.settings import FIXED, bucket_mode, small_below
+from spark_apps.metadata.table_files import location_of
+from spark_apps.progress import log_step
 
 
 @dataclass(frozen=True)
@@ -46,42 +41,75 @@ class Measured:
         )
 
 
-def measure_table(session: Session, table: Any) -> Measured:
-    """Measures `table` (Java FileStoreTable). Without a snapshot it has no files."""
-    mode = str(table.bucketMode().toString())
-    schema_id, bucket_mode = int(table.schema().id()), BUCKET_MODES.get(mode, mode)
-    bucket_count = int(table.coreOptions().bucket()) if bucket_mode == FIXED else None
-    latest, oldest = table.snapshotManager().latestSnapshot(), None
-    counted: dict[str, int] = dict.fromkeys(COUNTS, 0)
-    if latest is not None:
-        oldest = _time_of(table.snapshotManager().earliestSnapshot())
-        all_counts = count_files(session, table, latest, _small_below(table))
-        counted = {name: all_counts[name] for name in (*COUNTS, *(BUCKET_COUNTS if bucket_count else ()))}
-    return Measured(
-        ResultTable(
-            schema_id=schema_id,
-            schema_digest=_digest_of(table, schema_id),
-            bucket_mode=bucket_mode,
-            bucket_count=bucket_count,
-            rescaling=True if tag_of(table) is not None else None,
-            snapshot_id=None if latest is None else int(latest.id()),
-            oldest_snapshot=oldest,
-            **counted,
-        )
+def measure_table(session: Session, table: Any, *, pins: bool = True) -> Measured:
+    """Measures `table` (Java FileStoreTable), by Paimon itself only where its metadata cannot be read otherwise.
+
+    `pins`: also what tags, branches and consumers keep.
+    """
+    schema = _schema_of(table)
+    try:
+        return Measured(measured(files_for(session), location_of(session.job), schema, pins=pins))
+    except UnreadableError as error:
+        log_step(f"Paimon counts the files: {error}")
+    return Measured(_counted(session, table, schema))
+
+
+def files_for(session: Session) -> MetadataFiles:
+    """The files of the warehouse, read by Python where it can."""
+    try:
+        found = files_of(session.job, session.engine)
+    except UnreadableError as error:
+        log_step(f"Paimon reads the files: {error}")
+        found = None
+    return found or JavaFiles(session)
+
+
+def measured(files: MetadataFiles, location: str, schema: TableSchema, *, pins: bool = True) -> ResultTable:
+    """Measures the table at `location`, of which `schema` is the latest schema. Raises UnreadableError."""
+    observer = Observer(files, location, schema)
+    measured_at = _now()
+    contents = observer.observe().contents
+    table = replace(_of_schema(schema), measured_at=measured_at, **measures_of(contents, schema))
+    if contents is None or not pins:
+        return table
+    found = read_pins(observer.manifests, contents.snapshot, contents.earliest)
+    return replace(table, pins=found.shown, pins_count=found.count)
+
+
+def _of_schema(schema: TableSchema) -> ResultTable:
+    mode = bucket_mode(schema)
+    return ResultTable(
+        schema_id=schema.id,
+        schema_digest=schema.digest,
+        bucket_mode=mode,
+        bucket_count=int(schema.options[BUCKET]) if mode == FIXED else None,
+        rescaling=True if RESCALE_OPTION in schema.options else None,
     )
 
 
-def _digest_of(table: Any, schema_id: int) -> str:
+def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
+    """What Paimon counts. Without a snapshot the table has no files."""
+    base = replace(_of_schema(schema), measured_at=_now())
+    latest = table.snapshotManager().latestSnapshot()
+    if latest is None:
+        nothing: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+        return replace(base, **nothing)
+    counts: dict[str, Any] = count_files(session, table, latest, small_below(schema))
+    names = (*COUNTS, *(BUCKET_COUNTS if base.bucket_mode == FIXED else ()))
+    earliest = table.snapshotManager().earliestSnapshot()
+    return replace(
+        base,
+        snapshot_id=int(latest.id()),
+        snapshots=int(latest.id()) - int(earliest.id()) + 1,
+        oldest_snapshot=time_text(int(earliest.timeMillis())),
+        **{name: counts[name] for name in names},
+    )
+
+
+def _schema_of(table: Any) -> TableSchema:
     """Of the schema's file: `table` may have options of this session beside those of the file."""
-    return read_schema_file(table.schemaManager().schema(schema_id).toString()).digest
+    return read_schema_file(table.schemaManager().schema(table.schema().id()).toString())
 
 
-def _time_of(snapshot: Any) -> str:
-    time = datetime.fromtimestamp(snapshot.timeMillis() / 1000, UTC).isoformat(timespec="seconds")
-    return time.replace("+00:00", "Z")
-
-
-def _small_below(table: Any) -> int:
-    """Bytes below which a file is small."""
-    has_primary_key = bool(table.schema().primaryKeys())
-    return int(table.coreOptions().targetFileSize(has_primary_key) * SMALL_FILE_SHARE)
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

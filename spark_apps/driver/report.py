@@ -25,6 +25,8 @@ def document_of(job: Job, seen: Seen, outcome: Outcome, failure: RunError | None
         error=failure.as_result() if failure else None,
     )
     document = {key: value for key, value in to_json(result).items() if value != []}
+    while _too_long(document) and document.get("table", {}).get("pins"):
+        document["table"]["pins"] = document["table"]["pins"][:-1]
     while _too_long(document) and document.get("differences"):
         document["differences"] = document["differences"][:-1]
     while _too_long(document) and document.get("plan", {}).get("steps"):

@@ -17,10 +17,13 @@ from typing import Any, Final
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.httpsession import URLLib3Session
+from botocore.utils import get_environ_proxies
 
 from paimon_contract import environment
 from paimon_engines.engine import S3Keys
-from spark_apps.metadata.base import MAX_BYTES, UnreadableError
+from spark_apps.metadata.base import MAX_BYTES, Stamped, UnreadableError, within
+from spark_apps.metadata.s3_get import Getter, NotPlainError
 from spark_apps.storage.s3 import SCHEME
 
 CONNECT_TIMEOUT_S: Final = 3
@@ -34,10 +37,16 @@ class S3Files:
     """The objects that a client of botocore reads: `s3://bucket/warehouse/t`."""
 
     client: Any
+    getter: Getter
 
     @classmethod
     def of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
-        """The server that the catalog's options name, by the engine's names for them."""
+        """The server that the catalog's options name, by the engine's names for them. Raises UnreadableError."""
+        with _readable(options.get(keys.endpoint_key, "S3")):
+            return cls._of(options, keys)
+
+    @classmethod
+    def _of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
         is_path_style = options.get(keys.path_style_key) == "true"
         settings = Config(
             connect_timeout=CONNECT_TIMEOUT_S,
@@ -48,26 +57,43 @@ class S3Files:
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
         )
-        client = botocore.session.get_session().create_client(
+        session = botocore.session.get_session()
+        # In place of botocore's own authorities. Java trusts both; a server of the others is left to it.
+        authority = os.environ.get(environment.STORAGE_CA_FILE) or None
+        client = session.create_client(
             "s3",
             endpoint_url=options.get(keys.endpoint_key),
             region_name=options.get(keys.region_key),
-            # In place of botocore's own authorities. Java trusts both; a server of the others is left to it.
-            verify=os.environ.get(environment.STORAGE_CA_FILE) or None,
+            verify=authority,
             config=settings,
         )
-        return cls(client)
+        http = URLLib3Session(
+            verify=authority or session.get_config_variable("ca_bundle") or True,
+            proxies=get_environ_proxies(client.meta.endpoint_url),
+            timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S),
+        )
+        return cls(client, Getter(client, session.get_credentials(), http))
 
-    def read(self, path: str) -> bytes | None:
-        """The content of an object; None: no such object. Raises UnreadableError for more than MAX_BYTES."""
+    def read(self, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
+        """The content of an object; None: no such object. Raises UnreadableError for more than `max_bytes`."""
+        found = self._get(path, max_bytes)
+        return None if found is None else found.content
+
+    def read_stamped(self, path: str) -> Stamped | None:
+        """The content of a small object with its stamp; None: no such object."""
+        return self._get(path, MAX_BYTES)
+
+    def _get(self, path: str, max_bytes: int) -> Stamped | None:
         with _readable(path):
-            answer = self._object(path)
-            if answer is None:
-                return None
-            content: bytes = answer["Body"].read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise UnreadableError(f"{path} has more than {MAX_BYTES} bytes")
-        return content
+            try:
+                found = self.getter.get(*_split(path), max_bytes + 1)
+            except NotPlainError:
+                found = self._by_client(path, max_bytes + 1)
+        return None if found is None else Stamped(within(found.content, max_bytes, path), found.stamp)
+
+    def _by_client(self, path: str, max_bytes: int) -> Stamped | None:
+        answer = self._object(path)
+        return None if answer is None else Stamped(answer["Body"].read(max_bytes), None)
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the objects and common prefixes below a prefix, one level deep."""
@@ -84,7 +110,7 @@ class S3Files:
     def _object(self, path: str) -> Any:
         bucket, key = _split(path)
         try:
-            return self.client.get_object(Bucket=bucket, Key=key)
+            return self.getter.get_by_client(bucket, key)
         except ClientError as error:
             status = error.response["ResponseMetadata"]["HTTPStatusCode"]
             if status == HTTPStatus.NOT_FOUND and error.response["Error"]["Code"] != _NO_SUCH_BUCKET:
@@ -102,5 +128,5 @@ def _split(uri: str) -> tuple[str, str]:
 def _readable(path: str) -> Iterator[None]:
     try:
         yield
-    except (BotoCoreError, ClientError) as error:
+    except (BotoCoreError, ClientError, ValueError) as error:
         raise UnreadableError(f"{path}: {error}") from error

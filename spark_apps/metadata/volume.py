@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from spark_apps.metadata.base import MAX_BYTES, UnreadableError
+from spark_apps.metadata.base import MAX_BYTES, SETTLED_S, Stamped, UnreadableError, within
 
 _SCHEME: Final = "file:"
 _NO_SUCH_FILE: Final = (FileNotFoundError, NotADirectoryError)
@@ -16,17 +18,20 @@ _NO_SUCH_FILE: Final = (FileNotFoundError, NotADirectoryError)
 class VolumeFiles:
     """Plain files: `/warehouse/t`, `file:/warehouse/t` and `file:///warehouse/t` name the same one."""
 
-    def read(self, path: str) -> bytes | None:
-        """The content of a file; None: no such file. Raises UnreadableError for more than MAX_BYTES."""
-        with _readable(path):
-            try:
-                with _local(path).open("rb") as file:
-                    content = file.read(MAX_BYTES + 1)
-            except _NO_SUCH_FILE:
-                return None
-        if len(content) > MAX_BYTES:
-            raise UnreadableError(f"{path} has more than {MAX_BYTES} bytes")
-        return content
+    def read(self, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
+        """The content of a file; None: no such file. Raises UnreadableError for more than `max_bytes`."""
+        found = _opened(path, max_bytes)
+        return None if found is None else found[0]
+
+    def read_stamped(self, path: str) -> Stamped | None:
+        """The content of a small file with its stamp; None: no such file."""
+        found = _opened(path, MAX_BYTES)
+        if found is None:
+            return None
+        content, status = found
+        is_settled = time.time_ns() - status.st_mtime_ns >= SETTLED_S * 1_000_000_000
+        stamp = f"{status.st_ino}/{status.st_mtime_ns}/{status.st_size}"
+        return Stamped(content, stamp if is_settled else None)
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory; none where it does not exist."""
@@ -36,6 +41,15 @@ class VolumeFiles:
             except _NO_SUCH_FILE:
                 found = []
         yield from found
+
+
+def _opened(path: str, max_bytes: int) -> tuple[bytes, os.stat_result] | None:
+    with _readable(path):
+        try:
+            with _local(path).open("rb") as file:
+                return within(file.read(max_bytes + 1), max_bytes, path), os.fstat(file.fileno())
+        except _NO_SUCH_FILE:
+            return None
 
 
 def _local(uri: str) -> Path:

@@ -35,7 +35,7 @@ def run(job: Job, session: Session) -> Outcome:
     refuse_mixing_buckets(job, table)
     arguments = _arguments(job, compact, table, session)
     _refuse_cross_partition(job, table)
-    before = measure_table(session, table)
+    before = measure_table(session, table, pins=False)
     if before.table.snapshot_id is None:
         return Outcome(table=before.table, before=before.measure, after=before.measure)
     for each in _calls(arguments, table, session):

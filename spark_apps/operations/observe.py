@@ -1,4 +1,4 @@
-"""Compares the table's schema with the one that the operator has left. Changes nothing."""
+"""Compares the table's schema with the one that the operator has left, and measures the table. Changes nothing."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Final
 from paimon_contract.job import Job
 from paimon_contract.parameters.observe import ObserveParameters
 from paimon_contract.parameters.provision import ProvisionParameters
-from paimon_contract.result import Outcome, ResultDrift
+from paimon_contract.result import Outcome, ResultDrift, ResultTable
 from paimon_engines.engine import Engine
 from paimon_schema.bucket_count import BUCKET
 from paimon_schema.drift import DriftKind
 from paimon_schema.drift_corrections import Corrections
 from paimon_schema.plan import make_plan
 from paimon_schema.steps import Refusal
+from spark_apps.catalog.measure import files_for, measured
 from spark_apps.catalog.session import Session
-from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.table_files import TableFiles, location_of
+from spark_apps.progress import log_step
 from spark_apps.schema.declared import declared_with_count_of
 from spark_apps.schema.drift import Drift, Schemas, SchemasOfTable, find_drift, result_of
 
@@ -29,16 +31,28 @@ _REFUSAL_LENGTH: Final = 200
 
 def run(job: Job, session: Session) -> Outcome:
     """Reports what somebody else has changed. Raises RunError when the table does not exist any more."""
-    found = observed(job, session.engine, SchemasOfTable(session.existing_table()))
+    schemas = SchemasOfTable(session.existing_table())
+    found = observed(job, session.engine, schemas)
     if found is None:
         raise ValueError(f"the table {job.table} has no schema file")
-    return Outcome(drift=found)
+    return Outcome(drift=found, table=_measured(job, files_for(session), schemas, found.schema_id))
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:
     """The same from the files alone; None without a table, of which the JVM says what is wrong."""
-    found = observed(job, engine, TableFiles(files, location_of(job)))
-    return None if found is None else Outcome(drift=found)
+    schemas = TableFiles(files, location_of(job))
+    found = observed(job, engine, schemas)
+    return None if found is None else Outcome(drift=found, table=_measured(job, files, schemas, found.schema_id))
+
+
+def _measured(job: Job, files: MetadataFiles, schemas: Schemas, schema_id: int) -> ResultTable | None:
+    """The table's health; None where only Paimon could read it, for which no JVM is started."""
+    schema = schemas.schema(schema_id)
+    try:
+        return None if schema is None else measured(files, location_of(job), schema)
+    except UnreadableError as error:
+        log_step(f"the table is not measured: {error}")
+        return None
 
 
 def observed(job: Job, engine: Engine, schemas: Schemas) -> ResultDrift | None:

@@ -16,6 +16,7 @@ from paimon_contract.result import Outcome, RescaleSummary
 from paimon_schema.bucket_count import BUCKET, RESCALE_OPTION
 from paimon_schema.steps import option_step
 from spark_apps.catalog.bucket_layout import (
+    BUCKET_MODES,
     TAG_PREFIX,
     PartitionLayout,
     other_counts,
@@ -25,10 +26,11 @@ from spark_apps.catalog.bucket_layout import (
 )
 from spark_apps.catalog.content import content_changes, content_of
 from spark_apps.catalog.foreign_commits import is_run_commit
-from spark_apps.catalog.measure import BUCKET_MODES, FIXED, measure_table
+from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import spec_failure
+from spark_apps.metadata.settings import FIXED
 from spark_apps.progress import log_step
 from spark_apps.schema.alter import commit
 from spark_apps.sql.identifiers import CATALOG, call, qualified, quote
@@ -45,7 +47,7 @@ def run(job: Job, session: Session) -> Outcome:
     """Rewrites the next partitions, and completes the rescale after the last one."""
     rescale = job.parameters_as(PARAMETERS)
     table = session.table()
-    before = measure_table(session, table)
+    before = measure_table(session, table, pins=False)
     layout = read_layout(session, table)
     if tag_of(table) is None:
         begin(session, table, layout, rescale.count)

@@ -10,10 +10,10 @@ from typing import Any
 from paimon_contract.result import Outcome
 from paimon_schema.bucket_count import BUCKET
 from paimon_schema.drift import DriftKind
-from spark_apps.catalog.bucket_layout import other_counts, read_layout, tag_of
-from spark_apps.catalog.measure import BUCKET_MODES, FIXED
+from spark_apps.catalog.bucket_layout import BUCKET_MODES, other_counts, read_layout, tag_of
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError, spec_failure
+from spark_apps.metadata.settings import FIXED
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 
 

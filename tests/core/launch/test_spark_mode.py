@@ -12,8 +12,9 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.effective import EffectiveMode, Origin
+from paimon_operator.api.table.facts import TableFacts
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import TableFacts, TableStatus, WriteState
+from paimon_operator.api.table.status import TableStatus, WriteState
 from paimon_operator.core.config import Defaults
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from tests.support import builders

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paimon_operator.api.table.status import CompactionState, Health, LastDecision, StrategyState
+from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.status import CompactionState, LastDecision, StrategyState
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -23,7 +24,7 @@ def measured_table(compaction: dict[str, Any] | None = None, **spec: Any) -> Tab
 
 def measure(seen: TableWorld, snapshot: int = 2, **health: Any) -> None:
     """Stores a measurement of now: what MERGED has, and what is given, at another snapshot than the last run's."""
-    found = Health.model_validate(MERGED | health | {"observedAt": seen.now})
+    found = Health.model_validate(MERGED | health | {"observedAt": seen.now, "snapshotId": snapshot})
     status = seen.table.status
     assert status.table is not None
     facts = status.table.model_copy(update={"snapshot_id": snapshot})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.status import TableFacts
+from paimon_operator.api.table.facts import TableFacts
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.table.bucket_advice import (
     LARGEST_BYTES,

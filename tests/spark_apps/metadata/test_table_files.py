@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,9 @@ from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, UnreadableError
 from spark_apps.metadata.table_files import MAX_PROBES, TableFiles, location_of
 from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job
+from tests.support.recorded_files import Recorded
 
 ENGINE = load_engine("paimon-1.4")
-
-
-class Recorded:
-    """Files of a volume, and the names of all that was asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self._files = VolumeFiles()
-
-    def read(self, path: str) -> bytes | None:
-        self.asked.append(Path(path).name)
-        return self._files.read(path)
-
-    def names(self, directory: str) -> Iterator[str]:
-        self.asked.append(f"{Path(directory).name}/")
-        return self._files.names(directory)
 
 
 def text_of(id_: int, **members: Any) -> str:

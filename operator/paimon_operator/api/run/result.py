@@ -14,10 +14,10 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import ReasonText, printable
 from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
+from paimon_operator.api.measure import Measure
 from paimon_operator.api.run.status import (
     CommitIdentity,
     LoadedWrites,
-    Measure,
     OutsideCommit,
     RescaleResult,
     RunStatus,

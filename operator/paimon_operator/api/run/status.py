@@ -24,6 +24,7 @@ from paimon_operator.api.base import (
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
+from paimon_operator.api.measure import Measure
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
@@ -144,41 +145,6 @@ class RunJob(ApiModel):
     """Name of the ConfigMap with the job."""
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", max_length=64)] | None = None
     """SHA-256 of the data of the ConfigMap. Absent: a run that release 0.1 started."""
-
-
-class Measure(ApiModel):
-    """Measurements of the table at one time."""
-
-    files: Int64 | None = None
-    """Data files of the latest snapshot."""
-    bytes: Int64 | None = None
-    """Bytes in those files."""
-    rows: Int64 | None = None
-    """Records in those files."""
-    sorted_runs_max: Int64 | None = None
-    """Largest number of sorted runs in a bucket."""
-    small_files: Int64 | None = None
-    """Number of files well below the target size."""
-    schema_id: Int64 | None = None
-    """Version of the schema in Paimon."""
-    schema_digest: Hash | None = None
-    """Hash of that schema. A table that was dropped and made again can have the same version."""
-    snapshot_id: Int64 | None = None
-    """Latest snapshot."""
-    oldest_snapshot: Time | None = None
-    """Time of the oldest snapshot that still exists."""
-    bucket_mode: Annotated[str, Field(max_length=32)] | None = None
-    """Fixed, Dynamic, Postpone or Unaware."""
-    bucket_count: Int64 | None = None
-    """Buckets per partition. Absent unless bucketMode is Fixed."""
-    rescaling: bool | None = None
-    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
-    partitions: Int64 | None = None
-    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
-    bucket_bytes_median: Int64 | None = None
-    """Median of the bytes per bucket and partition, without the buckets that are empty."""
-    bucket_bytes_max: Int64 | None = None
-    """Bytes of the largest bucket."""
 
 
 class Cost(ApiModel):

@@ -15,7 +15,6 @@ from paimon_operator.api.base import (
     Int64,
     MemberName,
     Message,
-    Percent,
     Place,
     Positive,
     ReasonText,
@@ -29,6 +28,7 @@ from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
+from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 MAX_SCHEMA_RECORD: Final = 32768
@@ -95,60 +95,6 @@ class Ownership(ApiModel):
     """Generation for which the annotation paimon-operator.dev/recreate was answered. Removed with the annotation."""
     recreating: RunName | None = None
     """First run that was started to recreate the missing table, until the result of one of them is known."""
-
-
-class TableFacts(ApiModel):
-    """The table as Paimon describes it."""
-
-    identifier: Annotated[str, Field(max_length=257)]
-    """Database and table: `shop.orders`."""
-    schema_id: Int64 | None = None
-    """Version of the schema in Paimon."""
-    snapshot_id: Int64 | None = None
-    """Latest snapshot. Absent: the table has none."""
-    bucket_mode: Annotated[str, Field(max_length=32)] | None = None
-    """Fixed, Dynamic, Postpone or Unaware."""
-    bucket_count: Int64 | None = None
-    """Buckets per partition. Absent unless bucketMode is Fixed."""
-    rescaling: bool | None = None
-    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
-    partitions: Int64 | None = None
-    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
-    bucket_bytes_median: Int64 | None = None
-    """Median of the bytes per bucket and partition, without the buckets that are empty."""
-    bucket_bytes_max: Int64 | None = None
-    """Bytes of the largest bucket."""
-    files: Int64 | None = None
-    """Data files of the latest snapshot."""
-    rows: Int64 | None = None
-    """Records in those files. Rows with the same key that have not merged yet count separately."""
-    size_bytes: Int64 | None = None
-    """Bytes in those files."""
-    size: Annotated[str, Field(max_length=16)] | None = None
-    """sizeBytes in a readable unit, for example 70Mi."""
-
-
-class Health(ApiModel):
-    """Measurements of the last run."""
-
-    sorted_runs_max: Int64 | None = None
-    """Largest number of sorted runs in a bucket. Each sorted run slows down reads."""
-    small_files: Int64 | None = None
-    """Number of files well below the target size."""
-    small_files_max: Int64 | None = None
-    """Largest number of small files in a partition, without those that are alone in their bucket."""
-    level0_files_max: Int64 | None = None
-    """Largest number of level-0 files in a bucket."""
-    delete_ratio: Percent | None = None
-    """Deleted rows as a share of all rows."""
-    snapshots: Int64 | None = None
-    """Number of snapshots that exist."""
-    oldest_snapshot: Time | None = None
-    """Time of the oldest snapshot that still exists."""
-    observed_at: Time | None = None
-    """Time of the measurement."""
-    in_doubt: bool | None = None
-    """True: a run has failed since, and may have changed the table."""
 
 
 class OutsideWriters(ApiModel):

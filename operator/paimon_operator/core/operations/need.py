@@ -15,7 +15,8 @@ from typing import Final
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.status import Check, DecisionResult, Health, LastDecision, TableStatus
+from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.status import Check, DecisionResult, LastDecision, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.spec.context import TableContext
 
@@ -91,7 +92,8 @@ def only_operator_writes(context: TableContext, since: datetime) -> bool:
 
 
 def _has_later_snapshot(status: TableStatus) -> bool:
-    """Whether a run has seen a snapshot after the measured one. A run that had nothing to load does not measure."""
-    measured = status.table.snapshot_id if status.table is not None else None
+    """Whether a run has seen a snapshot after the measured one: it had nothing to load, or could not measure."""
+    measured = status.health.snapshot_id if status.health is not None else None
+    known = status.table.snapshot_id if status.table is not None else None
     seen = status.outside_writers.seen_snapshot if status.outside_writers is not None else None
-    return (seen or 0) > (measured or 0)
+    return max(known or 0, seen or 0) > (measured or 0)

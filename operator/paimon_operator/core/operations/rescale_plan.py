@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from paimon_operator.api.table.facts import TableFacts
 from paimon_operator.api.table.spec import BucketType, PaimonTableSpec
-from paimon_operator.api.table.status import RescaleState, TableFacts, TableStatus
+from paimon_operator.api.table.status import RescaleState, TableStatus
 from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import digest
 from paimon_schema.plan import Plan

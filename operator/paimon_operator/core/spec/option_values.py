@@ -68,12 +68,6 @@ def value_problem(option: Option, text: str) -> str | None:
     return f"{text!r} is not {_described(option.range, _UNITS.get(option.kind, ''))}"
 
 
-def size_in_bytes(text: str) -> int | None:
-    """Bytes of a size like `64 kb`; None for a text that Paimon cannot read."""
-    word = text.strip().lower()
-    return int(magnitude(ValueKind.SIZE, word)) if SIZE.fullmatch(word) else None
-
-
 def _described(limits: Range, unit: str) -> str:
     """The range in words: `from 1 to 22`, `at least 2`, `above 0 and below 1`, `-1 or at least 1`."""
     if limits.least is not None and limits.most is not None:

@@ -16,10 +16,9 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import FailureClass, Measure, Phase, RunStatus, RunTrigger
+from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import NEED_LENGTH, ActiveRun, Health, QueuedRun, TableFacts, TableStatus
-from paimon_operator.api.units import readable_size
+from paimon_operator.api.table.status import NEED_LENGTH, ActiveRun, QueuedRun, TableStatus
 from paimon_operator.core import naming
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.decision import Create, EventNote
@@ -29,8 +28,8 @@ from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.operations.verification import DOUBTFUL, put_in_doubt, require_verification
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.place import place_of
+from paimon_operator.core.table.measures import record_measures
 
 BLOCKED_AFTER: Final = timedelta(minutes=10)
 """A run that only a human gets on keeps its place for so long: a Secret that follows its catalog costs nothing."""
@@ -92,7 +91,7 @@ def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) ->
 def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     """The status with the result of its active run, and without the run."""
     operation = registry.OPERATIONS.of(ended.active.type)
-    status = table.status if operation.role is Role.REMOVES_TABLE else _with_measures(table, ended)
+    status = table.status if operation.role is Role.REMOVES_TABLE else record_measures(table, ended)
     status = operation.record_result(status.model_copy(update={"active_run": None}), ended, table.metadata.uid)
     if operation.role is Role.REMOVES_TABLE:
         return status
@@ -231,46 +230,3 @@ def _asks_for(run: PaimonRun, active: ActiveRun) -> bool:
         return False
     asked = (spec.trigger.type, spec.trigger.due_time, spec.trigger.spec_hash)
     return asked == (active.trigger, active.due_time, active.spec_hash)
-
-
-def _with_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
-    """The status with the facts about the table that the run reports."""
-    measure = ended.result.after
-    if measure is None:
-        return _in_doubt(table.status, ended)
-    facts, health = _facts(table, measure), _health(measure, ended.at)
-    return table.status.model_copy(update={"table": facts, "health": health})
-
-
-def _in_doubt(status: TableStatus, ended: RunOutcome) -> TableStatus:
-    """After a failure, the last measurement may not hold any more."""
-    if status.health is None or ended.succeeded or registry.OPERATIONS.of(ended.active.type).only_reads:
-        return status
-    return status.model_copy(update={"health": status.health.model_copy(update={"in_doubt": True})})
-
-
-def _facts(table: PaimonTable, measure: Measure) -> TableFacts:
-    return TableFacts(
-        identifier=f"{table.spec.database}.{table_name(table)}",
-        schema_id=measure.schema_id,
-        snapshot_id=measure.snapshot_id,
-        bucket_mode=measure.bucket_mode,
-        bucket_count=measure.bucket_count,
-        rescaling=measure.rescaling,
-        partitions=measure.partitions,
-        bucket_bytes_median=measure.bucket_bytes_median,
-        bucket_bytes_max=measure.bucket_bytes_max,
-        files=measure.files,
-        rows=measure.rows,
-        size_bytes=measure.bytes,
-        size=None if measure.bytes is None else readable_size(measure.bytes),
-    )
-
-
-def _health(measure: Measure, at: datetime) -> Health:
-    return Health(
-        sorted_runs_max=measure.sorted_runs_max,
-        small_files=measure.small_files,
-        oldest_snapshot=measure.oldest_snapshot,
-        observed_at=at,
-    )

@@ -9,7 +9,7 @@ from typing import Final
 
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.status import TableFacts
+from paimon_operator.api.table.facts import TableFacts
 from paimon_operator.core.conditions import Finding, false, true
 
 SMALLEST_BYTES: Final = 200 * 10**6

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from paimon_engines.values import size_in_bytes
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.option_values import size_in_bytes, value_problem
+from paimon_operator.core.spec.option_values import value_problem
 from paimon_operator.errors import SpecError
 
 _BUFFER, _PAGE, _FOR_APPEND = "write-buffer-size", "page-size", "write-buffer-for-append"

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.compaction import CompactStrategy, FullThresholds, MinorThresholds
+from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
-from paimon_operator.api.table.status import Check, CompactionState, Health, StrategyState, TableStatus
+from paimon_operator.api.table.status import Check, CompactionState, StrategyState, TableStatus
 from paimon_operator.api.units import delta, percent, readable_age
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, sentence
 from paimon_operator.core.spec.context import TableContext
@@ -20,12 +21,12 @@ _MERGEABLE_RUNS: Final = 2
 def compaction_need(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> Need:
     """Whether the strategy has anything to do that its thresholds ask for."""
     health, when = holding_measurement(context, status), thresholds_of(context, strategy)
-    if health is None or when is None or not _is_measured(context.spec, health):
+    if health is None or when is None or not _is_measured(context.spec, health, when):
         return UNKNOWN
     if not has_work(context.spec, health, strategy):
         return by_checks((), health.observed_at, f"{_shape(context.spec, health)}: there is nothing to merge")
     checks = [*_of_time(context, status, when, strategy)]
-    if _was_compacted(context, status, strategy):
+    if _was_compacted(context, status, health, strategy):
         said = "nothing was committed since the last compaction"
         return by_checks(checks, health.observed_at, said)
     return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at, "")
@@ -102,7 +103,7 @@ def _age(context: TableContext, name: str, since: datetime | None, threshold: st
         yield Check(name=name, measured=readable_age(age), threshold=threshold, reached=age >= delta(threshold))
 
 
-def _was_compacted(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> bool:
+def _was_compacted(context: TableContext, status: TableStatus, health: Health, strategy: CompactStrategy) -> bool:
     """Whether the measured snapshot is the one that the last compaction has left.
 
     What a compaction leaves beyond a threshold, another one leaves too, unless partitions become idle meanwhile.
@@ -111,7 +112,7 @@ def _was_compacted(context: TableContext, status: TableStatus, strategy: Compact
         return False
     both = status.compaction or CompactionState()
     slots = (both.full,) if strategy is CompactStrategy.FULL else (both.full, both.minor)
-    measured = status.table.snapshot_id if status.table is not None else None
+    measured = health.snapshot_id
     return measured is not None and any(slot is not None and slot.compacted_snapshot == measured for slot in slots)
 
 
@@ -120,11 +121,13 @@ def compacted(state: StrategyState, snapshot: int | None) -> StrategyState:
     return state.model_copy(update={"compacted_snapshot": snapshot})
 
 
-def _is_measured(spec: PaimonTableSpec, health: Health) -> bool:
+def _is_measured(spec: PaimonTableSpec, health: Health, when: MinorThresholds) -> bool:
     """Whether all values are known on which the answer depends."""
-    if not spec.table_schema.primary_keys:
-        return health.small_files_max is not None and health.delete_ratio is not None
-    return health.sorted_runs_max is not None and health.level0_files_max is not None
+    by_ratio = isinstance(when, FullThresholds) and when.delete_ratio is not None
+    if health.small_files_max is None or (by_ratio and health.delete_ratio is None):
+        return False
+    has_keys = bool(spec.table_schema.primary_keys)
+    return not has_keys or (health.sorted_runs_max is not None and health.level0_files_max is not None)
 
 
 def _shape(spec: PaimonTableSpec, health: Health) -> str:

@@ -10,7 +10,8 @@ from datetime import timedelta
 from typing import Final
 
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
-from paimon_operator.api.table.status import Check, Health, TableStatus
+from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.status import Check, TableStatus
 from paimon_operator.api.units import delta, readable_age
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.verification import state_of
