@@ -233,6 +233,8 @@ class Outcome(Document):
     """`TableSchema.columns_digest` of the table as it is now."""
     before: ResultMeasure | None = None
     after: ResultMeasure | None = None
+    compacted_partitions: int | None = None
+    """Partitions that were compacted; 0: no partition needed it. None: which ones is Paimon's choice."""
     write: LoadSummary | None = None
     expired: int | None = None
     described: int | None = None

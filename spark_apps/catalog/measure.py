@@ -15,7 +15,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.metadata import files_of
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import measures_of, time_text
-from spark_apps.metadata.observation import Observer
+from spark_apps.metadata.observation import Contents, Observer
 from spark_apps.metadata.pins import read_pins
 from spark_apps.metadata.settings import FIXED, bucket_mode, small_below
 from spark_apps.metadata.table_files import location_of
@@ -46,7 +46,7 @@ def measure_table(session: Session, table: Any, *, pins: bool = True) -> Measure
 
     `pins`: also what tags, branches and consumers keep.
     """
-    schema = _schema_of(table)
+    schema = schema_of(table)
     try:
         return Measured(measured(files_for(session), location_of(session.job), schema, pins=pins))
     except UnreadableError as error:
@@ -69,11 +69,16 @@ def measured(files: MetadataFiles, location: str, schema: TableSchema, *, pins: 
     observer = Observer(files, location, schema)
     measured_at = _now()
     contents = observer.observe().contents
-    table = replace(_of_schema(schema), measured_at=measured_at, **measures_of(contents, schema))
+    table = of_contents(contents, schema, measured_at)
     if contents is None or not pins:
         return table
     found = read_pins(observer.manifests, contents.snapshot, contents.earliest)
     return replace(table, pins=found.shown, pins_count=found.count)
+
+
+def of_contents(contents: Contents | None, schema: TableSchema, measured_at: str | None = None) -> ResultTable:
+    """The measurement of files that were read at this time (now), without what tags, branches and consumers keep."""
+    return replace(_of_schema(schema), measured_at=measured_at or _now(), **measures_of(contents, schema))
 
 
 def _of_schema(schema: TableSchema) -> ResultTable:
@@ -106,7 +111,7 @@ def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
     )
 
 
-def _schema_of(table: Any) -> TableSchema:
+def schema_of(table: Any) -> TableSchema:
     """Of the schema's file: `table` may have options of this session beside those of the file."""
     return read_schema_file(table.schemaManager().schema(table.schema().id()).toString())
 

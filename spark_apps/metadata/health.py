@@ -20,7 +20,7 @@ MAX_PARTITION_LENGTH: Final = 256
 
 
 @dataclass
-class _Bucket:
+class Bucket:
     """One bucket of one partition."""
 
     bytes: int = 0
@@ -62,13 +62,13 @@ def measures_of(contents: Contents | None, schema: TableSchema) -> dict[str, Any
 
 
 def _of_sums(sums: Sums, schema: TableSchema) -> dict[str, Any]:
-    buckets, total = _buckets(sums), total_of(sums)
+    buckets, total = buckets_of(sums), total_of(sums)
     found: dict[str, Any] = {
         "files": total.files,
         "rows": total.rows,
         "size_bytes": total.bytes,
         "small_files": total.small_files,
-        "small_files_max": max(_small_files(sums), default=0),
+        "small_files_max": max(small_files_of(sums).values(), default=0),
         "sorted_runs_max": max((each.sorted_runs for each in buckets.values()), default=0),
         "level0_files_max": max((each.level0_files for each in buckets.values()), default=0),
         "buckets": len(buckets),
@@ -84,8 +84,9 @@ def _of_sums(sums: Sums, schema: TableSchema) -> dict[str, Any]:
     return found
 
 
-def _buckets(sums: Sums) -> Mapping[tuple[bytes, int], _Bucket]:
-    buckets: defaultdict[tuple[bytes, int], _Bucket] = defaultdict(_Bucket)
+def buckets_of(sums: Sums) -> Mapping[tuple[bytes, int], Bucket]:
+    """The buckets that have files."""
+    buckets: defaultdict[tuple[bytes, int], Bucket] = defaultdict(Bucket)
     for (partition, number, level), each in sums.items():
         bucket = buckets[partition, number]
         bucket.bytes += each.bytes
@@ -99,15 +100,15 @@ def _buckets(sums: Sums) -> Mapping[tuple[bytes, int], _Bucket]:
     return buckets
 
 
-def _small_files(sums: Sums) -> Iterable[int]:
-    """Per partition, without those that are alone in their bucket: nothing can merge these."""
+def small_files_of(sums: Sums) -> dict[bytes, int]:
+    """Small files of each partition, without those that are alone in their bucket: nothing can merge these."""
     by_bucket: defaultdict[tuple[bytes, int], int] = defaultdict(int)
     for (partition, number, _), each in sums.items():
         by_bucket[partition, number] += each.small_files
     by_partition: defaultdict[bytes, int] = defaultdict(int)
     for (partition, _), count in by_bucket.items():
         by_partition[partition] += count if count > 1 else 0
-    return by_partition.values()
+    return by_partition
 
 
 def percent(part: int, whole: int) -> int:

@@ -7,16 +7,21 @@ The commit of a compaction would also expire snapshots, even when there is nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Outcome
+from paimon_engines.engine import Engine
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
-from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.compaction_scope import Scope, scope_of
+from spark_apps.catalog.measure import Measured, files_for, measure_table, of_contents, schema_of
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
+from spark_apps.metadata.base import MetadataFiles, UnreadableError
+from spark_apps.metadata.table_files import TableFiles, location_of
+from spark_apps.progress import log_step
 from spark_apps.sql.identifiers import SqlValue, call, qualified
 from spark_apps.sql.partitions import partition_filter
 
@@ -24,6 +29,8 @@ PARAMETERS = CompactParameters
 
 Arguments = dict[str, SqlValue | None]
 
+_LOGGED: Final = 500
+"""Characters of a batch's condition that the log has."""
 OPTIONS = "compaction.min.file-num=2"
 """Without it, a call never merges fewer than five small files of an append table."""
 
@@ -38,10 +45,49 @@ def run(job: Job, session: Session) -> Outcome:
     before = measure_table(session, table, pins=False)
     if before.table.snapshot_id is None:
         return Outcome(table=before.table, before=before.measure, after=before.measure)
-    for each in _calls(arguments, table, session):
-        session.spark.sql(call("compact", each)).collect()
+    scope = _scope(job, session, compact)
+    for number, batch in enumerate(_batches(arguments, scope), 1):
+        log_step(f"compacts batch {number}: {batch['where'] or 'all partitions'}"[:_LOGGED])
+        for each in _calls(batch, table, session):
+            session.spark.sql(call("compact", each)).collect()
     after = measure_table(session, session.table())
-    return Outcome(table=after.table, before=before.measure, after=after.measure)
+    count = None if scope is None else len(scope.partitions)
+    return Outcome(table=after.table, before=before.measure, after=after.measure, compacted_partitions=count)
+
+
+def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
+    """Ends where no partition reaches a threshold; None where one does, and where all are to be compacted."""
+    thresholds = job.parameters_as(PARAMETERS).thresholds
+    schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
+    if thresholds is None or schema is None:
+        return None
+    scope = scope_of(job, files, schema, thresholds)
+    if scope.partitions:
+        return None
+    measured = Measured(of_contents(scope.contents, schema))
+    return Outcome(table=measured.table, before=measured.measure, after=measured.measure, compacted_partitions=0)
+
+
+def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
+    """The partitions that need it; None: all that the job names, also where the metadata can only be read by Paimon."""
+    if compact.thresholds is None:
+        return None
+    try:
+        return scope_of(job, files_for(session), schema_of(session.table()), compact.thresholds)
+    except UnreadableError as error:
+        log_step(f"all partitions are compacted: {error}")
+        return None
+
+
+def _batches(arguments: Arguments, scope: Scope | None) -> Iterator[Arguments]:
+    """The arguments for each batch of partitions, or for all at once."""
+    conditions = None if scope is None else scope.conditions()
+    if scope is not None and not scope.partitions:
+        return
+    if conditions is None:
+        yield arguments
+    else:
+        yield from (arguments | {"where": condition} for condition in conditions)
 
 
 def _arguments(job: Job, compact: CompactParameters, table: Any, session: Session) -> Arguments:

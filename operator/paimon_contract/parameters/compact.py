@@ -8,9 +8,25 @@ from paimon_contract.documents import Document
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompactThresholds(Document):
+    """A partition is compacted where one of these is reached. None: it is no reason."""
+
+    sorted_runs: int | None = None
+    """Sorted runs in one bucket of a table with primary key."""
+    level0_files: int | None = None
+    """Files of level 0 in one bucket of a table with primary key."""
+    small_files: int | None = None
+    """Small files in the partition, without those that are alone in their bucket."""
+    delete_percent: int | None = None
+    """Deleted rows of 100, in the whole table. If it is reached, all partitions are compacted."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CompactParameters(Document):
     """Compact. `partition_idle_time` is in Paimon's notation (`10 min`); `partitions` are all that is compacted."""
 
     strategy: str
     partitions: tuple[dict[str, str], ...] | None = None
     partition_idle_time: str | None = None
+    thresholds: CompactThresholds | None = None
+    """None: all partitions are compacted that are asked for."""

@@ -132,7 +132,8 @@ def test_the_job_of_a_write_once_without_a_path() -> None:
 def test_the_job_of_a_scheduled_minor_compaction() -> None:
     trigger = {"type": "Schedule", "message": "due", "dueTime": builders.NOW}
     document = job(run(type="Compact", compact={"strategy": "Minor"}, trigger=trigger))
-    assert document == HEAD | {"operation": "Compact", "compact": {"strategy": "Minor", "partitionIdleTime": "10 min"}}
+    compact = {"strategy": "Minor", "partitionIdleTime": "10 min", "thresholds": {"sortedRuns": 5}}
+    assert document == HEAD | {"operation": "Compact", "compact": compact}
 
 
 @pytest.mark.parametrize("strategy", ["Full", "Minor"])

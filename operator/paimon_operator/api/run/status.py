@@ -268,6 +268,8 @@ class RunStatus(ApiModel):
     """Observe and Provision. What somebody else has changed in the table."""
     loaded: LoadedWrites = ()
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
+    compacted_partitions: Int32 | None = None
+    """Compact. Number of partitions that were compacted. 0: none reached a threshold."""
     write: WriteResult | None = None
     """Write. Result of the load."""
     rescale: RescaleResult | None = None

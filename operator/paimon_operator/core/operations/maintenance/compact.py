@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -26,6 +26,7 @@ from paimon_operator.core.operations.maintenance.compaction_need import (
     compacted,
     compaction_need,
     files_beyond_thresholds,
+    job_thresholds,
 )
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
@@ -132,7 +133,9 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     state = _slot(status, strategy)
     if ended.succeeded:
         after = ended.result.after
-        state = compacted(schedule_state.record_success(state, ended), None if after is None else after.snapshot_id)
+        reason = Reason.NOT_NEEDED if ended.result.compacted_partitions == 0 else Reason.RUN_SUCCEEDED
+        state = schedule_state.record_success(state, ended, reason=reason)
+        state = compacted(state, None if after is None else after.snapshot_id)
         status = _with(status, strategy, state)
         return _with_latest(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
     if ended.active.trigger is RunTrigger.USER:
@@ -173,10 +176,14 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
         )
     for number, partition in enumerate(partitions or ()):
         _check_keys(partition, context.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
-    # The idle time bounds what the schedule does by itself. A user who asks for no partitions asks for all.
-    idle = context.compaction.partition_idle_time if run.spec.trigger is not None and not partitions else None
+    # Idle time and thresholds bound what the schedule does by itself. A user who asks for no partitions asks for all.
+    by_itself = run.spec.trigger is not None and not partitions
+    idle = context.compaction.partition_idle_time if by_itself else None
     return CompactParameters(
-        strategy=strategy, partitions=partitions, partition_idle_time=paimon_duration(idle) if idle else None
+        strategy=strategy,
+        partitions=partitions,
+        partition_idle_time=paimon_duration(idle) if idle else None,
+        thresholds=job_thresholds(context, context.table.status, strategy) if by_itself else None,
     )
 
 
@@ -243,9 +250,18 @@ def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
     return InputSize(facts.rows, facts.size_bytes, "the table")
 
 
+def status_fields(result: Result) -> Mapping[str, Any]:
+    """How many partitions were compacted."""
+    return {"compacted_partitions": result.compacted_partitions}
+
+
 def summary(result: Result) -> str:
     """What was done."""
-    return f"compacted from {_files(result.before)} to {_files(result.after)}"
+    count = result.compacted_partitions
+    if count == 0:
+        return "no partition reaches a threshold, so nothing was compacted"
+    where = "" if count is None else f" in {count} partition{'' if count == 1 else 's'}"
+    return f"compacted from {_files(result.before)} to {_files(result.after)}{where}"
 
 
 def _files(measure: ResultMeasure | None) -> str:
@@ -267,10 +283,12 @@ OPERATION: Final = OperationSpec(
     target=target,
     job=job,
     summary=summary,
+    status_fields=status_fields,
     memory="compaction",
     record_result=record_result,
     input_size=input_size,
     skips_empty_table=True,
+    may_end_without_jvm=True,
     need=need,
     exceeded=exceeded,
 )

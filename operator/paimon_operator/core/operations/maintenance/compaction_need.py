@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
+from paimon_contract.parameters.compact import CompactThresholds
 from paimon_operator.api.compaction import CompactStrategy, FullThresholds, MinorThresholds
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
@@ -15,7 +16,8 @@ from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holdi
 from paimon_operator.core.spec.context import TableContext
 
 _VISIBLE_WHEN_COMPACTED: Final = (ChangelogProducerType.LOOKUP, ChangelogProducerType.FULL_COMPACTION)
-_MERGEABLE_RUNS: Final = 2
+_MERGEABLE: Final = 2
+"""Sorted runs of a bucket, or small files."""
 
 
 def compaction_need(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> Need:
@@ -30,6 +32,26 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
         said = "nothing was committed since the last compaction"
         return by_checks(checks, health.observed_at, said)
     return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at, "")
+
+
+def job_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> CompactThresholds | None:
+    """What the run compares each partition with. Once a time is over, that is anything that can be merged.
+
+    None for a strategy without a schedule.
+    """
+    when, spec = thresholds_of(context, strategy), context.spec
+    if when is None:
+        return None
+    level0 = 1 if waits_for_compaction(spec, strategy) else None
+    ratio = when.delete_ratio if isinstance(when, FullThresholds) else None
+    deleted = None if ratio is None else percent(ratio)
+    is_late = any(each.reached for each in _of_time(context, status, when, strategy))
+    return CompactThresholds(
+        sorted_runs=_MERGEABLE if is_late else when.sorted_runs_per_bucket,
+        level0_files=level0,
+        small_files=_MERGEABLE if is_late else when.small_files_per_partition,
+        delete_percent=deleted,
+    )
 
 
 def files_beyond_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> str:
@@ -49,7 +71,7 @@ def has_work(spec: PaimonTableSpec, health: Health, strategy: CompactStrategy) -
     """Whether a compaction could change anything."""
     if not spec.table_schema.primary_keys:
         return (health.small_files_max or 0) > 0 or percent(health.delete_ratio or "0%") > 0
-    mergeable = (health.sorted_runs_max or 0) >= _MERGEABLE_RUNS
+    mergeable = (health.sorted_runs_max or 0) >= _MERGEABLE
     return mergeable or (waits_for_compaction(spec, strategy) and (health.level0_files_max or 0) > 0)
 
 

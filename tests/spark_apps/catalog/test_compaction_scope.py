@@ -1,0 +1,90 @@
+"""The partitions of a compaction as SQL, in batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paimon_contract.job import JobCatalog
+from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
+from paimon_engines.loader import load_engine
+from paimon_schema.table_schema import TableSchema, schema_file_of
+from spark_apps.catalog.compaction_scope import PER_CALL, Scope, scope_of
+from spark_apps.metadata.volume import VolumeFiles
+from spark_apps.operations import compact
+from tests.spark_apps.jobs import job
+from tests.support.fabricated_avro import DataFile
+from tests.support.fabricated_table import FabricatedTable, schema_of
+
+ONE_RUN = CompactThresholds(sorted_runs=1)
+
+
+def scope(root: Path, schema: TableSchema, *files: DataFile) -> Scope:
+    """What a compaction of these files covers, with a threshold that all reach."""
+    table = FabricatedTable(root / "shop.db" / "orders")
+    table.commit(files)
+    return scope_of(of(root, ONE_RUN), VolumeFiles(), schema, ONE_RUN)
+
+
+def of(root: Path, thresholds: CompactThresholds | None) -> Any:
+    parameters = CompactParameters(strategy="Full", thresholds=thresholds)
+    return job(catalog=JobCatalog(root.as_uri(), "filesystem"), parameters=parameters)
+
+
+def test_a_batch_names_its_partitions_by_literals(tmp_path: Path) -> None:
+    days = [DataFile(name="a", day="it's"), DataFile(name="b", day="tue"), DataFile(name="c", day=None)]
+    assert scope(tmp_path, schema_of(), *days).conditions() == [
+        "(`day` = 'it\\'s') OR (`day` = 'tue') OR (`day` IS NULL)"
+    ]
+
+
+def test_many_partitions_are_several_batches_the_worst_first(tmp_path: Path) -> None:
+    files = [DataFile(name=f"f{n}", day=f"{n:03}") for n in range(PER_CALL + 1)]
+    found = scope(tmp_path, schema_of(), *files, DataFile(name="worst", day=f"{PER_CALL:03}")).conditions()
+    assert found is not None
+    assert [each.count("=") for each in found] == [PER_CALL, 1]
+    assert found[0].startswith(f"(`day` = '{PER_CALL:03}')")
+
+
+def test_a_table_without_partitions_is_one_batch_without_a_condition(tmp_path: Path) -> None:
+    found = scope(tmp_path, schema_of(partitionKeys=[]), DataFile(name="a"))
+    assert len(found.partitions) == 1
+    assert found.conditions() is None
+
+
+def test_partitions_by_a_type_that_sql_cannot_name_have_no_condition(tmp_path: Path) -> None:
+    fields = [{"id": 0, "name": "day", "type": "DECIMAL(4, 2) NOT NULL"}]
+    found = scope(tmp_path, schema_of(fields=fields, primaryKeys=["day"]), DataFile(name="a"))
+    assert found.partitions
+    assert found.conditions() is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "thresholds", "ends"),
+    [
+        ("no partition reaches a threshold", CompactThresholds(sorted_runs=9), True),
+        ("one does", ONE_RUN, False),
+        ("a user's run has no thresholds", None, False),
+    ],
+)
+def test_the_driver_ends_without_a_jvm_where_nothing_is_needed(
+    tmp_path: Path, sentence: str, thresholds: CompactThresholds | None, ends: bool
+) -> None:
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name="a"), DataFile(name="b")])
+    schema_file = table.root / "schema" / "schema-0"
+    schema_file.parent.mkdir()
+    schema_file.write_text(schema_file_of(schema_of()))
+    outcome = compact.without_jvm(of(tmp_path, thresholds), load_engine("paimon-1.4"), VolumeFiles())
+    assert (outcome is not None) is ends, sentence
+    if outcome is not None:
+        assert outcome.compacted_partitions == 0
+        assert outcome.table is not None
+        assert (outcome.table.files, outcome.table.sorted_runs_max) == (2, 2)
+        assert outcome.before == outcome.after
+
+
+def test_without_a_table_the_jvm_says_what_is_wrong(tmp_path: Path) -> None:
+    assert compact.without_jvm(of(tmp_path, ONE_RUN), load_engine("paimon-1.4"), VolumeFiles()) is None
