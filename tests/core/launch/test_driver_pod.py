@@ -175,7 +175,7 @@ def test_only_the_driver_of_an_operation_that_may_need_no_jvm_tries_without_one(
     def tries(launch: Launch, of: PaimonRun) -> bool:
         return {"name": "TRY_WITHOUT_JVM", "value": "1"} in a_pod(launch, of)["spec"]["containers"][0]["env"]
 
-    expire = builders.run("expire", table=builders.table(), type="ExpireSnapshots", compact=None)
+    expire = run("expire", table=ORDERS, type="ExpireSnapshots", compact=None)
     assert (tries(EVERYTHING, PROVISION), tries(LAUNCH, COMPACT), tries(LAUNCH, expire)) == (True, True, False)
 
 
