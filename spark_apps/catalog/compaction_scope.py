@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -15,6 +15,7 @@ from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.binary_row import Value, partition_values
 from spark_apps.metadata.compaction_need import partitions_in_need
+from spark_apps.metadata.health import small_files_of
 from spark_apps.metadata.observation import Contents, Observer
 from spark_apps.metadata.table_files import location_of
 from spark_apps.sql.partition_values import EPOCH, PartitionKey, condition_of
@@ -26,6 +27,15 @@ _ROOTS: Final = {"INT": "INTEGER", "STRING": "VARCHAR"}
 
 
 @dataclass(frozen=True)
+class Batch:
+    """Partitions of one call. `small_files` is the number that each of them has, where batches are made by it."""
+
+    condition: str | None
+    """SQL for their rows. None: all rows."""
+    small_files: int | None = None
+
+
+@dataclass(frozen=True)
 class Scope:
     """Partitions that need a compaction, most in need first; `contents` is None for a table without a snapshot."""
 
@@ -33,16 +43,25 @@ class Scope:
     contents: Contents | None
     partitions: tuple[bytes, ...]
 
-    def conditions(self) -> list[str] | None:
-        """SQL for the rows of each batch. None: the partitions cannot be told apart by SQL, or there is only one."""
-        keys = self.schema.partition_keys
-        if not keys or self.contents is None:
-            return None
+    def batches(self, *, by_small_files: bool) -> list[Batch]:
+        """The calls. One for all rows where the partitions cannot be told apart by SQL."""
+        small = {} if self.contents is None else small_files_of(self.contents.sums)
+        groups: dict[int | None, list[bytes]] = {}
+        for partition in self.partitions:
+            groups.setdefault(small[partition] if by_small_files else None, []).append(partition)
         try:
-            each = [f"({condition_of(self._keys(partition))})" for partition in self.partitions]
+            return [each for count, group in groups.items() for each in self._calls(group, count)]
         except RunError:
-            return None
-        return [" OR ".join(each[at : at + PER_CALL]) for at in range(0, len(each), PER_CALL)]
+            return [Batch(None, min((each for each in groups if each is not None), default=None))]
+
+    def _calls(self, partitions: Sequence[bytes], small_files: int | None) -> Iterator[Batch]:
+        """Raises RunError for a partition that SQL cannot name."""
+        if not self.schema.partition_keys:
+            yield Batch(None, small_files)
+            return
+        each = [f"({condition_of(self._keys(partition))})" for partition in partitions]
+        for at in range(0, len(each), PER_CALL):
+            yield Batch(" OR ".join(each[at : at + PER_CALL]), small_files)
 
     def _keys(self, partition: bytes) -> Iterable[PartitionKey]:
         types = [self.schema.by_name[name].type for name in self.schema.partition_keys]

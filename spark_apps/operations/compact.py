@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from paimon_contract.job import Job
-from paimon_contract.parameters.compact import CompactParameters
+from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
@@ -33,6 +33,10 @@ _LOGGED: Final = 500
 """Characters of a batch's condition that the log has."""
 OPTIONS = "compaction.min.file-num=2"
 """Without it, a call never merges fewer than five small files of an append table."""
+_MAX_FILES: Final = "compaction.max.file-num"
+_DEFAULT_MAX_FILES: Final = 50
+"""Paimon's default of that option for append tables whose bucket is Unaware."""
+_MERGEABLE: Final = CompactThresholds(small_files=2)
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -46,12 +50,12 @@ def run(job: Job, session: Session) -> Outcome:
     if before.table.snapshot_id is None:
         return Outcome(table=before.table, before=before.measure, after=before.measure)
     scope = _scope(job, session, compact)
-    for number, batch in enumerate(_batches(arguments, scope), 1):
+    for number, batch in enumerate(_batches(arguments, scope, session), 1):
         log_step(f"compacts batch {number}: {batch['where'] or 'all partitions'}"[:_LOGGED])
         for each in _calls(batch, table, session):
             session.spark.sql(call("compact", each)).collect()
     after = measure_table(session, session.table())
-    count = None if scope is None else len(scope.partitions)
+    count = None if scope is None or compact.thresholds is None else len(scope.partitions)
     return Outcome(table=after.table, before=before.measure, after=after.measure, compacted_partitions=count)
 
 
@@ -70,24 +74,39 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
 
 def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
     """The partitions that need it; None: all that the job names, also where the metadata can only be read by Paimon."""
-    if compact.thresholds is None:
+    schema = schema_of(session.table())
+    thresholds = compact.thresholds
+    if thresholds is None and _merges_full_bins_only(session) and not schema.primary_keys:
+        thresholds = _MERGEABLE
+    if thresholds is None:
         return None
     try:
-        return scope_of(job, files_for(session), schema_of(session.table()), compact.thresholds)
+        return scope_of(job, files_for(session), schema, thresholds)
     except UnreadableError as error:
         log_step(f"all partitions are compacted: {error}")
         return None
 
 
-def _batches(arguments: Arguments, scope: Scope | None) -> Iterator[Arguments]:
+def _batches(arguments: Arguments, scope: Scope | None, session: Session) -> Iterator[Arguments]:
     """The arguments for each batch of partitions, or for all at once."""
-    conditions = None if scope is None else scope.conditions()
-    if scope is not None and not scope.partitions:
-        return
-    if conditions is None:
+    if scope is None:
         yield arguments
-    else:
-        yield from (arguments | {"where": condition} for condition in conditions)
+        return
+    by_count = _merges_full_bins_only(session) and not scope.schema.primary_keys
+    for batch in scope.batches(by_small_files=by_count):
+        options = OPTIONS
+        if batch.small_files is not None:
+            options += f",{_MAX_FILES}={min(max(batch.small_files, 2), _DEFAULT_MAX_FILES)}"
+        yield arguments | {"where": _both(arguments["where"], batch.condition), "options": options}
+
+
+def _merges_full_bins_only(session: Session) -> bool:
+    """Whether a call merges small files of an append table only in groups of _MAX_FILES files, as Paimon 0.9 does."""
+    return _MAX_FILES in session.engine.options
+
+
+def _both(where: SqlValue | None, condition: str | None) -> str | None:
+    return " AND ".join(f"({each})" for each in (where, condition) if each) or None
 
 
 def _arguments(job: Job, compact: CompactParameters, table: Any, session: Session) -> Arguments:
@@ -119,8 +138,7 @@ def _calls(arguments: Arguments, table: Any, session: Session) -> Iterator[Argum
         return
     groups = partitions_by_buckets(session, table)
     for number, partitions in groups.items():
-        chosen = [arguments["where"], partition_filter(table, partitions) if len(groups) > 1 else None]
-        where = " AND ".join(f"({each})" for each in chosen if each) or None
+        where = _both(arguments["where"], partition_filter(table, partitions) if len(groups) > 1 else None)
         yield arguments | {"where": where, "options": f"{OPTIONS},bucket={number}"}
 
 

@@ -98,13 +98,8 @@ def test_small_files_of_an_append_table(lake: Lake) -> None:
     done = lake.compact().ok()
 
     assert done["before"]["files"] == 3
-    # 0.9 merges five files or more only, whatever the option says
-    merges_few = "compaction.min.file-num" in OPTIONS_THAT_WORK[lake.engine.id]
-    assert done["after"]["files"] == len(files(lake)) == (1 if merges_few else 3)
+    assert done["after"]["files"] == len(files(lake)) == 1
     assert [row["id"] for row in lake.rows()] == [0, 1, 2]
-
-
-OPTIONS_THAT_WORK: dict[str, set[str]] = {"paimon-0.9": set(), "paimon-1.4": {"compaction.min.file-num"}}
 
 
 def test_a_compaction_of_a_table_without_a_snapshot_does_nothing(lake: Lake) -> None:

@@ -11,7 +11,7 @@ from paimon_contract.job import JobCatalog
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
 from paimon_engines.loader import load_engine
 from paimon_schema.table_schema import TableSchema, schema_file_of
-from spark_apps.catalog.compaction_scope import PER_CALL, Scope, scope_of
+from spark_apps.catalog.compaction_scope import PER_CALL, Batch, Scope, scope_of
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.operations import compact
 from tests.spark_apps.jobs import job
@@ -35,30 +35,47 @@ def of(root: Path, thresholds: CompactThresholds | None) -> Any:
 
 def test_a_batch_names_its_partitions_by_literals(tmp_path: Path) -> None:
     days = [DataFile(name="a", day="it's"), DataFile(name="b", day="tue"), DataFile(name="c", day=None)]
-    assert scope(tmp_path, schema_of(), *days).conditions() == [
-        "(`day` = 'it\\'s') OR (`day` = 'tue') OR (`day` IS NULL)"
-    ]
+    (batch,) = scope(tmp_path, schema_of(), *days).batches(by_small_files=False)
+    assert batch.condition == "(`day` = 'it\\'s') OR (`day` = 'tue') OR (`day` IS NULL)"
 
 
 def test_many_partitions_are_several_batches_the_worst_first(tmp_path: Path) -> None:
     files = [DataFile(name=f"f{n}", day=f"{n:03}") for n in range(PER_CALL + 1)]
-    found = scope(tmp_path, schema_of(), *files, DataFile(name="worst", day=f"{PER_CALL:03}")).conditions()
-    assert found is not None
-    assert [each.count("=") for each in found] == [PER_CALL, 1]
-    assert found[0].startswith(f"(`day` = '{PER_CALL:03}')")
+    found = scope(tmp_path, schema_of(), *files, DataFile(name="worst", day=f"{PER_CALL:03}"))
+    conditions = [each.condition or "" for each in found.batches(by_small_files=False)]
+    assert [each.count("=") for each in conditions] == [PER_CALL, 1]
+    assert conditions[0].startswith(f"(`day` = '{PER_CALL:03}')")
 
 
-def test_a_table_without_partitions_is_one_batch_without_a_condition(tmp_path: Path) -> None:
+def test_batches_by_the_number_of_small_files(tmp_path: Path) -> None:
+    days = "mmmttw"
+    files = [DataFile(name=f"f{n}", day=day, size=1) for n, day in enumerate(days)]
+    found = scope(tmp_path, schema_of(), *files).batches(by_small_files=True)
+    assert [(each.condition, each.small_files) for each in found] == [
+        ("(`day` = 'm')", 3),
+        ("(`day` = 't')", 2),
+        ("(`day` = 'w')", 0),
+    ]
+
+
+def test_a_table_without_partitions_is_one_batch_of_all_rows(tmp_path: Path) -> None:
     found = scope(tmp_path, schema_of(partitionKeys=[]), DataFile(name="a"))
     assert len(found.partitions) == 1
-    assert found.conditions() is None
+    assert found.batches(by_small_files=False) == [Batch(None)]
 
 
-def test_partitions_by_a_type_that_sql_cannot_name_have_no_condition(tmp_path: Path) -> None:
+def test_partitions_by_a_type_that_sql_cannot_name_are_one_batch_of_all_rows(tmp_path: Path) -> None:
     fields = [{"id": 0, "name": "day", "type": "DECIMAL(4, 2) NOT NULL"}]
     found = scope(tmp_path, schema_of(fields=fields, primaryKeys=["day"]), DataFile(name="a"))
     assert found.partitions
-    assert found.conditions() is None
+    assert found.batches(by_small_files=False) == [Batch(None)]
+
+
+def test_without_a_partition_in_need_there_is_no_batch(tmp_path: Path) -> None:
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name="a")])
+    found = scope_of(of(tmp_path, ONE_RUN), VolumeFiles(), schema_of(), CompactThresholds(sorted_runs=2))
+    assert found.batches(by_small_files=False) == []
 
 
 @pytest.mark.parametrize(
