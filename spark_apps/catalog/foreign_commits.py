@@ -1,4 +1,4 @@
-"""Detects foreign commits since the last inspected snapshot. Runs before every operation that makes commits.
+"""Detects foreign commits since the last inspected snapshot. Runs before every operation that makes commits or looks.
 
 A run reports the snapshot at which it began, and the next run inspects from there on. So it finds foreign commits that
 were made while the first run was active; that run's own commits are recognised by their commit user.
@@ -13,9 +13,9 @@ import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from paimon_contract.job import Job
 from paimon_contract.result import ForeignCommit, Seen
@@ -24,6 +24,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, id_in
 
 AT_EACH_END: Final = 500
 """Snapshots that are read at most, of the oldest and of the newest each. The first foreign commit ends the search, and
@@ -36,17 +37,97 @@ CLOCKS_APART: Final = 60_000
 """Milliseconds by which the clocks of two writers may differ. Inspecting an own commit again finds nothing new."""
 
 
+@dataclass(frozen=True)
+class Commit:
+    """A snapshot, by what its commit says of itself."""
+
+    snapshot_id: int
+    user: str
+    identifier: int
+    kind: str
+    time_ms: int
+
+
+class Commits(Protocol):
+    """The commits of a table whose snapshots still exist."""
+
+    def latest_id(self) -> int:
+        """The id of the latest snapshot, 0 for none."""
+
+    def earliest_id(self) -> int:
+        """The id of the earliest snapshot, 0 for none."""
+
+    def commit(self, snapshot_id: int) -> Commit | None:
+        """The commit of a snapshot; None when it has expired meanwhile."""
+
+
+@dataclass(frozen=True)
+class JavaCommits:
+    """Read by Paimon from a table (Java FileStoreTable)."""
+
+    table: Any
+
+    def latest_id(self) -> int:
+        return latest_snapshot(self.table)
+
+    def earliest_id(self) -> int:
+        return int(self.table.snapshotManager().earliestSnapshotId() or 0)
+
+    def commit(self, snapshot_id: int) -> Commit | None:
+        try:
+            found = self.table.snapshotManager().snapshot(snapshot_id)
+        except Exception as error:
+            if is_caused_by(error, "FileNotFoundException"):
+                return None
+            raise
+        return Commit(
+            snapshot_id,
+            user=str(found.commitUser()),
+            identifier=int(found.commitIdentifier()),
+            kind=str(found.commitKind().toString()),
+            time_ms=int(found.timeMillis()),
+        )
+
+
+@dataclass(frozen=True)
+class FileCommits:
+    """Read from the snapshot files. Each method raises UnreadableError where a JVM is needed."""
+
+    snapshots: SnapshotFiles
+
+    def latest_id(self) -> int:
+        found = self._latest()
+        return 0 if found is None else found.id
+
+    def earliest_id(self) -> int:
+        found = self._latest()
+        return 0 if found is None else self.snapshots.earliest(found).id
+
+    def commit(self, snapshot_id: int) -> Commit | None:
+        found = self.snapshots.snapshot(snapshot_id)
+        if found is None:
+            return None
+        return Commit(found.id, found.commit_user, found.commit_identifier, found.commit_kind, found.time_ms)
+
+    def _latest(self) -> Snapshot | None:
+        hint = self.snapshots.latest_hint()
+        return self.snapshots.latest(None if hint is None else id_in(hint.content))
+
+
 def inspect_commits(job: Job, session: Session) -> Seen:
     """Inspects the commits since `job.since_snapshot`, unless the table has no owner yet or another one."""
     table = session.find_table()
-    if table is None:
-        return Seen(seen_snapshot=0)
-    latest = latest_snapshot(table)
-    last = _snapshot(table, latest) if latest else None
+    return Seen(seen_snapshot=0) if table is None else inspected(job, JavaCommits(table), owner_of(table))
+
+
+def inspected(job: Job, commits: Commits, owner: str | None) -> Seen:
+    """The same from the commits of a table that exists, and its owner mark."""
+    latest = commits.latest_id()
+    last = commits.commit(latest) if latest else None
     seen = Seen(seen_snapshot=latest, seen_commit=None if last is None else identity_of(last))
-    if job.since_snapshot is None or owner_of(table) != job.owner:
+    if job.since_snapshot is None or owner != job.owner:
         return seen
-    return replace(seen, outside_commit=_first_foreign(job, table, job.since_snapshot, latest))
+    return replace(seen, outside_commit=_first_foreign(job, commits, job.since_snapshot, latest))
 
 
 def refuse_unsafe_commit(job: Job, seen: Seen) -> None:
@@ -64,29 +145,29 @@ def refuse_unsafe_commit(job: Job, seen: Seen) -> None:
     )
 
 
-def identity_of(snapshot: Any) -> str:
+def identity_of(commit: Commit) -> str:
     """What distinguishes a snapshot from another one of its number: `<time in ms>/<8 hex digits>`."""
-    text = f"{snapshot.commitUser()}\0{snapshot.commitIdentifier()}"
-    return f"{int(snapshot.timeMillis())}/{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    text = f"{commit.user}\0{commit.identifier}"
+    return f"{commit.time_ms}/{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _first_foreign(job: Job, table: Any, since: int, latest: int) -> ForeignCommit | None:
-    earliest = int(table.snapshotManager().earliestSnapshotId() or 0)
-    younger_than = _rolled_back(job, table, since, latest)
+def _first_foreign(job: Job, commits: Commits, since: int, latest: int) -> ForeignCommit | None:
+    earliest = commits.earliest_id()
+    younger_than = _rolled_back(job, commits, since, latest)
     first = earliest if younger_than is not None else max(since + 1, earliest)
-    for snapshot_id, snapshot in _existing(table, range(first, latest + 1)):
-        is_old = younger_than is not None and int(snapshot.timeMillis()) < younger_than - CLOCKS_APART
-        if not is_old and not is_run_commit(str(snapshot.commitUser()), job):
+    for each in _existing(commits, range(first, latest + 1)):
+        is_old = younger_than is not None and each.time_ms < younger_than - CLOCKS_APART
+        if not is_old and not is_run_commit(each.user, job):
             return ForeignCommit(
-                snapshot_id=snapshot_id,
-                commit_user=re.sub(r"[^\x20-\x7e]", "?", str(snapshot.commitUser()))[:MAX_USER],
-                kind=str(snapshot.commitKind().toString()),
-                time=datetime.fromtimestamp(snapshot.timeMillis() // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                snapshot_id=each.snapshot_id,
+                commit_user=re.sub(r"[^\x20-\x7e]", "?", each.user)[:MAX_USER],
+                kind=each.kind,
+                time=datetime.fromtimestamp(each.time_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
     return None
 
 
-def _rolled_back(job: Job, table: Any, since: int, latest: int) -> int | None:
+def _rolled_back(job: Job, commits: Commits, since: int, latest: int) -> int | None:
     """The time (ms) of the last inspected snapshot if another one has its number or none has; None if it is there.
 
     A snapshot that has expired was not rolled back.
@@ -94,27 +175,15 @@ def _rolled_back(job: Job, table: Any, since: int, latest: int) -> int | None:
     if job.since_commit is None:
         return None
     if since <= latest:
-        now = _snapshot(table, since)
+        now = commits.commit(since)
         if now is None or identity_of(now) == job.since_commit:
             return None
     return int(job.since_commit.partition("/")[0])
 
 
-def _existing(table: Any, snapshot_ids: range) -> Iterator[tuple[int, Any]]:
-    for snapshot_id in _bounded(snapshot_ids):
-        snapshot = _snapshot(table, snapshot_id)
-        if snapshot is not None:
-            yield snapshot_id, snapshot
-
-
-def _snapshot(table: Any, snapshot_id: int) -> Any:
-    """The Snapshot (Java); None when it has expired meanwhile."""
-    try:
-        return table.snapshotManager().snapshot(snapshot_id)
-    except Exception as error:
-        if is_caused_by(error, "FileNotFoundException"):
-            return None
-        raise
+def _existing(commits: Commits, snapshot_ids: range) -> Iterator[Commit]:
+    found = (commits.commit(snapshot_id) for snapshot_id in _bounded(snapshot_ids))
+    return (each for each in found if each is not None)
 
 
 def is_run_commit(commit_user: str, job: Job) -> bool:

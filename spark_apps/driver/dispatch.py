@@ -1,7 +1,7 @@
 """The module of an operation, found by the operation's name: `ExpireSnapshots` is operations/expire_snapshots.py.
 
 Each has PARAMETERS, the dataclass of its parameters, and run(job, session). One that makes no commit sets COMMITS to
-False.
+False, and LOOKS to True if it reports commits by others nevertheless.
 
 One that may end without a JVM also has without_jvm(job, engine, files), and its OperationSpec sets
 `may_end_without_jvm`. The function gives the outcome, or None where a JVM is needed. It raises RunError only where
@@ -48,6 +48,11 @@ def operation_of(name: str) -> Operation:
 def without_jvm_of(operation: Operation) -> WithoutJvm | None:
     """The function by which runs of the operation may end without a JVM; None: they always need one."""
     return cast("WithoutJvm | None", getattr(operation, "without_jvm", None))
+
+
+def inspects_commits(operation: Operation) -> bool:
+    """Whether runs of the operation report commits by others: those that make commits, and those that look."""
+    return makes_commits(operation) or bool(getattr(operation, "LOOKS", False))
 
 
 def makes_commits(operation: Operation) -> bool:

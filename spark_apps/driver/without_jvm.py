@@ -12,38 +12,56 @@ import traceback
 
 from paimon_contract.job import Job
 from paimon_contract.result import Elapsed, Outcome, Seen
-from spark_apps.driver.dispatch import operation_of, without_jvm_of
+from paimon_schema.option_changes import OWNER_OPTION
+from spark_apps.catalog.foreign_commits import FileCommits, inspected
+from spark_apps.driver.dispatch import inspects_commits, operation_of, without_jvm_of
 from spark_apps.driver.process import Performed, engine_of, milliseconds_since, run_job
 from spark_apps.driver.report import document_of
 from spark_apps.failures.causes import first_line
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata import files_of
+from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.snapshots import SnapshotFiles
+from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step
 
 
 def perform(job: Job) -> Performed | None:
     """The result document and the exit code of the job; None: it needs a JVM."""
     started = time.monotonic()
-    failure: RunError | None = None
+    seen, failure = Seen(), None
     try:
-        outcome = _outcome(job)
+        found = _outcome(job)
     except RunError as error:
         traceback.print_exc()
         outcome, failure = error.outcome or Outcome(), error
     except Exception as error:  # noqa: BLE001  (the JVM finds it again, and classifies it)
         log_step(f"the JVM is needed: {first_line(f'{type(error).__name__}: {error}')}")
         return None
-    if outcome is None:
-        return None
+    else:
+        if found is None:
+            return None
+        outcome, seen = found
     elapsed = Elapsed(session=0, total=milliseconds_since(started))
-    return document_of(job, Seen(), outcome, failure, elapsed), failure.exit_code if failure else 0
+    return document_of(job, seen, outcome, failure, elapsed), failure.exit_code if failure else 0
 
 
-def _outcome(job: Job) -> Outcome | None:
-    without_jvm = without_jvm_of(operation_of(job.operation))
-    engine = engine_of(job)
+def _outcome(job: Job) -> tuple[Outcome, Seen] | None:
+    """The outcome, and the commits by others that the files show: a run that ends here makes none itself."""
+    operation, engine = operation_of(job.operation), engine_of(job)
+    without_jvm = without_jvm_of(operation)
     files = files_of(job, engine) if without_jvm else None
-    return without_jvm(job, engine, files) if without_jvm and files else None
+    outcome = without_jvm(job, engine, files) if without_jvm and files else None
+    if outcome is None or files is None:
+        return None
+    return outcome, _seen(job, files) if inspects_commits(operation) else Seen()
+
+
+def _seen(job: Job, files: MetadataFiles) -> Seen:
+    location = location_of(job)
+    schema = TableFiles(files, location).latest_schema()
+    owner = None if schema is None else schema.options.get(OWNER_OPTION)
+    return inspected(job, FileCommits(SnapshotFiles(files, location)), owner)
 
 
 def main(arguments: list[str]) -> int:

@@ -43,6 +43,9 @@ class Snapshot:
     total_rows: int | None
     """Rows of all its data files, as its committer counted them. Snapshots of old releases have none."""
     time_ms: int
+    commit_user: str = ""
+    commit_identifier: int = 0
+    commit_kind: str = ""
 
     @property
     def manifest_lists(self) -> tuple[tuple[str, int | None], ...]:
@@ -135,6 +138,9 @@ def _parse(document: Any) -> Snapshot:
         index_manifest=None if index is None else file_name(index),
         total_rows=None if rows is None else int(rows),
         time_ms=int(document["timeMillis"]),
+        commit_user=str(document.get("commitUser") or ""),
+        commit_identifier=int(document.get("commitIdentifier") or 0),
+        commit_kind=str(document.get("commitKind") or ""),
     )
 
 

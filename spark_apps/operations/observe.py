@@ -24,6 +24,7 @@ from spark_apps.schema.drift import Drift, Schemas, SchemasOfTable, find_drift, 
 
 PARAMETERS = ObserveParameters
 COMMITS: Final = False
+LOOKS: Final = True
 _OWNER_REFUSAL: Final = "the mark of its owner has changed"
 _REPLACED_REFUSAL: Final = "the table is another one than the operator has left"
 _REFUSAL_LENGTH: Final = 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from collections.abc import Callable
@@ -12,8 +13,13 @@ from typing import Any, cast
 
 import pytest
 
+from paimon_contract.documents import to_json
 from paimon_engines.engine import Engine
 from spark_apps.catalog import foreign_commits
+from spark_apps.catalog.foreign_commits import FileCommits
+from spark_apps.driver.dispatch import read_job
+from spark_apps.metadata.snapshots import SnapshotFiles
+from spark_apps.metadata.volume import VolumeFiles
 from tests.spark.lake import OWNER, Ended, Lake
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Worker
@@ -85,6 +91,19 @@ def test_every_operation_reports_the_foreign_commit_and_the_last_snapshot_inspec
         ), name
         assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", reported["time"])
         assert result["seenSnapshot"] >= 2
+
+
+def test_the_files_alone_show_the_same_commits(loaded: Watched) -> None:
+    """A driver that ends without a JVM reports them from there."""
+    insert(loaded)
+    loaded.since = 1
+    document = loaded.compact_job()
+    commits = FileCommits(SnapshotFiles(VolumeFiles(), f"{loaded.warehouse}/shop.db/orders"))
+
+    alone = to_json(foreign_commits.inspected(read_job(json.dumps(document)), commits, OWNER))
+
+    assert {key: value for key, value in loaded.perform(document).ok().items() if key in alone} == alone
+    assert alone["outsideCommit"]["snapshotId"] == 2
 
 
 def test_a_failing_run_reports_the_foreign_commit_too(loaded: Watched) -> None:

@@ -21,11 +21,12 @@ from tests.spark_apps.jobs import job
         ("ExpireSnapshots", ["release locks", "inspect commits", "run"]),
         ("Provision", ["release locks", "inspect commits", "run"]),
         ("Write", ["release locks", "inspect commits", "run"]),
+        ("Observe", ["inspect commits", "run"]),
         ("Describe", ["run"]),
         ("Drop", ["run"]),
     ],
 )
-def test_only_an_operation_that_commits_waits_for_locks_and_inspects_commits(
+def test_only_an_operation_that_commits_waits_for_locks_and_one_that_looks_inspects_commits_too(
     monkeypatch: pytest.MonkeyPatch, operation: str, steps: list[str]
 ) -> None:
     done: list[str] = []
