@@ -37,6 +37,15 @@ def paimon_duration(duration: str, *, field: str = "duration") -> str:
     return f"{number} {_PAIMON_UNIT[unit]}"
 
 
+def readable_duration(length: timedelta) -> str:
+    """The length in days, hours, minutes and whole seconds, without those that are 0: `3h20m`."""
+    left, text = int(length.total_seconds()), ""
+    for unit, size in sorted(_SECONDS.items(), key=lambda each: -each[1]):
+        number, left = divmod(left, size)
+        text += f"{number}{unit}" if number else ""
+    return text or "0s"
+
+
 def mebibytes(size: str, *, field: str = "memory") -> int:
     """MiB in `512Mi` or `2Gi`. Raises SpecError with `field`."""
     number, unit = _split(_SIZE, size, field, "Write a number and Mi or Gi, like 2Gi.")

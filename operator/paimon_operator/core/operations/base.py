@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.conditions import ConditionType, find
@@ -27,6 +27,14 @@ class DueRun:
     """Since when it is due. The work that has waited longest starts first; of equals, the first of the list."""
     due_time: datetime | None = None
     """The tick that it answers."""
+    waits_since: datetime | None = None
+    """Its first tick without an answer, or the time of its retry. None: it has no schedule."""
+    max_delay: timedelta | None = None
+    """How long after its tick it starts even outside the maintenance windows; None: it waits for a window."""
+    expected: timedelta | None = None
+    """Length of its last run that succeeded; None: not known."""
+    note: str = ""
+    """What is unusual about its start, as a sentence without a full stop."""
     spec_hash: str | None = None
     identity: str = ""
     """Distinguishes its run from all others of the same action and subject; see `identity`."""
@@ -56,6 +64,12 @@ class RunOutcome:
     def succeeded(self) -> bool:
         """Whether the run did what its spec requested."""
         return self.failure_class is None
+
+    @property
+    def duration(self) -> timedelta | None:
+        """How long the run took, with all attempts; None if its start is not known, or not before its end."""
+        started_at = self.result.start_time
+        return self.at - started_at if started_at is not None and started_at <= self.at else None
 
     def as_failure(self, before: LastFailure | None, next_try: datetime | None) -> LastFailure:
         """The failure as the status records it; its count is one more than that of `before`."""
@@ -108,6 +122,10 @@ def started(work: DueRun, run: str) -> LastDecision:
 
 def why(work: DueRun | ActiveRun) -> str:
     """Why a run was started, as a sentence without a full stop."""
+    return f"{_trigger(work)}; {work.note}" if work.note else _trigger(work)
+
+
+def _trigger(work: DueRun | ActiveRun) -> str:
     match work.trigger:
         case RunTrigger.SCHEDULE:
             return f"due at {rfc3339(work.due_time)}" if work.due_time else "due by its schedule"

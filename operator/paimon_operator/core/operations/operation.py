@@ -69,6 +69,8 @@ class Memory:
     """The next tick."""
     answered: datetime | None = None
     """The last tick that was started or skipped."""
+    waits_for_window: bool = False
+    """Whether the tick or the retry is due and waits for a maintenance window."""
 
     def wakeups(self) -> Iterator[datetime]:
         """The times when work becomes due: the next tick and the next try."""
@@ -203,6 +205,8 @@ class OperationSpec:
     """It commits nothing, so it may start where commits are unsafe."""
     skips_empty_table: bool = False
     """Its ticks are answered without a run while nothing was written to the table."""
+    in_windows: bool = False
+    """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False

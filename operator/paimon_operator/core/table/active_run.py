@@ -143,6 +143,7 @@ def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog) -> 
         due_time=work.due_time,
         spec_hash=work.spec_hash,
         place=place,
+        note=work.note or None,
     )
 
 

@@ -99,7 +99,8 @@ class CompactTable:
         """One per strategy."""
         for strategy in FULL_FIRST:
             state = _slot(status, strategy)
-            yield Memory(strategy.value, state.failure, state.next, state.last_due)
+            waits = schedule_state.waits_for_window(state)
+            yield Memory(strategy.value, state.failure, state.next, state.last_due, waits_for_window=waits)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """The strategy that the run requests."""
@@ -246,4 +247,5 @@ OPERATION: Final = OperationSpec(
     record_result=record_result,
     input_size=input_size,
     skips_empty_table=True,
+    in_windows=True,
 )

@@ -52,7 +52,8 @@ class Expiry:
         """One."""
         if status.retention is not None:
             state = status.retention
-            yield Memory(None, state.failure, state.next, state.last_due)
+            waits = schedule_state.waits_for_window(state)
+            yield Memory(None, state.failure, state.next, state.last_due, waits_for_window=waits)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """All of the table."""
@@ -120,4 +121,5 @@ OPERATION: Final = OperationSpec(
     memory="retention",
     record_result=record_result,
     skips_empty_table=True,
+    in_windows=True,
 )
