@@ -129,7 +129,7 @@ def _is_longer_than_all(context: TableContext, work: DueRun) -> bool:
 def _outlasting(context: TableContext, work: DueRun) -> str:
     if not _is_longer_than_all(context, work):
         return ""
-    return f"{_length(work)}, for which every maintenance window is too short, so it may outlast this one"
+    return f"its {_length(work)}, for which every maintenance window is too short, so it may outlast this one"
 
 
 def _waiting(context: TableContext, work: DueRun, since: datetime, start: datetime, window: Window) -> str:
@@ -139,8 +139,8 @@ def _waiting(context: TableContext, work: DueRun, since: datetime, start: dateti
     message = f"due at {rfc3339(since)}, starts at {rfc3339(start)} in the window that {opens} ({of})"
     if window.opens <= context.now or windows.open_at(context.windows, context.now) is None:
         return message
-    return f"{message}. {_length(work)}, so it would outlast the window that is open now"
+    return f"{message}. Its {_length(work)}, so it would outlast the window that is open now"
 
 
 def _length(work: DueRun) -> str:
-    return f"its last run took {readable_duration(work.expected or timedelta())}"
+    return f"last run took {readable_duration(work.expected or timedelta())}"
