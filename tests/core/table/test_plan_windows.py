@@ -264,6 +264,18 @@ def test_each_strategy_of_compaction_has_its_own_decision() -> None:
     assert sorted(seen.started[before:]) == [FULL, MINOR]
 
 
+def test_long_work_does_not_take_every_window_from_other_work() -> None:
+    """The newest tick of the expiry is always later than that of the compaction; it has waited longer."""
+    full = {"mode": "Dedicated", "full": {"schedule": "0 20 * * *"}}
+    seen = world(NIGHT, retention=EXPIRY, compaction=full)
+    runs = []
+    for day in ("22", "23", "24", "25"):
+        go_to(seen, f"2026-11-{day} 01:10")
+        runs.append(seen.active.spec.type)
+        finish_after(seen, hours=6)
+    assert set(runs) == {"Compact", "ExpireSnapshots"}
+
+
 def with_max_delay(monkeypatch: pytest.MonkeyPatch, **length: float) -> None:
     """Every schedule has this maxDelay."""
     honest = schedule_state.due_run

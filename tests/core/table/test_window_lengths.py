@@ -53,7 +53,7 @@ def due(since: str, expected: str | None = None, max_delay: str | None = None, t
         trigger=RunTrigger.SCHEDULE,
         due=at(since),
         due_time=at(tick or since),
-        waits_since=at(since),
+        first_due=at(since),
         expected=delta(expected) if expected else None,
         max_delay=delta(max_delay) if max_delay else None,
     )

@@ -27,14 +27,20 @@ class DueRun:
     """Since when it is due. The work that has waited longest starts first; of equals, the first of the list."""
     due_time: datetime | None = None
     """The tick that it answers."""
-    waits_since: datetime | None = None
-    """Its first tick without an answer, or the time of its retry. None: it has no schedule."""
+    first_due: datetime | None = None
+    """Its first tick without an answer; None: the same as `due`."""
     max_delay: timedelta | None = None
     """How long after its tick it starts even outside the maintenance windows; None: it waits for a window."""
     expected: timedelta | None = None
     """Length of its last run that succeeded; None: not known."""
     note: str = ""
     """What is unusual about its start, as a sentence without a full stop."""
+
+    @property
+    def waits_since(self) -> datetime:
+        """Since when it waits: its first tick without an answer, or the time of its retry."""
+        return self.first_due or self.due
+
     spec_hash: str | None = None
     identity: str = ""
     """Distinguishes its run from all others of the same action and subject; see `identity`."""

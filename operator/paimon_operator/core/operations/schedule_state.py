@@ -44,7 +44,7 @@ def due_run(
         trigger=RunTrigger.SCHEDULE,
         due=turn.due,
         due_time=turn.tick,
-        waits_since=turn.waits_since,
+        first_due=turn.first_due,
         max_delay=max_delay,
         expected=None if state.last_duration_seconds is None else timedelta(seconds=state.last_duration_seconds),
         identity=turn.identity,
@@ -57,12 +57,12 @@ class _Turn(NamedTuple):
 
     tick: datetime
     due: datetime
-    waits_since: datetime
+    first_due: datetime
     identity: str
 
 
 def _new_tick(state: ScheduleState, schedule: Schedule, context: TableContext) -> _Turn | None:
-    """The newest tick without an answer. It waits since the first of them."""
+    """The newest tick without an answer, and the first one."""
     answered = state.last_due or context.created
     tick = schedule.due(answered, context.now)
     return None if tick is None else _Turn(tick, tick, schedule.next_after(answered), rfc3339(tick))
@@ -74,9 +74,9 @@ def _retry(state: ScheduleState, context: TableContext) -> _Turn | None:
     if failure is None or tick is None or not backoff.has_come(failure.next_try, context.now):
         return None
     due = min(failure.next_try or context.now, context.now)
-    # A time of the retry that is not trusted counts as now. That is another time at each reconcile.
-    waits_since = due if failure.next_try == due else tick
-    return _Turn(tick, due, waits_since, identity(rfc3339(tick), failure.count))
+    # A time of the retry that is not trusted counts as now, which is later at each reconcile.
+    first_due = due if failure.next_try == due else tick
+    return _Turn(tick, due, first_due, identity(rfc3339(tick), failure.count))
 
 
 def with_next(state: StateT, schedule: Schedule, context: TableContext) -> StateT:

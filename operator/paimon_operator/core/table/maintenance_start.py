@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -50,53 +50,69 @@ class Start:
 
 
 def start_of(context: TableContext, work: DueRun) -> Start:
-    """When `work` may start. Only maintenance by its schedule waits for windows."""
-    tick, since, now = work.due_time, work.waits_since, Start(at=context.now)
-    waits = registry.OPERATIONS.of(work.type_).in_windows and work.trigger is RunTrigger.SCHEDULE
-    if not waits or tick is None or since is None:
-        return now
+    """When `work` may start."""
+    if not _needs_window(context, work):
+        return Start(at=context.now)
     error = context.broken_in(WINDOWS)
     if error is not None:
         return Start(at=None, reason=known_reason(error.reason, Reason.INVALID_SPEC), message=str(error))
-    if not context.windows:
-        return now
-    # A retry counts from the tick whose run has failed.
-    return _with_max_delay(context, work, min(since, tick), _in_a_window(context, work, since))
+    return _with_max_delay(context, work, _in_a_window(context, work))
 
 
-def _with_max_delay(context: TableContext, work: DueRun, first: datetime, start: Start) -> Start:
-    """The start, at the latest when the work has waited for its maxDelay since its `first` tick."""
+def allowed(context: TableContext, works: Iterable[DueRun]) -> Iterator[DueRun]:
+    """The work that may start now, with what is unusual about its start.
+
+    Maintenance that waits for windows has been due since its first tick: otherwise long work whose newest tick is
+    earlier could take every window before it.
+    """
+    for work in works:
+        start = start_of(context, work)
+        if start.has_come(context.now):
+            due = work.waits_since if _needs_window(context, work) else work.due
+            yield replace(work, note=start.message, due=due)
+
+
+def _needs_window(context: TableContext, work: DueRun) -> bool:
+    """Whether the catalog has windows and the work is maintenance by its schedule."""
+    by_schedule = registry.OPERATIONS.of(work.type_).in_windows and work.trigger is RunTrigger.SCHEDULE
+    return by_schedule and bool(context.catalog.spec.maintenance_windows)
+
+
+def _with_max_delay(context: TableContext, work: DueRun, start: Start) -> Start:
+    """The start, at the latest when the work has waited for its maxDelay."""
     if work.max_delay is None or start.at is None or start.has_come(context.now):
         return start
-    overdue, allowed = first + work.max_delay, readable_duration(work.max_delay)
+    # A retry counts from the tick whose run has failed.
+    first = work.waits_since if work.due_time is None else min(work.waits_since, work.due_time)
+    overdue, longest = first + work.max_delay, readable_duration(work.max_delay)
     if overdue <= context.now:
-        waited = f"it has waited since {rfc3339(first)}, longer than maxDelay ({allowed})"
+        waited = f"it has waited since {rfc3339(first)}, longer than maxDelay ({longest})"
         return Start(at=overdue, message=f"{waited}, so it does not wait for a maintenance window")
     if overdue >= start.at:
         return start
-    earlier = f"It starts at {rfc3339(overdue)} even outside the windows, because of maxDelay ({allowed})"
+    earlier = f"It starts at {rfc3339(overdue)} even outside the windows, because of maxDelay ({longest})"
     return Start(at=overdue, message=f"{start.message}. {earlier}")
 
 
-def _in_a_window(context: TableContext, work: DueRun, since: datetime) -> Start:
+def _in_a_window(context: TableContext, work: DueRun) -> Start:
     """The first start that a window allows. An open window comes first, even if the work starts a little later in it.
 
     So the last reason to wait for a window that opens later is the length of the work.
     """
     now = context.now
-    at, window = min(_starts(context, work, since), key=lambda start: (start[1].opens > now, start[0]))
+    at, window = min(_starts(context, work), key=lambda start: (start[1].opens > now, start[0]))
     if at > now:
-        return Start(at=at, message=_waiting(context, work, since, at, window))
+        return Start(at=at, message=_waiting(context, work, at, window))
     return Start(at=at, until=window.closes, message=_outlasting(context, work))
 
 
-def _starts(context: TableContext, work: DueRun, since: datetime) -> Iterator[tuple[datetime, Window]]:
+def _starts(context: TableContext, work: DueRun) -> Iterator[tuple[datetime, Window]]:
     """The first possible start in each window near now. There is one in the next window of at least one recurrence."""
     too_long, longest = _is_longer_than_all(context, work), max(each.duration for each in context.windows)
     for window in windows.near(context.windows, context.now):
-        start = max(context.now, _first_start(context, window, since))
+        start = max(context.now, _first_start(context, window, work.waits_since))
         if too_long:
-            fits = since <= window.opens and window.duration == longest
+            fits = work.waits_since <= window.opens and window.duration == longest
         else:
             fits = start + (work.expected or timedelta()) <= window.closes
         if fits and start < window.closes:
@@ -132,11 +148,11 @@ def _outlasting(context: TableContext, work: DueRun) -> str:
     return f"its {_length(work)}, for which every maintenance window is too short, so it may outlast this one"
 
 
-def _waiting(context: TableContext, work: DueRun, since: datetime, start: datetime, window: Window) -> str:
+def _waiting(context: TableContext, work: DueRun, start: datetime, window: Window) -> str:
     """Why the work waits, and when a window lets it start."""
     opens = f"{'opened' if window.opens <= context.now else 'opens'} at {rfc3339(window.opens)}"
     of = f"spec.maintenanceWindows of PaimonCatalog {context.catalog.metadata.name}"
-    message = f"due at {rfc3339(since)}, starts at {rfc3339(start)} in the window that {opens} ({of})"
+    message = f"due at {rfc3339(work.waits_since)}, starts at {rfc3339(start)} in the window that {opens} ({of})"
     if window.opens <= context.now or windows.open_at(context.windows, context.now) is None:
         return message
     return f"{message}. Its {_length(work)}, so it would outlast the window that is open now"

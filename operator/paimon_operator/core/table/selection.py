@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -45,9 +44,7 @@ def next_work(
     works = [work for work in works if held is None or held.allows(work)]
     if held is not None or not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    starts = ((work, maintenance_start.start_of(context, work)) for work in works)
-    ready = [replace(work, note=start.message) for work, start in starts if start.has_come(context.now)]
-    return min(ready, key=lambda work: (work.yields, work.due), default=None)
+    return min(maintenance_start.allowed(context, works), key=lambda work: (work.yields, work.due), default=None)
 
 
 def _reads(work: DueRun) -> bool:
