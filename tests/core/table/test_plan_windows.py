@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations import registry, schedule_state
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit
+from paimon_operator.core.validation.catalog import catalog_problems
 from tests.core.table.windowed import (
     EXPIRY,
     NIGHT,
@@ -132,6 +136,19 @@ def test_what_is_no_maintenance_starts_at_any_time(sentence: str, edit: dict[str
     seen.settle()
     go_to(seen, "2026-11-21 09:00")
     assert seen.active.spec.type == type_, sentence
+
+
+def test_the_catalog_of_the_example_opens_its_windows_in_its_own_time_zone() -> None:
+    text = (Path(__file__).parents[3] / "examples" / "windows.yaml").read_text()
+    catalog = PaimonCatalog.model_validate(yaml.safe_load(text))
+    assert [*catalog_problems(catalog, builders.operator_facts())] == []
+    seen = world(NIGHT, retention=EXPIRY)
+    seen.catalog = builders.catalog(
+        **{name: catalog.spec.to_json()[name] for name in ("maintenanceWindows", "timeZone")}
+    )
+    seen.settle()
+    go_to(seen, "2026-11-21 22:30")
+    assert "in the window that opens at 2026-11-21T23:00:00Z" in decision(seen).message, "Sunday begins in Berlin"
 
 
 def test_only_maintenance_runs_in_windows() -> None:
