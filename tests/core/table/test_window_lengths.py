@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger
@@ -17,6 +19,7 @@ from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.spec import spread
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table.maintenance_start import Start, start_of
+from paimon_operator.core.windows import open_at
 from tests.core.table.windowed import (
     EXPIRY,
     NIGHT,
@@ -32,6 +35,7 @@ from tests.core.table.windowed import (
 )
 from tests.support import builders
 
+SECOND = timedelta(seconds=1)
 EVENING: dict[str, Any] = {"schedule": "0 20 * * *", "duration": "30m"}
 NOON: dict[str, Any] = {"schedule": "0 12 * * *", "duration": "8h"}
 ALL_DAY: dict[str, Any] = {"schedule": "* * * * *", "duration": "1h"}
@@ -139,6 +143,36 @@ def test_starts_of_many_tables_are_spread_over_the_first_tenth_of_a_window() -> 
         assert start.at is not None
         moments.add(start.at - at("2026-11-22 01:00"))
     assert moments == {timedelta(seconds=each) for each in range(60)}
+
+
+SOME_WINDOWS = st.lists(
+    st.builds(
+        lambda schedule, duration: {"schedule": schedule, "duration": duration},
+        st.sampled_from(["0 1 * * *", "30 2 * * *", "*/20 * * * *", "* * * * *", "0 0 * * 0", "15 3 1 * *"]),
+        st.sampled_from(["1m", "10m", "1h", "4h", "7d"]),
+    ),
+    min_size=1,
+    max_size=3,
+)
+AROUND_A_CLOCK_CHANGE = st.integers(0, 3 * 86_400).map(lambda seconds: at("2026-10-24 00:00") + seconds * SECOND)
+WAITED = st.one_of(st.just(0), st.integers(0, 600), st.integers(0, 10 * 86_400))
+LENGTHS = st.one_of(st.none(), st.sampled_from(["5s", "9m", "40m", "47m", "3h", "220m", "5h", "9d"]))
+
+
+@settings(max_examples=400, deadline=None)
+@given(SOME_WINDOWS, AROUND_A_CLOCK_CHANGE, WAITED, LENGTHS, st.sampled_from(["UTC", "Europe/Berlin"]))
+def test_all_work_starts_in_a_window_and_at_the_time_that_it_was_told(
+    listed: list[dict[str, Any]], now: datetime, waited: int, expected: str | None, zone: str
+) -> None:
+    known, work = (
+        replace(context(now, *listed), windows_zone=zone),
+        due(str((now - waited * SECOND).replace(tzinfo=None)), expected),
+    )
+    told = start_of(known, work)
+    assert told.at is not None
+    start = max(told.at, now)
+    assert open_at(known.windows, start) is not None, "it starts in a window"
+    assert start_of(replace(known, now=start), work).has_come(start), "and it may start then"
 
 
 def test_a_run_records_how_long_it_took() -> None:

@@ -35,12 +35,6 @@ class DueRun:
     """Length of its last run that succeeded; None: not known."""
     note: str = ""
     """What is unusual about its start, as a sentence without a full stop."""
-
-    @property
-    def waits_since(self) -> datetime:
-        """Since when it waits: its first tick without an answer, or the time of its retry."""
-        return self.first_due or self.due
-
     spec_hash: str | None = None
     identity: str = ""
     """Distinguishes its run from all others of the same action and subject; see `identity`."""
@@ -50,6 +44,11 @@ class DueRun:
     """The run, if a user has created it."""
     yields: bool = False
     """Whether all other work of the table comes first."""
+
+    @property
+    def waits_since(self) -> datetime:
+        """Since when it waits: its first tick without an answer, or the time of its retry."""
+        return self.first_due or self.due
 
 
 @dataclass(frozen=True, kw_only=True)
