@@ -66,7 +66,8 @@ def _latest_and_next(recurrence: Recurrence, minute: datetime) -> list[Window]:
     return [Window(tick, tick + recurrence.duration) for tick in ticks]
 
 
+@lru_cache(maxsize=4096)
 def _is_open_before(windows: Windows, opening: datetime) -> bool:
-    """Whether a window was open until `opening`. Windows that touch count as one."""
+    """Whether a window was open until `opening`. Windows that touch count as one. Cached: it holds for many minutes."""
     before = opening - timedelta(seconds=1)
     return any(each.schedule.latest(before) + each.duration >= opening for each in windows)
