@@ -244,3 +244,17 @@ def test_a_run_that_may_outlast_its_window_says_so_in_its_trigger() -> None:
         "due at 2026-11-23T01:00:00Z; its last run took 9h, for which every maintenance window is too short, so it may "
         "outlast this one"
     )
+
+
+def test_a_retry_by_a_clock_ahead_counts_from_its_tick_and_starts_in_the_next_window() -> None:
+    """Its own time is never reached, so that it would wait for every opening again."""
+    seen = world(NIGHT, retention={"snapshots": {"schedule": "30 0 * * *"}})
+    go_to(seen, "2026-11-22 01:15")
+    finish_after(seen, hours=9)
+    go_to(seen, "2027-11-23 01:15")
+    seen.fail(FailureClass.ENVIRONMENT, Reason.ACCESS_DENIED)
+    seen.settle()
+    go_to(seen, "2026-11-23 00:45")
+    assert said(seen) == ("Waiting", Reason.WAITING_FOR_WINDOW)
+    go_to(seen, "2026-11-23 01:15")
+    assert seen.active.spec.type == "ExpireSnapshots"

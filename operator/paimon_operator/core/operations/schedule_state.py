@@ -15,6 +15,7 @@ from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.operation import Memory
 from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
@@ -165,9 +166,10 @@ def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[Fa
     return ended.at + delays.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
 
 
-def waits_for_window(state: ScheduleState) -> bool:
-    """Whether the tick or the retry waits for a maintenance window."""
-    return state.decision is not None and state.decision.reason == Reason.WAITING_FOR_WINDOW
+def memory_of(state: ScheduleState, subject: str | None = None) -> Memory:
+    """What the controller reads of the state."""
+    waits = state.decision is not None and state.decision.reason == Reason.WAITING_FOR_WINDOW
+    return Memory(subject, state.failure, state.next, state.last_due, waits_for_window=waits)
 
 
 def changed(state: StateT, **values: object) -> StateT:

@@ -98,9 +98,7 @@ class CompactTable:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One per strategy."""
         for strategy in FULL_FIRST:
-            state = _slot(status, strategy)
-            waits = schedule_state.waits_for_window(state)
-            yield Memory(strategy.value, state.failure, state.next, state.last_due, waits_for_window=waits)
+            yield schedule_state.memory_of(_slot(status, strategy), strategy.value)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """The strategy that the run requests."""

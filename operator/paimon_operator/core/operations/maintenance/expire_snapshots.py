@@ -51,9 +51,7 @@ class Expiry:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One."""
         if status.retention is not None:
-            state = status.retention
-            waits = schedule_state.waits_for_window(state)
-            yield Memory(None, state.failure, state.next, state.last_due, waits_for_window=waits)
+            yield schedule_state.memory_of(status.retention)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """All of the table."""
