@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from paimon_operator.api.units import delta, mebibytes, paimon_duration, readable_size, seconds
+from paimon_operator.api.units import delta, mebibytes, paimon_duration, readable_duration, readable_size, seconds
 from paimon_operator.errors import SpecError
 
 
@@ -58,3 +58,17 @@ def test_an_invalid_size_is_refused(text: str) -> None:
 )
 def test_a_number_of_bytes_is_shown_with_its_largest_unit(size_bytes: int, text: str) -> None:
     assert readable_size(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (timedelta(), "0s"),
+        (timedelta(milliseconds=1900), "1s"),
+        (timedelta(minutes=1), "1m"),
+        (timedelta(hours=3, minutes=20), "3h20m"),
+        (timedelta(days=1, seconds=5), "1d5s"),
+    ],
+)
+def test_a_length_is_shown_in_its_units_without_those_that_are_zero(length: timedelta, text: str) -> None:
+    assert readable_duration(length) == text

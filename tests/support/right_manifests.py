@@ -18,6 +18,7 @@ _DEDICATED: Final = {
     "partitionIdleTime": "1h",
 }  # fmt: skip
 _SIZES: Final[dict[str, Any]] = {"driver": {"memory": "2Gi"}, "executor": {"memory": "4Gi"}}
+_WINDOWS: Final = [{"schedule": "0 1 * * *", "duration": "4h"}, {"schedule": "*/30 2 * * 6", "duration": "1m"}]
 _POLICY: Final = {"activeDeadline": "2h"}
 
 WHOLE: Final[list[Manifest]] = [
@@ -27,7 +28,7 @@ WHOLE: Final[list[Manifest]] = [
     ),
     catalog(
         spec__tableDefaults={"compaction": _DEDICATED, "retention": _SNAPSHOTS, "runPolicy": _POLICY},
-        spec__limits={"spark": _SIZES},
+        spec__limits={"spark": _SIZES}, spec__maintenanceWindows=_WINDOWS,
         spec__spark=_SIZES | {
             "sparkConf": {"spark.sql.shuffle.partitions": "8"},
             "podOverlay": {

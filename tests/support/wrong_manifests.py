@@ -26,6 +26,11 @@ _KERBEROS = {
 }
 
 
+def _windows(**edits: object) -> Manifest:
+    window = {"schedule": "0 1 * * *", "duration": "4h"} | edits
+    return catalog(spec__maintenanceWindows=[{key: value for key, value in window.items() if value is not REMOVED}])
+
+
 def _on_hdfs(**edits: object) -> Manifest:
     hdfs = {"configMapRef": {"name": "hadoop-conf"}}
     return edited(
@@ -248,6 +253,15 @@ _OTHER_KINDS = [
     WrongManifest("a write by hand", run(spec__type="Write", spec__compact=REMOVED, spec__write={"name": "import"}), "spec.type", "only the operator"),
     WrongManifest("a run that does not exist", run(spec__type="Rollback"), "spec.type", "Unsupported value"),
     WrongManifest("a run of no table", run(spec__tableRef=REMOVED), "spec.tableRef", "Required"),
+    WrongManifest("a window of less than a minute", _windows(duration="59s"), "spec.maintenanceWindows[0].duration", "at least 1m"),
+    WrongManifest("a window of more than a week", _windows(duration="169h"), "spec.maintenanceWindows[0].duration", "at most 7d"),
+    WrongManifest("a window without a length", _windows(duration=REMOVED), "spec.maintenanceWindows[0].duration", "Required"),
+    WrongManifest("a window of two units", _windows(duration="1h30m"), "spec.maintenanceWindows[0].duration", "should match"),
+    WrongManifest("a window that opens at no schedule", _windows(schedule=REMOVED), "spec.maintenanceWindows[0].schedule", "Required"),
+    WrongManifest("a window that opens at a second", _windows(schedule="0 0 1 * * *"), "spec.maintenanceWindows[0].schedule", "should match"),
+    WrongManifest("more windows than sixteen", catalog(spec__maintenanceWindows=[{"schedule": "0 1 * * *", "duration": "4h"}] * 17), "spec.maintenanceWindows", "Too many"),
+    _later("a window that opens in the sixty-first minute", _windows(schedule="61 * * * *"), "spec.maintenanceWindows[0].schedule", "61", "InvalidSpec"),
+    _later("a window that never opens", _windows(schedule="0 0 31 2 *"), "spec.maintenanceWindows[0].schedule", "never", "InvalidSpec"),
     _later("an engine that the operator has not", catalog(spec__engine="paimon-7.3"), "spec.engine", "paimon-7.3", "UnknownEngine"),
 ]  # fmt: skip
 

@@ -124,7 +124,7 @@ Time = Annotated[
 ]
 
 LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-_DURATION = r"^[1-9][0-9]{0,4}(s|m|h|d)$"
+DURATION_PATTERN: Final = r"^[1-9][0-9]{0,4}(s|m|h|d)$"
 
 
 def _at_most(days: int) -> Json:
@@ -136,8 +136,8 @@ def _at_most(days: int) -> Json:
 LONGEST_DEADLINE_D: Final = 30
 LONGEST_DURATION_D: Final = 24_000
 """Days. Sums of times and durations stay far from the last year of the calendar."""
-Deadline = Annotated[str, Field(pattern=_DURATION, max_length=6, json_schema_extra=_at_most(LONGEST_DEADLINE_D))]
-Duration = Annotated[str, Field(pattern=_DURATION, max_length=6, json_schema_extra=_at_most(LONGEST_DURATION_D))]
+Deadline = Annotated[str, Field(pattern=DURATION_PATTERN, max_length=6, json_schema_extra=_at_most(LONGEST_DEADLINE_D))]
+Duration = Annotated[str, Field(pattern=DURATION_PATTERN, max_length=6, json_schema_extra=_at_most(LONGEST_DURATION_D))]
 """`90s 15m 12h 7d`. The pattern is needed beside the format, which alone takes `7d and junk`."""
 Percent = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?|100)%$", max_length=4)]
 """`20%`. The conventions of the Kubernetes API advise against fractions."""

@@ -38,13 +38,13 @@ def paimon_duration(duration: str, *, field: str = "duration") -> str:
     return f"{number} {_PAIMON_UNIT[unit]}"
 
 
-def readable_age(age: timedelta) -> str:
-    """The age in the largest unit that gives a whole number of at least 1, rounded down: `3h`."""
-    seconds = int(age.total_seconds())
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
+def readable_duration(length: timedelta) -> str:
+    """The length in days, hours, minutes and whole seconds, without those that are 0: `3h20m`."""
+    left, text = int(length.total_seconds()), ""
+    for unit, size in sorted(_SECONDS.items(), key=lambda each: -each[1]):
+        number, left = divmod(left, size)
+        text += f"{number}{unit}" if number else ""
+    return text or "0s"
 
 
 def percent(share: str, *, field: str = "ratio") -> int:

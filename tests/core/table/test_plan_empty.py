@@ -12,7 +12,7 @@ from paimon_operator.api.run.status import FailureClass
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
-EMPTY = {"schemaId": 0, "bucketMode": "Dynamic"}
+EMPTY = {"schemaId": 0, "bucketMode": "Dynamic", "files": 0}
 """What a run measures of a table that has no snapshot."""
 MAINTENANCE: dict[str, Any] = {
     "compaction": {"mode": "Dedicated", "minor": {"schedule": "*/30 * * * *"}, "full": {"schedule": "0 3 * * *"}},

@@ -282,6 +282,22 @@ def test_a_table_is_unhealthy_when_a_needed_compaction_has_waited_for_longer_tha
     assert seen.says("Healthy")[0] == "True"
 
 
+def test_a_needed_compaction_that_waits_for_a_window_leaves_the_table_healthy_until_its_longest_delay() -> None:
+    seen = measured_table(minor(maxDelay="3h"))
+    seen.catalog = builders.catalog(maintenanceWindows=[{"schedule": "0 1 * * *", "duration": "4h"}])
+    seen.wait(hours=1)
+    measure(seen, sortedRunsMax=9)
+    seen.settle()
+    seen.wait(hours=2)
+    seen.settle()
+    assert decision_of(seen).reason == Reason.WAITING_FOR_WINDOW
+    assert seen.says("Healthy")[0] == "True"
+    seen.wait(hours=1)
+    seen.settle()
+    assert seen.active.spec.type == "Compact"
+    assert "longer than maxDelay (3h)" in decision_of(seen).message
+
+
 def test_a_table_within_its_thresholds_stays_healthy_however_long_its_compaction_waits() -> None:
     seen = measured_table()
     seen.wait(hours=1)

@@ -38,6 +38,11 @@ EDITS: list[dict[str, Any]] = [
     {"deletionPolicy": "Delete"},
     {"deletionPolicy": "Retain"},
 ]
+WINDOWS: list[list[dict[str, Any]]] = [
+    [{"schedule": "0 1 * * *", "duration": "4h"}],
+    [{"schedule": "*/40 * * * *", "duration": "15m"}, {"schedule": "30 8 * * *", "duration": "1m"}],
+    [{"schedule": "61 * * * *", "duration": "4h"}],
+]
 FAILURES = st.sampled_from([each for each in FailureClass if each is not FailureClass.RESULT_UNKNOWN])
 
 
@@ -95,6 +100,10 @@ class TableHistory(RuleBasedStateMachine):
     @rule()
     def the_catalog_comes_and_goes(self) -> None:
         self.world.catalog = None if self.world.catalog else builders.catalog()
+
+    @rule(windows=st.sampled_from(WINDOWS))
+    def the_catalog_has_other_windows(self, windows: list[dict[str, Any]]) -> None:
+        self.world.catalog = builders.catalog(maintenanceWindows=windows)
 
     @precondition(lambda self: self.world.table.metadata.deletion_timestamp is None)
     @rule()

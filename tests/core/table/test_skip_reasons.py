@@ -61,7 +61,7 @@ def no_snapshot() -> LastDecision:
 def nothing_written() -> LastDecision:
     seen = TableWorld(table=builders.table(compaction={"mode": "Dedicated", "minor": {"schedule": HOURLY}}))
     seen.settle()
-    seen.finish("Provision", created=True, after={"schemaId": 0})
+    seen.finish("Provision", created=True, after={"schemaId": 0, "files": 0})
     seen.settle()
     seen.wait(hours=1)
     seen.settle()
@@ -92,6 +92,12 @@ def another_run() -> LastDecision:
 def limit_of_runs() -> LastDecision:
     seen = measured_table()
     seen.observed = TableObserved(stopped_by=lambda _: RunLimit(1, "lake"))
+    return decision_of(due(seen))
+
+
+def outside_windows() -> LastDecision:
+    seen = measured_table()
+    seen.catalog = builders.catalog(maintenanceWindows=[{"schedule": "0 1 * * *", "duration": "4h"}])
     return decision_of(due(seen))
 
 
@@ -134,6 +140,7 @@ CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
     ("Waiting", "RunSucceeded", "the last run succeeded, and the next tick has not come"): succeeded,
     ("Waiting", "AnotherRunIsActive", "another run of the table is active"): another_run,
     ("Waiting", "RunLimitReached", "as many runs are active as a limit allows"): limit_of_runs,
+    ("Waiting", "WaitingForWindow", "no maintenance window of the catalog is open"): outside_windows,
     ("Waiting", "Suspended", "the table or its catalog is suspended"): suspended,
     ("Waiting", "TableNotReady", "the table has to be verified first"): not_verified,
     ("Waiting", "CommitUnsafe", "commits could get lost"): unsafe_commits,

@@ -24,6 +24,7 @@ from paimon_operator.api.base import (
 from paimon_operator.api.catalog.limits import CatalogLimits
 from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, Metastore
 from paimon_operator.api.catalog.storage import SCHEMES, Location, Storage, Warehouse
+from paimon_operator.api.catalog.windows import MAX_WINDOWS, MaintenanceWindow
 from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import CommitPolicy, EvolutionPolicy, RunPolicy
@@ -150,8 +151,12 @@ class PaimonCatalogSpec(ApiModel):
     """Defaults for tables that do not set the field."""
     limits: CatalogLimits | None = None
     """Limits of the catalog's tables."""
+    maintenance_windows: Annotated[tuple[MaintenanceWindow, ...], Field(max_length=MAX_WINDOWS)] = ()
+    """When scheduled compaction and expiry may start. Absent: at any time. A run that has started may finish after its
+    window closes. Writes, edits and users' runs start at any time."""
     time_zone: TimeZone | None = None
-    """Default time zone of schedules, an IANA name like Europe/Berlin. Absent: UTC."""
+    """Time zone of maintenanceWindows, and default time zone of the tables' schedules: an IANA name like Europe/Berlin.
+    Absent: UTC."""
     suspend: bool = False
     """True: no new run starts for any table of this catalog. Active runs finish, and deletion works."""
 

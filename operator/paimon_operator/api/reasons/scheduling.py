@@ -32,6 +32,11 @@ EXPLANATIONS: Final = {
         "of the operator allows.",
         "Wait; of one namespace the table that has waited longest starts first. Or raise the limit.",
     ),
+    "WaitingForWindow": Explanation(
+        "The operation is due and waits for a window of the catalog's maintenanceWindows. The message states when it "
+        "starts.",
+        "Wait, or create a PaimonRun, which starts at any time. To change the windows, edit the catalog.",
+    ),
     "TableNotReady": Explanation(
         "The operation waits until the table is Ready.",
         "Fix what the table's condition Ready names.",

@@ -29,6 +29,7 @@ from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.facts import Health, TableFacts
+from paimon_operator.api.table.ownership import Ownership
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 MAX_SCHEMA_RECORD: Final = 32768
@@ -61,6 +62,8 @@ class ActiveRun(ApiModel):
     """Place of the physical table at which the run was decided."""
     need: Annotated[str, Field(max_length=NEED_LENGTH)] | None = None
     """What made the run needed."""
+    note: Annotated[str, Field(max_length=512)] | None = None
+    """Why the run started although no maintenance window is open, or although it is expected to outlast the window."""
     recreates: Int64 | None = None
     """Generation for which the run recreates the missing table."""
     result_unknown: bool | None = None
@@ -80,21 +83,6 @@ class QueuedRun(ApiModel):
     """Since when the table waits. Of one namespace, the table that has waited longest starts first."""
     message: Annotated[str, Field(max_length=512)]
     """The limit that stops it."""
-
-
-class Ownership(ApiModel):
-    """Proof that this PaimonTable owns the physical table."""
-
-    place: Place
-    """Warehouse on its server, database and table at which a run has read the owner mark."""
-    since: Time
-    """Time of the first such run at this place. Of several PaimonTables, the earliest proof counts."""
-    lost_at: Time | None = None
-    """Time at which a run found the mark of another owner in the table. Since then there is no proof."""
-    recreated: Int64 | None = None
-    """Generation for which the annotation paimon-operator.dev/recreate was answered. Removed with the annotation."""
-    recreating: RunName | None = None
-    """First run that was started to recreate the missing table, until the result of one of them is known."""
 
 
 class OutsideWriters(ApiModel):
@@ -180,6 +168,8 @@ class ScheduleState(ApiModel):
     """Name of the last run that ended."""
     last_time: Time | None = None
     """Time of the last success."""
+    last_duration_seconds: Int64 | None = None
+    """Length of the last run that succeeded, from its start to its end. The next run is expected to take as long."""
     next: Time | None = None
     """Next tick of the schedule."""
     schedule: Annotated[str, Field(max_length=165)] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.conditions import ConditionType, find
@@ -28,6 +28,14 @@ class DueRun:
     """Since when it is due. The work that has waited longest starts first; of equals, the first of the list."""
     due_time: datetime | None = None
     """The tick that it answers."""
+    first_due: datetime | None = None
+    """Its first tick without an answer; None: the same as `due`."""
+    max_delay: timedelta | None = None
+    """How long after its tick it starts even outside the maintenance windows; None: it waits for a window."""
+    expected: timedelta | None = None
+    """Length of its last run that succeeded; None: not known."""
+    note: str = ""
+    """What is unusual about its start, as a sentence without a full stop."""
     spec_hash: str | None = None
     identity: str = ""
     """Distinguishes its run from all others of the same action and subject; see `identity`."""
@@ -37,6 +45,11 @@ class DueRun:
     """The run, if a user has created it."""
     yields: bool = False
     """Whether all other work of the table comes first."""
+
+    @property
+    def waits_since(self) -> datetime:
+        """Since when it waits: its first tick without an answer, or the time of its retry."""
+        return self.first_due or self.due
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +70,12 @@ class RunOutcome:
     def succeeded(self) -> bool:
         """Whether the run did what its spec requested."""
         return self.failure_class is None
+
+    @property
+    def duration(self) -> timedelta | None:
+        """How long the run took, with all attempts; None if its start is not known, or not before its end."""
+        started_at = self.result.start_time
+        return self.at - started_at if started_at is not None and started_at <= self.at else None
 
     def as_failure(self, before: LastFailure | None, next_try: datetime | None) -> LastFailure:
         """The failure as the status records it; its count is one more than that of `before`."""
@@ -116,6 +135,10 @@ def started(work: DueRun, run: str, need: Need | None = None) -> LastDecision:
 
 def why(work: DueRun | ActiveRun) -> str:
     """Why a run was started, as a sentence without a full stop."""
+    return f"{_trigger(work)}; {work.note}" if work.note else _trigger(work)
+
+
+def _trigger(work: DueRun | ActiveRun) -> str:
     match work.trigger:
         case RunTrigger.SCHEDULE:
             need = work.need if isinstance(work, ActiveRun) else None

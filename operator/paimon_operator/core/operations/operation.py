@@ -72,6 +72,8 @@ class Memory:
     """The last tick that was started or skipped."""
     decision: LastDecision | None = None
     """The last decision; None also for an operation whose decisions need no Event."""
+    waits_for_window: bool = False
+    """Whether the tick or the retry is due and waits for a maintenance window."""
 
     def wakeups(self) -> Iterator[datetime]:
         """The times when work becomes due: the next tick and the next try."""
@@ -210,6 +212,8 @@ class OperationSpec:
     """Whether due work has anything to do, by the last measurement. None: every tick starts a run."""
     exceeded: Callable[[TableContext, TableStatus], Iterator[str]] | None = None
     """What was measured beyond a threshold and has been due for longer than an interval of the schedule."""
+    in_windows: bool = False
+    """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False

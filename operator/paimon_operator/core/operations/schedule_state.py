@@ -6,8 +6,8 @@ pruned and the operator can be killed: no tick runs twice and none is lost.
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import NamedTuple, TypeVar
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason, known_reason
@@ -15,6 +15,7 @@ from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.operation import Memory
 from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
@@ -23,31 +24,60 @@ StateT = TypeVar("StateT", bound=ScheduleState)
 
 
 def due_run(
-    type_: str, state: ScheduleState, schedule: Schedule | None, context: TableContext, subject: str | None = None
+    type_: str,
+    state: ScheduleState,
+    schedule: Schedule | None,
+    context: TableContext,
+    subject: str | None = None,
+    *,
+    max_delay: timedelta | None = None,
 ) -> DueRun | None:
     """The run that the schedule of one subject asks for now; None when nothing is due, or without a schedule.
 
     It answers the newest tick without an answer. Or it repeats the last one, whose run failed and whose time has come.
     """
-    if schedule is None:
+    turn = None if schedule is None else _new_tick(state, schedule, context) or _retry(state, context)
+    if turn is None:
         return None
-    tick, failure = schedule.due(state.last_due or context.created, context.now), state.failure
-    if tick is not None:
-        since, name = tick, rfc3339(tick)
-    elif failure is None or not backoff.has_come(failure.next_try, context.now) or state.last_due is None:
-        return None
-    else:
-        since = min(failure.next_try or context.now, context.now)
-        tick, name = state.last_due, identity(rfc3339(state.last_due), failure.count)
     return DueRun(
         type_=type_,
         subject=subject,
         trigger=RunTrigger.SCHEDULE,
-        due=since,
-        due_time=tick,
-        identity=name,
+        due=turn.due,
+        due_time=turn.tick,
+        first_due=turn.first_due,
+        max_delay=max_delay,
+        expected=None if state.last_duration_seconds is None else timedelta(seconds=state.last_duration_seconds),
+        identity=turn.identity,
         after=state.last_run,
     )
+
+
+class _Turn(NamedTuple):
+    """The tick that a run answers, and since when: see the fields of `DueRun`."""
+
+    tick: datetime
+    due: datetime
+    first_due: datetime
+    identity: str
+
+
+def _new_tick(state: ScheduleState, schedule: Schedule, context: TableContext) -> _Turn | None:
+    """The newest tick without an answer, and the first one."""
+    answered = state.last_due or context.created
+    tick = schedule.due(answered, context.now)
+    return None if tick is None else _Turn(tick, tick, schedule.next_after(answered), rfc3339(tick))
+
+
+def _retry(state: ScheduleState, context: TableContext) -> _Turn | None:
+    """The last tick, if its run has failed and the time of the retry has come."""
+    failure, tick = state.failure, state.last_due
+    if failure is None or tick is None or not backoff.has_come(failure.next_try, context.now):
+        return None
+    due = min(failure.next_try or context.now, context.now)
+    # A time of the retry that is not trusted counts as now, which is later at each reconcile.
+    first_due = due if failure.next_try == due else tick
+    return _Turn(tick, due, first_due, identity(rfc3339(tick), failure.count))
 
 
 def with_next(state: StateT, schedule: Schedule, context: TableContext) -> StateT:
@@ -97,7 +127,8 @@ def record_success(
     follows = "it waits for its next tick" if ahead else then or "no more is asked for"
     message = f"run {ended.active.name}: {ended.message}; {follows}"
     decision = LastDecision(result=result, reason=reason, message=message)
-    return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None, decision=decision)
+    known = {} if ended.duration is None else {"last_duration_seconds": round(ended.duration.total_seconds())}
+    return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None, decision=decision, **known)
 
 
 def record_failure(state: StateT, ended: RunOutcome, key: str, retried: frozenset[FailureClass]) -> StateT:
@@ -133,6 +164,12 @@ def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[Fa
         return ended.at
     delays = backoff.OWNERSHIP if ended.reason == Reason.CONFLICT else backoff.ENVIRONMENT
     return ended.at + delays.delay(failures, f"{key}/{ended.active.type}/{ended.active.subject}")
+
+
+def memory_of(state: ScheduleState, subject: str | None = None) -> Memory:
+    """What the controller reads of the state."""
+    waits = state.decision is not None and state.decision.reason == Reason.WAITING_FOR_WINDOW
+    return Memory(subject, state.failure, state.next, state.last_due, state.decision, waits)
 
 
 def changed(state: StateT, **values: object) -> StateT:

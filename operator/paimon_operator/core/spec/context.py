@@ -8,15 +8,18 @@ from functools import cached_property
 from typing import Final
 
 from paimon_engines.engine import Engine
+from paimon_operator.api import units
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.compaction import CompactionMode
 from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
+from paimon_operator.core import schedule
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import DesiredTable, desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
+from paimon_operator.core.windows import Recurrence, Windows
 from paimon_operator.errors import SpecError
 from paimon_schema.bucket_count import BUCKET
 from paimon_schema.plan import Plan
@@ -24,6 +27,8 @@ from paimon_schema.plan import Plan
 COMPACTION: Final = "spec.compaction"
 RETENTION: Final = "spec.retention"
 TIME_ZONE: Final = "spec.timeZone"
+WINDOWS: Final = "spec.maintenanceWindows"
+"""A field of the catalog."""
 
 
 def write_path(index: int) -> str:
@@ -41,7 +46,10 @@ class TableContext:
     effective: Effective
     now: datetime
     broken: tuple[SpecError, ...] = ()
-    """Errors that stop one block each: a write, compaction, retention, or all schedules. See `validation/blocks.py`."""
+    """Errors that stop one part each: a write, compaction, retention, all schedules, or what starts in the catalog's
+    windows. See `validation/blocks.py`."""
+    windows_zone: str = "UTC"
+    """Name of the time zone of the catalog's maintenance windows."""
     observe_interval: timedelta | None = None
     """How long the table's schema may stay unread; None: for ever."""
     owners_here: tuple[str, ...] = ()
@@ -58,6 +66,7 @@ class TableContext:
             engine=engine,
             effective=effective,
             now=now,
+            windows_zone=catalog.spec.time_zone or operator.defaults.time_zone,
             observe_interval=operator.observe_interval,
         )
 
@@ -79,6 +88,14 @@ class TableContext:
     def zone(self) -> str:
         """Name of the time zone of the schedules."""
         return self.effective.time_zone or "UTC"
+
+    @cached_property
+    def windows(self) -> Windows:
+        """The catalog's maintenance windows; empty: it has none. Raises ScheduleError: check `broken_in` first."""
+        return tuple(
+            Recurrence(schedule.parse(each.schedule, self.windows_zone), units.delta(each.duration))
+            for each in self.catalog.spec.maintenance_windows
+        )
 
     @property
     def compaction(self) -> EffectiveCompaction:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.table.status import Ownership, TableStatus
+from paimon_operator.api.table.ownership import Ownership
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.place import place_of

@@ -144,6 +144,7 @@ def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog, nee
         spec_hash=work.spec_hash,
         place=place,
         need=truncated(need.message, NEED_LENGTH) or None if need is not None else None,
+        note=work.note or None,
     )
 
 

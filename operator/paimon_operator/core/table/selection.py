@@ -18,7 +18,7 @@ from paimon_operator.core.operations.need import HOLDS_FOR, Need, Verdict, only_
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.table import holds
+from paimon_operator.core.table import holds, maintenance_start
 from paimon_operator.core.table.observed import TableObserved
 
 _OF_THE_EDIT: Final = (Reason.TABLE_DIFFERS, Reason.AWAITING_APPROVAL)
@@ -31,7 +31,8 @@ def next_work(
 
     Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
-    because they follow the manifest. While the ownership is in doubt, all work waits.
+    because they follow the manifest. While the ownership is in doubt, all work waits. Outside the catalog's windows,
+    maintenance waits.
     """
     if not is_established(context, status):
         return None
@@ -40,7 +41,7 @@ def next_work(
     works = [work for work in works if held is None or held.allows(work)]
     if held is not None or not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return min(works, key=lambda work: (work.yields, work.due), default=None)
+    return min(maintenance_start.allowed(context, works), key=lambda work: (work.yields, work.due), default=None)
 
 
 def _reads(work: DueRun) -> bool:
@@ -106,6 +107,21 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
     return _with_decision(status, blocked, reason, reason.means)
+
+
+def mark_outside_windows(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance waits for a window, and when it starts."""
+    for work in _others(context, status):
+        start = maintenance_start.start_of(context, work)
+        if not start.has_come(context.now):
+            status = _with_decision(status, [work], start.reason, start.message)
+    return status
+
+
+def window_changes(context: TableContext, status: TableStatus) -> Iterator[datetime]:
+    """When due maintenance may start, or may not start any more."""
+    changes = (maintenance_start.start_of(context, work).next_change(context.now) for work in _others(context, status))
+    yield from (each for each in changes if each is not None)
 
 
 def waiting(context: TableContext, status: TableStatus, reason: Reason, message: str = "") -> TableStatus:

@@ -127,7 +127,7 @@ def _without_active_run(
         return Outcome(status=status, findings=table_conditions.suspended(context, status))
     status = selection.skip_not_needed(context, status)
     work = establishing or selection.next_work(context, observed, status)
-    status = selection.mark_blocked(context, status)
+    status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
     if work is None:
         return _settle(context, status)
     return _start_or_queue(context, observed, status, work, queued)
@@ -143,8 +143,11 @@ def _start_or_queue(
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
     """Waits for a free place. The table is reconciled as soon as one is free."""
     status = selection.waiting(context, status, Reason.RUN_LIMIT_REACHED, queued.message)
+    status = selection.mark_outside_windows(context, status)
     status = status.model_copy(update={"queued_run": queued})
-    return Outcome(status=status, findings=table_conditions.steady_state(context, status, None))
+    findings = table_conditions.steady_state(context, status, None)
+    changes = selection.window_changes(context, status)
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, changes))
 
 
 def _establishing() -> Scheduled:
@@ -224,7 +227,8 @@ def _wait_for_run(
     """Waits for the active run. Creates it if the status names it and it does not exist."""
     named = status.active_run
     actions: tuple[Action, ...] = ()
-    status = selection.mark_blocked(context, selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE))
+    status = selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE)
+    status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
     findings = _at_work(context, status, followed.run)
     if followed.missing and named is not None:
         actions = (active_run.create_action(context.table, named, _policy(context)),)
@@ -269,9 +273,10 @@ def _recreates(context: TableContext, status: TableStatus) -> int | None:
 
 
 def _settle(context: TableContext, status: TableStatus) -> Outcome:
-    """Waits for the next tick or retry."""
-    moments = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
+    """Waits for the next tick or retry, or for the window of maintenance that is due."""
+    ticks = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
     findings = table_conditions.steady_state(context, status, None)
+    moments = (*ticks, *selection.window_changes(context, status))
     return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
 
 

@@ -4,6 +4,7 @@
 - An error in `compaction` or `retention` stops that block. The table keeps the options of the last valid block. While
   there is none, everything is stopped: the table would be made with other options than those that are meant.
 - An error in `timeZone` stops all schedules.
+- An error in `maintenanceWindows` of the catalog stops what starts in windows only.
 - Every other error stops everything.
 """
 
@@ -15,7 +16,7 @@ from typing import Final
 
 from paimon_operator.api.table.effective import Effective, Origin
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.spec.context import COMPACTION, RETENTION, TIME_ZONE, TableContext
+from paimon_operator.core.spec.context import COMPACTION, RETENTION, TIME_ZONE, WINDOWS, TableContext
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
@@ -36,7 +37,7 @@ def with_valid_blocks(context: TableContext, operator: OperatorFacts) -> tuple[T
 
 
 def _is_partial(error: SpecError, known: Effective | None) -> bool:
-    if _WRITE.match(error.field) or _is_in(error, TIME_ZONE):
+    if _WRITE.match(error.field) or _is_in(error, TIME_ZONE) or _is_in(error, WINDOWS):
         return True
     return known is not None and (_is_in(error, COMPACTION) or _is_in(error, RETENTION))
 
@@ -54,7 +55,7 @@ def _last_valid(context: TableContext, known: Effective | None, operator: Operat
 
 
 def _is_in(error: SpecError, block: str) -> bool:
-    return error.field == block or error.field.startswith(f"{block}.")
+    return error.field == block or error.field.startswith((f"{block}.", f"{block}["))
 
 
 def _with_origin(context: TableContext, error: SpecError) -> SpecError:
@@ -64,6 +65,7 @@ def _with_origin(context: TableContext, error: SpecError) -> SpecError:
         COMPACTION: context.compaction.source is Origin.CATALOG,
         RETENTION: retention is not None and retention.source is Origin.CATALOG,
         TIME_ZONE: context.spec.time_zone is None,
+        WINDOWS: True,
     }
     if not any(inherited and _is_in(error, block) for block, inherited in origins.items()):
         return error

@@ -9,6 +9,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
+from paimon_operator.core.spec.context import WINDOWS
 from paimon_operator.core.spec.place import place_of_warehouse
 from paimon_operator.core.spec.size import size_of
 from paimon_operator.core.storage import metastore_of, storage_of
@@ -17,12 +18,15 @@ from paimon_operator.core.validation.deadlines import default_deadline_of
 from paimon_operator.core.validation.metastore import default_database_of
 from paimon_operator.core.validation.spark_conf import spark_problems
 from paimon_operator.core.validation.spark_limits import own_spark_limits_of
+from paimon_operator.core.validation.windows import window_problems
 from paimon_operator.core.validation.writes import LOCATIONS, location_problems
 from paimon_operator.errors import SpecError
 
 STORAGE_MOVED: Final = "paimon-operator.dev/storage-moved"
 """Annotation that lets the storage's server be changed, when set to `true`."""
-_PARTIAL: Final = ("spec.timeZone", "spec.tableDefaults.compaction", "spec.tableDefaults.retention", LOCATIONS)
+_PARTIAL: Final = (
+    "spec.timeZone", "spec.tableDefaults.compaction", "spec.tableDefaults.retention", WINDOWS, LOCATIONS
+)  # fmt: skip
 
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
@@ -36,6 +40,7 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from default_database_of(catalog)
     yield from default_deadline_of(catalog)
     yield from _schedule_problems(catalog, operator.defaults.time_zone)
+    yield from window_problems(catalog)
     yield from _account_problems(catalog, operator.accounts)
     yield from spark_problems(catalog)
     yield from own_spark_limits_of(catalog)

@@ -35,6 +35,7 @@ from paimon_operator.core.validation.options import free_options_of, typed_optio
 from paimon_operator.core.validation.settings import settings_of
 from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
+from paimon_operator.core.validation.windows import windows_of
 from paimon_operator.core.validation.writes import writes_of
 from paimon_operator.errors import SpecError
 
@@ -224,6 +225,7 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     maintenance_of,
     writes_of,
     schedules_of,
+    windows_of,
     deadline_of,
     spark_limits_of,
 )

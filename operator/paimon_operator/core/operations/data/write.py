@@ -74,7 +74,7 @@ class Writes:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One per write, in their order."""
         for state in status.writes:
-            yield Memory(state.name, state.failure, state.next, state.last_due)
+            yield schedule_state.memory_of(state, state.name)
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:

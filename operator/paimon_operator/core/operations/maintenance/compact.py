@@ -18,7 +18,7 @@ from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.facts import TableFacts
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import CompactionState, LastDecision, StrategyState, TableStatus
-from paimon_operator.api.units import paimon_duration
+from paimon_operator.api.units import delta, paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
@@ -27,6 +27,7 @@ from paimon_operator.core.operations.maintenance.compaction_need import (
     compaction_need,
     files_beyond_thresholds,
     job_thresholds,
+    thresholds_of,
 )
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
@@ -71,7 +72,9 @@ class CompactTable:
             return
         for strategy in FULL_FIRST:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
-            work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value)
+            when = thresholds_of(context, strategy)
+            longest = delta(when.max_delay) if when is not None and when.max_delay is not None else None
+            work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value, max_delay=longest)
             if work is not None:
                 yield work
 
@@ -106,8 +109,7 @@ class CompactTable:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One per strategy."""
         for strategy in FULL_FIRST:
-            state = _slot(status, strategy)
-            yield Memory(strategy.value, state.failure, state.next, state.last_due, state.decision)
+            yield schedule_state.memory_of(_slot(status, strategy), strategy.value)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """The strategy that the run requests."""
@@ -150,10 +152,14 @@ def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:
 
 
 def exceeded(context: TableContext, status: TableStatus) -> Iterator[str]:
-    """One sentence per strategy that is due since before the latest tick, and still needed."""
+    """One sentence per strategy that is due since before the latest tick, and still needed.
+
+    None for one that waits for a maintenance window: that is what the catalog's owner wants.
+    """
     for strategy in FULL_FIRST:
         wanted, state = _schedule(context, strategy), _slot(status, strategy)
-        if wanted is None or state.next is None or wanted.next_after(state.next) > context.now:
+        in_window = state.decision is None or state.decision.reason != Reason.WAITING_FOR_WINDOW
+        if wanted is None or state.next is None or wanted.next_after(state.next) > context.now or not in_window:
             continue
         found = files_beyond_thresholds(context, status, strategy)
         if found:
@@ -291,4 +297,5 @@ OPERATION: Final = OperationSpec(
     may_end_without_jvm=True,
     need=need,
     exceeded=exceeded,
+    in_windows=True,
 )

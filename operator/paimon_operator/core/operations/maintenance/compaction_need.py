@@ -11,7 +11,7 @@ from paimon_operator.api.compaction import CompactStrategy, FullThresholds, Mino
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
 from paimon_operator.api.table.status import Check, CompactionState, StrategyState, TableStatus
-from paimon_operator.api.units import delta, percent, readable_age
+from paimon_operator.api.units import delta, percent, readable_duration
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, sentence
 from paimon_operator.core.spec.context import TableContext
 
@@ -122,7 +122,7 @@ def _age(context: TableContext, name: str, since: datetime | None, threshold: st
     """Before the first compaction the age counts from the object's creation."""
     if threshold is not None:
         age = max(context.now - (since or context.created), timedelta())
-        yield Check(name=name, measured=readable_age(age), threshold=threshold, reached=age >= delta(threshold))
+        yield Check(name=name, measured=readable_duration(age), threshold=threshold, reached=age >= delta(threshold))
 
 
 def _was_compacted(context: TableContext, status: TableStatus, health: Health, strategy: CompactStrategy) -> bool:

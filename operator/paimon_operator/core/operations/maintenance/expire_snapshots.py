@@ -53,8 +53,7 @@ class Expiry:
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One."""
         if status.retention is not None:
-            state = status.retention
-            yield Memory(None, state.failure, state.next, state.last_due, state.decision)
+            yield schedule_state.memory_of(status.retention)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
         """All of the table."""
@@ -128,4 +127,5 @@ OPERATION: Final = OperationSpec(
     record_result=record_result,
     skips_empty_table=True,
     need=need,
+    in_windows=True,
 )

@@ -12,7 +12,7 @@ from typing import Final
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.status import Check, TableStatus
-from paimon_operator.api.units import delta, readable_age
+from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.verification import state_of
 from paimon_operator.core.spec.context import TableContext
@@ -43,7 +43,7 @@ def _checks(context: TableContext, health: Health, block: SnapshotRetention) -> 
         return
     longest = block.time_retained or DEFAULT_TIME_RETAINED
     age = max(context.now - health.oldest_snapshot, timedelta())
-    yield _check("timeRetained", readable_age(age), longest, reached=count > smallest and age > delta(longest))
+    yield _check("timeRetained", readable_duration(age), longest, reached=count > smallest and age > delta(longest))
     yield _check("numRetainedMin", str(count), str(smallest), reached=False)
 
 
