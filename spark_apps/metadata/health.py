@@ -20,7 +20,7 @@ MAX_PARTITION_LENGTH: Final = 256
 
 
 @dataclass
-class _Bucket:
+class _BucketSums:
     """One bucket of one partition."""
 
     bytes: int = 0
@@ -84,8 +84,8 @@ def _of_sums(sums: Sums, schema: TableSchema) -> dict[str, Any]:
     return found
 
 
-def _buckets(sums: Sums) -> Mapping[tuple[bytes, int], _Bucket]:
-    buckets: defaultdict[tuple[bytes, int], _Bucket] = defaultdict(_Bucket)
+def _buckets(sums: Sums) -> Mapping[tuple[bytes, int], _BucketSums]:
+    buckets: defaultdict[tuple[bytes, int], _BucketSums] = defaultdict(_BucketSums)
     for (partition, number, level), each in sums.items():
         bucket = buckets[partition, number]
         bucket.bytes += each.bytes
