@@ -77,8 +77,8 @@ class ResultTable(Document):
     """Rows of 100 outside of the highest level of their bucket: an upper bound of duplicates. With a primary key."""
     oldest_partition: str | None = None
     """The smallest, as `day=2026-11-22/hour=7`."""
-    pins: tuple[Pin, ...] = ()
-    """The largest of `pins_count`."""
+    pins: tuple[Pin, ...] | None = None
+    """The largest of `pins_count`. None: they were not read."""
     pins_count: int | None = None
 
 

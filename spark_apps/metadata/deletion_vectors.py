@@ -33,7 +33,8 @@ def deleted_rows(manifests: ManifestFiles, snapshot: Snapshot) -> int | None:
         if SIGNS.get(record["_KIND"]) != 1:
             raise UnreadableError(f"{path} has an entry of kind {record['_KIND']}")
         if record["_INDEX_TYPE"] == _TYPE:
-            counts = [each.get(_CARDINALITY) for each in record.get(_RANGES) or ()]
-            is_counted = is_counted and bool(counts) and None not in counts
+            vectors = record.get(_RANGES)
+            counts = [None] if vectors is None else [each.get(_CARDINALITY) for each in vectors]
+            is_counted = is_counted and None not in counts
             total += sum(each or 0 for each in counts)
     return total if is_counted else None

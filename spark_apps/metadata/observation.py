@@ -46,7 +46,7 @@ class Observation:
     hint: int | None = None
     """What LATEST said."""
     stamp: str | None = None
-    """Of LATEST; None: whether somebody has written it since cannot be told."""
+    """Of LATEST; None: it cannot show whether somebody has written LATEST since."""
     looks: int = 1
     """Looks since the table was first observed."""
 

@@ -47,16 +47,6 @@ class S3Files:
 
     @classmethod
     def _of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
-        is_path_style = options.get(keys.path_style_key) == "true"
-        settings = Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=READ_TIMEOUT_S,
-            retries={"total_max_attempts": TRIES, "mode": "standard"},
-            s3={"addressing_style": "path" if is_path_style else "auto"},
-            # Servers other than AWS's may know no checksums.
-            request_checksum_calculation="when_required",
-            response_checksum_validation="when_required",
-        )
         session = botocore.session.get_session()
         # In place of botocore's own authorities. Java trusts both; a server of the others is left to it.
         authority = os.environ.get(environment.STORAGE_CA_FILE) or None
@@ -65,7 +55,7 @@ class S3Files:
             endpoint_url=options.get(keys.endpoint_key),
             region_name=options.get(keys.region_key),
             verify=authority,
-            config=settings,
+            config=_settings(is_path_style=options.get(keys.path_style_key) == "true"),
         )
         http = URLLib3Session(
             verify=authority or session.get_config_variable("ca_bundle") or True,
@@ -116,6 +106,18 @@ class S3Files:
             if status == HTTPStatus.NOT_FOUND and error.response["Error"]["Code"] != _NO_SUCH_BUCKET:
                 return None
             raise
+
+
+def _settings(*, is_path_style: bool) -> Config:
+    return Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=READ_TIMEOUT_S,
+        retries={"total_max_attempts": TRIES, "mode": "standard"},
+        s3={"addressing_style": "path" if is_path_style else "auto"},
+        # Servers other than AWS's may know no checksums.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
 
 
 def _split(uri: str) -> tuple[str, str]:

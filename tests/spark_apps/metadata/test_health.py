@@ -73,7 +73,7 @@ def test_what_is_measured(tmp_path: Path, fields: list[dict[str, Any]], expected
 
 @pytest.mark.parametrize(
     ("release", "deleted", "percent"),
-    [("1.4", {"f0": 3, "f1": 2}, 50), ("1.4", {"f0": None}, None), ("1.4", {}, 8), ("0.9", {"f0": 3}, None)],
+    [("1.4", {"f0": 3, "f1": 2}, 50), ("1.4", {"f0": 3, "f1": None}, None), ("1.4", {}, 8), ("0.9", {"f0": 3}, None)],
 )
 def test_deletion_vectors_delete_rows_where_their_writer_has_counted_them(
     tmp_path: Path, release: str, deleted: dict[str, int | None], percent: int | None

@@ -15,12 +15,15 @@ from paimon_operator.core.spec.identity import table_name
 
 
 def record_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
-    """The status with the facts that the run reports. A run that has counted no files leaves the health as it is."""
+    """The status with the facts that the run reports.
+
+    A run that has not counted the files of a snapshot leaves the health as it is.
+    """
     measure = ended.result.after
     if measure is None:
         return _in_doubt(table.status, ended)
     update: dict[str, object] = {"table": _facts(table, measure)}
-    if measure.files is not None:
+    if measure.files is not None or measure.snapshot_id is None:
         update["health"] = _health(measure, _observed_at(measure, ended))
     return table.status.model_copy(update=update)
 
