@@ -75,14 +75,17 @@ def by_bucket(files: Iterable[File]) -> list[list[File]]:
 def counts(files: list[File], small_below: float = 0) -> dict[str, Any]:
     """What the listed files say of the table's health."""
     levels = [Counter(file["level"] for file in bucket) for bucket in by_bucket(files)]
-    small = Counter(file["partition"] for file in files if file["file_size_in_bytes"] < small_below)
+    small = Counter((file["partition"], file["bucket"]) for file in files if file["file_size_in_bytes"] < small_below)
+    together = Counter[str]()
+    for (partition, _), count in small.items():
+        together[partition] += count if count > 1 else 0
     return {
         "files": len(files),
         "rows": sum(file["record_count"] for file in files),
         "size_bytes": sum(file["file_size_in_bytes"] for file in files),
         "buckets": len(levels),
         "small_files": small.total(),
-        "small_files_max": max(small.values(), default=0),
+        "small_files_max": max(together.values(), default=0),
         "level0_files_max": max((each[0] for each in levels), default=0),
         "sorted_runs_max": max((each[0] + len(set(each) - {0}) for each in levels), default=0),
     }
