@@ -94,7 +94,7 @@ def _at(request: dict[str, Any]) -> Iterator[None]:
     if "now" not in request:
         yield
         return
-    with mock.patch.object(expire_partitions, "now", lambda: int(request["now"])):
+    with mock.patch.object(expire_partitions, "now", return_value=int(request["now"])):
         yield
 
 

@@ -25,15 +25,14 @@ from paimon_operator.api.base import (
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import MAX_CORRECTIONS, Correction, DriftedFields
 from paimon_operator.api.edit_plan import EditPlan
-from paimon_operator.api.policies import ExternalWriters
-from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
+from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 MAX_SCHEMA_RECORD: Final = 32768
 """A longer record is left out. Usual tables need less than 2000 characters."""
 Uid = Annotated[str, Field(max_length=64)]
-CommitUser = Annotated[str, Field(max_length=128)]
 
 
 class ActiveRun(ApiModel):
@@ -135,21 +134,6 @@ class Health(ApiModel):
     """Time of the oldest snapshot that still exists."""
     observed_at: Time | None = None
     """Time of the measurement."""
-
-
-class OutsideWriters(ApiModel):
-    """Foreign commits that the runs have found."""
-
-    stated: ExternalWriters
-    """spec.externalWriters at the time of the check. Another value there starts the check afresh."""
-    seen_snapshot: Int64 | None = None
-    """Last snapshot inspected for foreign commits. Absent until a run has reported a snapshot."""
-    seen_commit: CommitIdentity | None = None
-    """Identity of that snapshot. A rollback by hand gives its number to another commit."""
-    user_runs: Annotated[tuple[CommitUser, ...], Field(max_length=16)] = ()
-    """Commit users of the last runs that users have created: `<run>-<UID>`. Their commits are not foreign."""
-    commit: OutsideCommit | None = None
-    """First foreign commit that the manifest does not declare."""
 
 
 class DecisionResult(StrEnum):
@@ -388,6 +372,8 @@ class TableStatus(ApiModel):
     """State of compaction."""
     retention: ScheduleState | None = None
     """State of snapshot expiry."""
+    partition_expiry: ScheduleState | None = None
+    """State of partition expiry."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (
