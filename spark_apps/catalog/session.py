@@ -34,8 +34,8 @@ _WITHOUT_PARTITION_EXPIRY: Final = {
     "spark.paimon.end-input.check-partition-expire": "false",
     "spark.paimon.partition.expiration-check-interval": "100000000 d",
 }
-"""Partitions expire in runs of their own, also where somebody else has given the table an expiration time. Paimon starts
-its interval at a random moment in the past, so that a short session can reach its end."""
+"""Partitions expire in runs of their own, also where somebody else has given the table an expiration time. The interval
+is that long because Paimon begins it at a random moment in the past."""
 
 
 class Session:

@@ -191,14 +191,15 @@ class Lake:
         return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
 
     def expire_partitions(self, *, now: datetime | None = None, **more: Any) -> Ended:
-        """Performs ExpirePartitions at `now`, by default at the current time. `more`: `expirationSeconds` and the like.
+        """Performs ExpirePartitions at `now`, by default at the current time."""
+        at = {} if now is None else {"now": int(now.timestamp() * 1000)}
+        return self.perform(self.expire_partitions_job(**more), **at)
 
-        Its commits are those of a run as the operator names it.
-        """
+    def expire_partitions_job(self, **more: Any) -> dict[str, Any]:
+        """Returns the job of a run with a name as the operator gives it: later runs know its commits by that."""
         user = f"orders-expirepartitions-{next(self.numbers):08x}-{uuid.uuid4()}"
         body = {"strategy": "ValuesTime", "timeZone": "UTC", **more}
-        job = self.job("ExpirePartitions", expirePartitions=body, commitUser=user, runPrefix="orders-")
-        return self.perform(job, **({} if now is None else {"now": int(now.timestamp() * 1000)}))
+        return self.job("ExpirePartitions", expirePartitions=body, commitUser=user, runPrefix="orders-")
 
     def rescale(self, count: int, most: int = 100, most_bytes: int | None = None) -> Ended:
         return self.perform(self.rescale_job(count, most, most_bytes))
