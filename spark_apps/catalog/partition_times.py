@@ -68,7 +68,7 @@ def time_text(keys: tuple[PartitionKey, ...], pattern: str | None) -> str | None
 
     Of keys that begin alike, the longest that fits is meant.
     """
-    texts = {key.name: _text_of(key) for key in keys}
+    texts = {key.name: text_of(key) for key in keys}
     if pattern is None:
         return next(iter(texts.values()), None)
     names = sorted(map(re.escape, texts), key=len, reverse=True)
@@ -76,15 +76,6 @@ def time_text(keys: tuple[PartitionKey, ...], pattern: str | None) -> str | None
     if any(texts[match[1]] is None for match in used.finditer(pattern)):
         return None
     return used.sub(lambda match: str(texts[match[1]]), pattern)
-
-
-def _text_of(key: PartitionKey) -> str | None:
-    """As in `text_of`, but a TIMESTAMP as Paimon's default formatter reads it, with a blank and with seconds."""
-    text = text_of(key)
-    if text is None or key.root != "TIMESTAMP_WITHOUT_TIME_ZONE":
-        return text
-    day, _, time = text.partition("T")
-    return f"{day} {time}:00" if time.count(":") == 1 else f"{day} {time}"
 
 
 def _check_formatter(jvm: Any, formatter: str | None) -> None:

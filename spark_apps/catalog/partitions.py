@@ -60,6 +60,9 @@ class PartitionReader:
 def text_of(key: PartitionKey) -> str | None:
     """The value as a text that Paimon reads back: `2026-11-25` for a date, `true`. None for NULL."""
     value = key.value
+    if key.root == "TIMESTAMP_WITHOUT_TIME_ZONE" and value is not None:
+        day, _, time = str(value).partition("T")
+        return f"{day} {time}:00" if time.count(":") == 1 else f"{day} {time}"
     if key.root == "DATE" and isinstance(value, int):
         return (EPOCH + timedelta(days=value)).isoformat()
     if isinstance(value, bool):

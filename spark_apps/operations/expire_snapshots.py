@@ -1,6 +1,7 @@
 """Expires snapshots by the job's retention, until none is left.
 
-It also expires tags, consumers and changelogs, and creates tags, by the table's options. On tables whose writers do not compact, nobody else does.
+It also creates and removes tags, and removes consumers and changelogs, by the table's options. On tables whose writers
+do not compact, nobody else does.
 
 Paimon's Java interface is the same in all engines and takes the whole retention, that of changelogs included, which
 the procedure of the same name ignores. Its result depends on the current time.
