@@ -118,7 +118,7 @@ def summary(result: Result) -> str:
     if found.remaining:
         said += f"; {found.remaining} more are due, and the next run drops them"
     if found.unreadable:
-        said += f"; {found.unreadable} have no time that can be read, such as {found.example}"
+        said += f"; {found.unreadable} without a time that can be read, such as {found.example}"
     return said
 
 
