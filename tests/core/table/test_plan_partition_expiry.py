@@ -126,7 +126,7 @@ def test_a_run_for_a_table_without_it_is_refused() -> None:
 @pytest.mark.parametrize(
     ("sentence", "edit", "field"),
     [
-        ("its own error", {"retention": {"partitions": HOURLY | {"timestampPattern": "$x"}}}, "spec.retention.partitions"),
+        ("its error", {"retention": {"partitions": HOURLY | {"timestampPattern": "$x"}}}, "spec.retention.partitions"),
         ("an error in the time zone, in which partitions are read", {"timeZone": "Mars/Base"}, "spec.timeZone"),
     ],
 )  # fmt: skip
