@@ -84,7 +84,7 @@ REPETITIONS = [
     WrongManifest("an option of Flink in a write", _written("sink.writer-cpu"), _WRITE, "which has no effect here"),
     WrongManifest("an option of a column in a write", _written("fields.amount.aggregate-function"), _WRITE, "options of columns must be set by their typed fields"),
     WrongManifest("a prefix of commit users in a write", _written("commit.user-prefix"), _WRITE, "the operator sets it, or it has no effect in a table"),
-    WrongManifest("a tag of a write", _written("tag.automatic-creation"), _WRITE, "it belongs to reads, the storage or the operator"),
+    WrongManifest("a tag of a write", _written("tag.automatic-completion"), _WRITE, "it belongs to reads, the storage or the operator"),
     WrongManifest("a path of a write", _written("path"), _WRITE, "it names a path, code or another table"),
     WrongManifest("an option of a write with a long key", _written(_LONG_KEY), _WRITE, "at most 128 characters"),
     WrongManifest("a partition with a long key", run(spec__compact__partitions=[{_LONG_KEY: "1"}]), "spec.compact.partitions[0]", "at most 128 characters"),
