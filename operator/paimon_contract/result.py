@@ -146,6 +146,20 @@ class RescaleSummary(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartitionExpiry(Document):
+    """`expired` of `total` partitions expired. `remaining` are due too, and were left for the next run.
+
+    `unreadable` partitions have no time that can be read, as `example`, or cannot be named: they stay.
+    """
+
+    expired: int
+    total: int
+    remaining: int = 0
+    unreadable: int = 0
+    example: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DriftedField(Document):
     """A change that somebody else made: `change` is a kind of `paimon_schema.drift.DriftKind`.
 
@@ -242,6 +256,7 @@ class Outcome(Document):
     kept: bool | None = None
     loaded: tuple[LoadedWrite, ...] = ()
     rescale: RescaleSummary | None = None
+    partitions: PartitionExpiry | None = None
     drift: ResultDrift | None = None
 
 

@@ -148,6 +148,16 @@ class Engine:
         """Whether a table can have postponed buckets (bucket=-2)."""
         return "postpone.batch-write-fixed-bucket" in self.options
 
+    @property
+    def has_batch_tags(self) -> bool:
+        """Whether batch writes of Spark create tags by themselves."""
+        return "tag.batch.customized-name" in self.options
+
+    @property
+    def has_record_times_in_32_bits(self) -> bool:
+        """Whether the expiry of records reads times of a type that an option names, and calculates in 32 bits."""
+        return "record-level.time-field-type" in self.options
+
     def option(self, key: str) -> Option | None:
         """The option of this key, also by an older name or with a free part; None if the engine has none."""
         known = self.options.get(key)

@@ -52,12 +52,7 @@ def refuse_mixing_buckets(job: Job, table: Any) -> None:
     That is while `table` (Java) has partitions with different numbers of buckets, or unverified ones. It is also after
     somebody else has altered the number since the operator verified the table.
     """
-    if tag_of(table) is not None:
-        raise _refused(
-            "Rescaling",
-            f"the table {job.table} is being rescaled, and a commit now could store a key in two buckets",
-            "wait until the rescale is complete; the table's condition WritesPaused shows its progress",
-        )
+    refuse_while_rescaling(job, table, "a commit now could store a key in two buckets")
     verified, found = job.bucket_count, int(table.coreOptions().bucket())
     if verified not in (None, found):
         raise _refused(
@@ -66,6 +61,16 @@ def refuse_mixing_buckets(job: Job, table: Any) -> None:
             "now could store a key in two buckets",
             f"alter the option back to {verified}, or declare the other number with onCountChange Rescale: "
             "docs/drift.md",
+        )
+
+
+def refuse_while_rescaling(job: Job, table: Any, consequence: str) -> None:
+    """Raises RunError from the start of a rescale until it is verified. `consequence` is that of a commit, a clause."""
+    if tag_of(table) is not None:
+        raise _refused(
+            "Rescaling",
+            f"the table {job.table} is being rescaled, and {consequence}",
+            "wait until the rescale is complete; the table's condition WritesPaused shows its progress",
         )
 
 
@@ -81,7 +86,7 @@ def read_layout(session: Session, table: Any) -> list[PartitionLayout]:
     counts: dict[bytes, set[int]] = {}
     sizes: Counter[bytes] = Counter()
     partitions: dict[bytes, tuple[PartitionKey, ...]] = {}
-    read_keys = _key_reader(session, table)
+    read_keys = key_reader(session, table)
     added = session.jvm.org.apache.paimon.manifest.FileKind.ADD
     for entry in table.store().newScan().withSnapshot(latest).plan().files(added):
         row = entry.partition()
@@ -103,8 +108,8 @@ def rescale_tags(table: Any) -> list[str]:
     return sorted(name for name in map(str, table.tagManager().allTagNames()) if name.startswith(TAG_PREFIX))
 
 
-def _key_reader(session: Session, table: Any) -> Any:
-    """A function from a partition (Java BinaryRow) to its keys."""
+def key_reader(session: Session, table: Any) -> Any:
+    """A function from a partition (Java BinaryRow) of `table` (Java) to its keys."""
     row_type = table.schema().logicalPartitionType()
     getter = session.jvm.org.apache.paimon.data.InternalRow.createFieldGetter
     types = [row_type.getTypeAt(index) for index in range(row_type.getFieldCount())]

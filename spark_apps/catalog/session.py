@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from paimon_contract import environment
 from paimon_contract.job import Job, JobExecutors
@@ -28,6 +28,14 @@ from spark_apps.storage.base import Storage
 
 if TYPE_CHECKING:  # pyspark takes long to import, and most jobs do not need Spark SQL
     from pyspark.sql import DataFrame, SparkSession
+
+
+_WITHOUT_PARTITION_EXPIRY: Final = {
+    "spark.paimon.end-input.check-partition-expire": "false",
+    "spark.paimon.partition.expiration-check-interval": "100000000 d",
+}
+"""Partitions expire in runs of their own, also where somebody else has given the table an expiration time. The interval
+is that long because Paimon begins it at a random moment in the past."""
 
 
 class Session:
@@ -178,6 +186,7 @@ class Session:
             **{f"spark.paimon.{key}": value for key, value in write_options.items()},
             "spark.paimon.commit.user-prefix": self.job.commit_user,
             "spark.paimon.snapshot.expire.limit": "0",  # no commit may expire the snapshots that prove it
+            **_WITHOUT_PARTITION_EXPIRY,
             **PARSER_OPTIONS,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",

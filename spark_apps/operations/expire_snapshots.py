@@ -1,4 +1,7 @@
-"""Expires snapshots by the job's retention, until none is left to expire.
+"""Expires snapshots by the job's retention, until none is left.
+
+It also creates and removes tags, and removes consumers and changelogs, by the table's options. On tables whose writers
+do not compact, nobody else does.
 
 Paimon's Java interface is the same in all engines and takes the whole retention, that of changelogs included, which
 the procedure of the same name ignores. Its result depends on the current time.
@@ -14,6 +17,7 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.result import Outcome
+from spark_apps.catalog.expiry import expire_all_snapshots, expire_consumers, run_automatic_tags
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
@@ -35,14 +39,14 @@ FIELDS = {
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Expires all snapshots beyond the retention. Those that a tag or a consumer needs stay."""
+    """Expires all snapshots beyond the retention, once the tags that are due keep theirs."""
     expire = job.parameters_as(PARAMETERS)
     table = session.table()
     retention = _checked(expire, table, session)
     resolve_all_entries(job, session, table)
-    expired = 0
-    while count := int(table.newExpireSnapshots().config(retention).expire()):
-        expired += count
+    run_automatic_tags(table)
+    expire_consumers(session, table)
+    expired = expire_all_snapshots(table, retention)
     return Outcome(expired=expired, table=measure_table(session, session.table()).table)
 
 

@@ -41,6 +41,7 @@ MAINTAIN = [
     ("delete", "paimonruns"),
     ("compact", "paimontables"),
     ("expiresnapshots", "paimontables"),
+    ("expirepartitions", "paimontables"),
     ("describe", "paimontables"),
     ("observe", "paimontables"),
 ]

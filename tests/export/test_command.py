@@ -47,7 +47,7 @@ def test_the_tables_of_a_log_become_manifests_and_the_others_comments() -> None:
     assert (code, messages) == (0, "4 tables: 1 manifests, 3 as comments\n")
     assert names_in(text) == ["orders"]
     assert "# not exported: shop.a_view\n# spec.table: it is a view." in text
-    assert "# spec.options[partition.expiration-time]: the table has partition.expiration-time=7 d" in text
+    assert "# spec.retention.partitions.expirationTime: the table has partition.expiration-time=7 d" in text
     assert "#   adoptionPolicy: Adopt\n" in text, "this one differs in nothing else"
     assert "# owner: PaimonTable shop/mine, cluster kube-system-uid\n" in text
 

@@ -18,6 +18,16 @@ def test_the_committed_list_equals_the_generated_one() -> None:
 
 def test_the_list_has_every_type_in_the_order_of_the_operations() -> None:
     assert yaml.safe_load(FILE.read_text()) == {
-        "types": ["Provision", "Rescale", "Write", "Compact", "ExpireSnapshots", "Observe", "Describe", "Drop"],
-        "onDemand": ["Compact", "ExpireSnapshots", "Observe", "Describe"],
+        "types": [
+            "Provision",
+            "Rescale",
+            "Write",
+            "ExpirePartitions",
+            "Compact",
+            "ExpireSnapshots",
+            "Observe",
+            "Describe",
+            "Drop",
+        ],
+        "onDemand": ["ExpirePartitions", "Compact", "ExpireSnapshots", "Observe", "Describe"],
     }

@@ -8,6 +8,15 @@ from tests.support.manifests import Manifest, append_table, catalog, keyed_table
 from tests.support.table_rules import TABLE_RULES
 
 _SNAPSHOTS: Final = {"snapshots": {"numRetainedMin": 5, "numRetainedMax": 20, "timeRetained": "7d"}}
+_DEFAULT_RETENTION: Final[dict[str, Any]] = {
+    **_SNAPSHOTS, "changelogs": {"timeRetained": "30d"}, "consumers": {"expirationTime": "7d"},
+    "partitions": {"expirationTime": "365d", "timestampPattern": "$dt", "timestampFormatter": "yyyyMMdd"},
+    "records": {"expireTime": "90d", "timeField": "at"},
+}  # fmt: skip
+_TAGS: Final[dict[str, Any]] = {
+    "automaticCreation": "ProcessTime", "creationPeriod": "Daily", "creationDelay": "10m", "numRetainedMax": 30,
+    "defaultTimeRetained": "30d",
+}  # fmt: skip
 _DEDICATED: Final = {
     "mode": "Dedicated",
     "minor": {"schedule": "0 * * * *", "when": {"sortedRunsPerBucket": 8, "maxDelay": "1h"}},
@@ -27,7 +36,9 @@ WHOLE: Final[list[Manifest]] = [
         spec__writes__0__options={"write-buffer-size": "64 mb"},
     ),
     catalog(
-        spec__tableDefaults={"compaction": _DEDICATED, "retention": _SNAPSHOTS, "runPolicy": _POLICY},
+        spec__tableDefaults={
+            "compaction": _DEDICATED, "retention": _DEFAULT_RETENTION, "tags": _TAGS, "runPolicy": _POLICY,
+        },
         spec__limits={"spark": _SIZES}, spec__maintenanceWindows=_WINDOWS,
         spec__spark=_SIZES | {
             "sparkConf": {"spark.sql.shuffle.partitions": "8"},

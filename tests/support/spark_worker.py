@@ -8,6 +8,7 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
+  {"job": path, "now": milliseconds}   the same; an ExpirePartitions takes it for the current time
   {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
   {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON, or Spark's error
@@ -44,6 +45,7 @@ from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
+from spark_apps.operations import expire_partitions
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying, recording
@@ -82,8 +84,18 @@ def _do_job(request: dict[str, Any]) -> list[Any]:
 
 
 def _perform(request: dict[str, Any], job: Job) -> list[Any]:
-    with _replacing(request), _altering(request):
+    with _replacing(request), _altering(request), _at(request):
         return list(perform(job))
+
+
+@contextlib.contextmanager
+def _at(request: dict[str, Any]) -> Iterator[None]:
+    """Stops the clock by which partitions expire."""
+    if "now" not in request:
+        yield
+        return
+    with mock.patch.object(expire_partitions, "now", return_value=int(request["now"])):
+        yield
 
 
 @contextlib.contextmanager

@@ -27,6 +27,17 @@ def _snapshots(**snapshots: Any) -> Manifest:
     return _defaults(retention={"snapshots": snapshots})
 
 
+def _partitions(**block: Any) -> Manifest:
+    return _defaults(retention={"partitions": {"expirationTime": "365d", **block}})
+
+
+def _tags(creation: str = "ProcessTime", **block: Any) -> Manifest:
+    return _defaults(tags={"automaticCreation": creation, **block})
+
+
+_CHANGELOGS = {"snapshots": {"timeRetained": "3d"}, "changelogs": {"timeRetained": "3d"}}
+
+
 def _written(key: str) -> Manifest:
     return keyed_table(spec__writes__0__options={key: "1"})
 
@@ -41,6 +52,21 @@ REPETITIONS = [
     WrongManifest("a default of fewer snapshots at most than at least", _snapshots(numRetainedMin=20, numRetainedMax=10), f"{_DEFAULTS}.retention.snapshots.numRetainedMin", "must not exceed"),
     WrongManifest("a default of fewer snapshots than Paimon keeps", _snapshots(numRetainedMax=3), f"{_DEFAULTS}.retention.snapshots.numRetainedMax", "needs numRetainedMin"),
     WrongManifest("a default retention of more than 65 years", _snapshots(timeRetained="24001d"), f"{_DEFAULTS}.retention.snapshots.timeRetained", "at most 24000d"),
+    WrongManifest("default changelogs that are kept as long as snapshots", _defaults(retention=_CHANGELOGS), f"{_DEFAULTS}.retention.changelogs.timeRetained", "must be longer"),
+    WrongManifest("default changelogs for more than 65 years", _defaults(retention={"changelogs": {"timeRetained": "24001d"}}), f"{_DEFAULTS}.retention.changelogs.timeRetained", "at most 24000d"),
+    WrongManifest("default consumers for more than 65 years", _defaults(retention={"consumers": {"expirationTime": "24001d"}}), f"{_DEFAULTS}.retention.consumers.expirationTime", "at most 24000d"),
+    WrongManifest("default partitions for more than 65 years", _partitions(expirationTime="24001d"), f"{_DEFAULTS}.retention.partitions.expirationTime", "at most 24000d"),
+    WrongManifest("a default pattern for the time of files", _partitions(strategy="UpdateTime", timestampPattern="$dt"), f"{_DEFAULTS}.retention.partitions.timestampPattern", "unless strategy is ValuesTime"),
+    WrongManifest("a default formatter for the time of files", _partitions(strategy="UpdateTime", timestampFormatter="yyyyMMdd"), f"{_DEFAULTS}.retention.partitions.timestampFormatter", "unless strategy is ValuesTime"),
+    WrongManifest("a default formatter for months", _partitions(timestampFormatter="yyyyMM"), f"{_DEFAULTS}.retention.partitions.timestampFormatter", "year, month and day"),
+    WrongManifest("default records for more than 65 years", _defaults(retention={"records": {"expireTime": "24001d", "timeField": "at"}}), f"{_DEFAULTS}.retention.records.expireTime", "at most 24000d"),
+    *(
+        WrongManifest(f"a default {field} of tags of type Batch", _tags("Batch", **{field: value}), f"{_DEFAULTS}.tags.{field}", says)
+        for field, value, says in (("creationPeriod", "Hourly", "of its day"), ("creationDelay", "10m", "of its day"), ("numRetainedMax", 30, "tags of users too"))
+    ),
+    WrongManifest("a default delay of a whole period", _tags(creationDelay="24h"), f"{_DEFAULTS}.tags.creationDelay", "shorter than the period"),
+    WrongManifest("a default delay of more than 65 years", _tags(creationDelay="24001d"), f"{_DEFAULTS}.tags.creationDelay", "at most 24000d"),
+    WrongManifest("default tags for more than 65 years", _tags(defaultTimeRetained="24001d"), f"{_DEFAULTS}.tags.defaultTimeRetained", "at most 24000d"),
     WrongManifest("an executor too small for a JVM", keyed_table(spec__spark={"executor": {"memory": "512Mi"}}), "spec.spark.executor.memory", "memory must be from"),
     WrongManifest("a catalog's driver too small for a JVM", catalog(spec__spark={"driver": {"memory": "512Mi"}}), "spec.spark.driver.memory", "memory must be from"),
     WrongManifest("a catalog's executor too small for a JVM", catalog(spec__spark={"executor": {"memory": "512Mi"}}), "spec.spark.executor.memory", "memory must be from"),
@@ -61,7 +87,7 @@ REPETITIONS = [
     WrongManifest("an option of Flink in a write", _written("sink.writer-cpu"), _WRITE, "which has no effect here"),
     WrongManifest("an option of a column in a write", _written("fields.amount.aggregate-function"), _WRITE, "options of columns must be set by their typed fields"),
     WrongManifest("a prefix of commit users in a write", _written("commit.user-prefix"), _WRITE, "the operator sets it, or it has no effect in a table"),
-    WrongManifest("a tag of a write", _written("tag.automatic-creation"), _WRITE, "it belongs to reads, the storage or the operator"),
+    WrongManifest("a tag of a write", _written("tag.automatic-completion"), _WRITE, "it belongs to reads, the storage or the operator"),
     WrongManifest("a path of a write", _written("path"), _WRITE, "it names a path, code or another table"),
     WrongManifest("an option of a write with a long key", _written(_LONG_KEY), _WRITE, "at most 128 characters"),
     WrongManifest("a partition with a long key", run(spec__compact__partitions=[{_LONG_KEY: "1"}]), "spec.compact.partitions[0]", "at most 128 characters"),

@@ -30,6 +30,8 @@ class Defaults:
     """Schedule of minor compaction in mode Dedicated, on engines that have it."""
     expiry: str = "30 4 * * *"
     """Schedule of snapshot expiry for write-only tables, whose writers expire no snapshots."""
+    partition_expiry: str = "30 2 * * *"
+    """Schedule of partition expiry: before full compaction, which then does not rewrite what is dropped."""
     time_zone: str = "UTC"
     driver: Driver = field(default_factory=lambda: Driver(cores=1, memory="2Gi"))
     mode: SparkMode = SparkMode.LOCAL

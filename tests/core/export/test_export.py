@@ -75,6 +75,12 @@ def test_the_manifest_of_a_table_has_nothing_that_is_a_default() -> None:
         ("the same by its older name", KEYED, {"write.compaction-skip": "TRUE"}, {"compaction": {"mode": "External"}}),
         ("retention", KEYED, {"snapshot.time-retained": "24 h", "snapshot.num-retained.max": "50"}, {"retention": {"snapshots": {"timeRetained": "1d", "numRetainedMax": 50}}}),
         ("retention that means the default", KEYED, {"snapshot.time-retained": "60 min"}, {}),
+        ("changelogs that are kept longer", KEYED, {"changelog-producer": "input", "changelog.time-retained": "3 d"}, {"changelogProducer": {"type": "Input"}, "retention": {"changelogs": {"timeRetained": "3d"}}}),
+        ("consumers that expire", APPEND, {"consumer.expiration-time": "7 d"}, {"retention": {"consumers": {"expirationTime": "7d"}}}),
+        ("records that expire", KEYED, {"record-level.expire-time": "90 d", "record-level.time-field": "s"}, {"retention": {"records": {"expireTime": "90d", "timeField": "s"}}}),
+        ("automatic tags", APPEND, {"tag.automatic-creation": "Process-Time", "tag.creation-period": "hourly", "tag.creation-delay": "10 min", "tag.num-retained-max": "30", "tag.default-time-retained": "30 d"}, {"tags": {"automaticCreation": "ProcessTime", "creationPeriod": "Hourly", "creationDelay": "10m", "numRetainedMax": 30, "defaultTimeRetained": "30d"}}),
+        ("tags by the watermarks of other writers", APPEND, {"tag.automatic-creation": "watermark"}, {"tags": {"automaticCreation": "Watermark"}, "externalWriters": "Active"}),
+        ("those of a table that allows one writer", KEYED, {"tag.automatic-creation": "watermark"}, {"tags": {"automaticCreation": "Watermark"}, "externalWriters": "Paused"}),
         ("postponed buckets", KEYED, {"bucket": "-2", "write-only": "true"}, {"bucket": {"type": "Postpone"}, "compaction": {"mode": "External"}}),
         ("other options", KEYED, {"file.format": "orc", "file-index.bloom-filter.columns": "v", "target-file-size": "1 gb"}, {"options": {"file.format": "orc", "file-index.bloom-filter.columns": "v", "target-file-size": "1 gb"}}),
         ("properties that mean nothing to Paimon", KEYED, {"transient_lastDdlTime": "1", "sink.parallelism": "4"}, {}),
@@ -187,7 +193,8 @@ def test_a_table_that_a_manifest_would_alter_has_a_reason(
 @pytest.mark.parametrize(
     ("sentence", "fields", "options", "field"),
     [
-        ("an option that no manifest sets", [("id", "INT")], {"tag.automatic-creation": "process-time"}, "spec.options[tag.automatic-creation]"),
+        ("an option that no manifest sets", [("id", "INT")], {"tag.automatic-completion": "true"}, "spec.options[tag.automatic-completion]"),
+        ("partitions that writers drop", [("id", "INT")], {"partition.expiration-time": "7 d"}, "spec.retention.partitions.expirationTime"),
         ("a comment of a nested field", [("r", ROW_WITH_COMMENT)], {}, "spec.schema.columns[r].type"),
         ("one inside of an array", [("r", {"type": "ARRAY", "element": ROW_WITH_COMMENT})], {}, "spec.schema.columns[r].type"),
     ],

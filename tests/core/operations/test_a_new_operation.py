@@ -127,14 +127,15 @@ def test_the_crds_accept_the_operation() -> None:
     spec = schema("PaimonRun")["spec"]
     assert spec["properties"]["type"]["enum"][-1] == "CreateTag"
     assert (
-        "Users may create Compact, ExpireSnapshots, Observe, Describe and CreateTag;"
+        "Users may create ExpirePartitions, Compact, ExpireSnapshots, Observe, Describe and CreateTag;"
         in spec["properties"]["type"]["description"]
     )
     assert spec["properties"]["createTag"]["required"] == ["name"]
     rules = [each["rule"] for each in spec["x-kubernetes-validations"]]
     assert "(self.type == 'CreateTag') == has(self.createTag)" in rules
     assert (
-        "has(self.trigger) || self.type in ['Compact', 'ExpireSnapshots', 'Observe', 'Describe', 'CreateTag']" in rules
+        "has(self.trigger) || self.type in"
+        " ['ExpirePartitions', 'Compact', 'ExpireSnapshots', 'Observe', 'Describe', 'CreateTag']" in rules
     )
     assert schema("PaimonTable")["status"]["properties"]["activeRun"]["properties"]["type"]["enum"][-1] == "CreateTag"
 

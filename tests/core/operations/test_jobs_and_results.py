@@ -50,16 +50,30 @@ def seen(**facts: Any) -> TableStatus:
             "40 of 40 partitions have the new number of buckets, and all are verified",
         ),
         ("Rescale", {"rescale": None}, "nothing was reported"),
+        (
+            "Expire-Partitions",
+            {},
+            "249 of 260 partitions expired; 3 more are due, and the next run drops them; 1 without a time that can be"
+            " read, such as dt=someday",
+        ),
+        (
+            "Expire-Partitions",
+            {"partitions": {"expired": 0, "total": 2, "remaining": 0, "unreadable": 0}},
+            "0 of 2 partitions expired",
+        ),
+        ("Expire-Partitions", {"partitions": None}, "nothing was reported"),
     ],
 )
 def test_a_result_is_one_sentence(type_: str, changed: dict[str, Any], sentence: str) -> None:
-    assert OPERATIONS.of(type_).summary(result(type_, **changed)) == sentence
+    assert OPERATIONS.of(type_.replace("-", "")).summary(result(type_, **changed)) == sentence
 
 
 def test_the_status_of_a_run_has_what_only_its_operation_finds() -> None:
     assert OPERATIONS.of("Describe").status_fields(result("Describe")) == {"described": 500}
     observed = OPERATIONS.of("Observe").status_fields(result("Observe"))["drift"]
     assert (observed.schema_id, observed.changes[0].field) == (4, "snapshot.num-retained.min")
+    expired = OPERATIONS.of("ExpirePartitions").status_fields(result("Expire-Partitions"))["partitions"]
+    assert (expired.expired, expired.remaining, expired.example) == (249, 3, "dt=someday")
     rescaled = OPERATIONS.of("Rescale").status_fields(result("Rescale"))["rescale"]
     assert (rescaled.done, rescaled.total, rescaled.finished) == (12, 40, False)
 

@@ -86,6 +86,53 @@ def test_the_effective_retention(
     assert effective(catalog, **spec).to_json().get("retention", {}).get("snapshots") == expected, sentence
 
 
+KEYED: dict[str, Any] = {
+    "columns": [{"name": "id", "type": "BIGINT"}, {"name": "at", "type": "INT"}],
+    "primaryKeys": ["id"],
+}
+PARTITIONED: dict[str, Any] = {"columns": [{"name": "dt", "type": "STRING"}], "partitionKeys": ["dt"]}
+CHANGELOGS, CONSUMERS = {"timeRetained": "3d"}, {"expirationTime": "7d"}
+PARTITIONS, RECORDS = {"expirationTime": "9d"}, {"expireTime": "9d", "timeField": "at"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "member", "block", "spec", "expected"),
+    [
+        ("changelogs of a table that has some", "changelogs", CHANGELOGS, {"changelogProducer": {"type": "Input"}}, CHANGELOGS),
+        ("no table without changelogs keeps any", "changelogs", CHANGELOGS, {}, None),
+        ("nor one whose producer is None", "changelogs", CHANGELOGS, {"changelogProducer": {"type": "None"}}, None),
+        ("consumers of any table", "consumers", CONSUMERS, {}, CONSUMERS),
+        ("partitions of a table that has some", "partitions", PARTITIONS, {"schema": PARTITIONED}, PARTITIONS | {"strategy": "ValuesTime", "schedule": "40 2 * * *"}),
+        ("a table without partitions drops none", "partitions", PARTITIONS, {"schema": KEYED}, None),
+        ("records of a table with their time", "records", RECORDS, {"schema": KEYED}, RECORDS),
+        ("no record without a time expires", "records", RECORDS, {}, None),
+        ("nor one without a key", "records", RECORDS, {"schema": {"columns": KEYED["columns"]}}, None),
+    ],
+)  # fmt: skip
+def test_a_retention_of_the_catalog_is_for_the_tables_that_it_applies_to(
+    sentence: str, member: str, block: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    found = effective(defaults(retention={member: block}), **spec).to_json().get("retention", {}).get(member)
+    assert found == (None if expected is None else {**expected, "source": "Catalog"}), sentence
+
+
+def test_a_retention_of_the_table_itself_is_never_left_out() -> None:
+    found = effective(schema=KEYED, retention={"partitions": PARTITIONS}).to_json()["retention"]["partitions"]
+    assert found["source"] == "Table", "so that validation can refuse it"
+
+
+def test_the_tables_tags_replace_the_catalogs_whole() -> None:
+    catalog = defaults(tags={"automaticCreation": "ProcessTime", "numRetainedMax": 30})
+    assert effective().tags is None
+    assert effective(catalog).to_json()["tags"] == {
+        "automaticCreation": "ProcessTime",
+        "numRetainedMax": 30,
+        "source": "Catalog",
+    }
+    own = effective(catalog, tags={"automaticCreation": "Batch"}).to_json()["tags"]
+    assert own == {"automaticCreation": "Batch", "source": "Table"}
+
+
 @pytest.mark.parametrize(
     ("sentence", "catalog", "spec", "expected"),
     [

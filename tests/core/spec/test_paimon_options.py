@@ -30,6 +30,7 @@ def with_aggregate(**aggregate: Any) -> dict[str, Any]:
 
 
 AUTOMATIC = {"bucket": "-1"}
+PARTITIONED: dict[str, Any] = {"columns": [{"name": "dt", "type": "STRING"}], "partitionKeys": ["dt"]}
 GROUPS: dict[str, Any] = {
     "type": "PartialUpdate",
     "partialUpdate": {"sequenceGroups": [{"sequenceFields": ["a", "b"], "columns": ["c", "d"]}]},
@@ -59,6 +60,13 @@ GROUPS: dict[str, Any] = {
         ("a changelog by compaction", {"changelogProducer": {"type": "FullCompaction", "fullCompaction": {"deltaCommits": 5}}}, AUTOMATIC | {"changelog-producer": "full-compaction", "full-compaction.delta-commits": "5"}),
         ("dedicated compaction stops the writers'", {"compaction": {"mode": "Dedicated"}}, AUTOMATIC | {"write-only": "true"}),
         ("external compaction stops the writers' too", {"compaction": {"mode": "External"}}, AUTOMATIC | {"write-only": "true"}),
+        ("consumers that expire", {"retention": {"consumers": {"expirationTime": "7d"}}}, AUTOMATIC | {"consumer.expiration-time": "7 d"}),
+        ("records that expire", {"retention": {"records": {"expireTime": "90d", "timeField": "order_id"}}}, AUTOMATIC | {"record-level.expire-time": "90 d", "record-level.time-field": "order_id"}),
+        ("changelogs that are kept longer", {"changelogProducer": {"type": "Input"}, "retention": {"changelogs": {"timeRetained": "3d"}}}, AUTOMATIC | {"changelog-producer": "input", "changelog.time-retained": "3 d"}),
+        ("and not only as many as snapshots", {"changelogProducer": {"type": "Input"}, "retention": {"changelogs": {"timeRetained": "3d"}, "snapshots": {"numRetainedMax": 50}}}, AUTOMATIC | {"changelog-producer": "input", "changelog.time-retained": "3 d", "changelog.num-retained.max": "2147483647", "snapshot.num-retained.max": "50"}),
+        ("partitions expire by runs only", {"schema": PARTITIONED, "retention": {"partitions": {"expirationTime": "365d"}}}, AUTOMATIC),
+        ("automatic tags", {"tags": {"automaticCreation": "ProcessTime", "creationPeriod": "TwoHours", "creationDelay": "10m", "numRetainedMax": 30, "defaultTimeRetained": "7d"}}, AUTOMATIC | {"tag.automatic-creation": "process-time", "tag.creation-period": "two-hours", "tag.creation-delay": "10 min", "tag.num-retained-max": "30", "tag.default-time-retained": "7 d"}),
+        ("tags of batches", {"tags": {"automaticCreation": "Batch"}}, AUTOMATIC | {"tag.automatic-creation": "batch"}),
         ("retention in Paimon's words", {"retention": {"snapshots": {"timeRetained": "90m", "numRetainedMin": 5, "numRetainedMax": 50}}}, AUTOMATIC | {"snapshot.time-retained": "90 min", "snapshot.num-retained.min": "5", "snapshot.num-retained.max": "50"}),
         ("postponed buckets", {"bucket": {"type": "Postpone"}}, {"bucket": "-2"}),
         ("deletion vectors", {"deletionVectors": {"enabled": True}}, AUTOMATIC | {"deletion-vectors.enabled": "true"}),

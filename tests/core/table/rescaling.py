@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paimon_operator.api.table.status import OutsideWriters
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from tests.core.table.edited_table import seen_by_run
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld

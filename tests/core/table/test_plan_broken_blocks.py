@@ -39,6 +39,8 @@ BROKEN: list[tuple[str, dict[str, Any], str, list[tuple[str, str]]]] = [
     ("compaction", {"compaction": IDLE}, "spec.compaction.partitionIdleTime", [EXPIRY, GOOD, OTHER]),
     ("the schedule of compaction", {"compaction": {**COMPACTION, "full": {"schedule": "61 * * * *"}}}, "spec.compaction.full.schedule", [EXPIRY, GOOD, OTHER]),
     ("retention", {"retention": TOO_MANY}, "spec.retention.snapshots.numRetainedMin", [FULL, GOOD, OTHER]),
+    ("another member of retention", {"retention": {**RETENTION, "partitions": {"expirationTime": "9d"}}}, "spec.retention.partitions", [FULL, EXPIRY, GOOD, OTHER]),
+    ("tags", {"tags": {"automaticCreation": "Watermark"}}, "spec.tags.automaticCreation", [FULL, EXPIRY, GOOD, OTHER]),
     ("the time zone", {"timeZone": "Mars/Base"}, "spec.timeZone", []),
 ]  # fmt: skip
 
@@ -77,7 +79,7 @@ def test_a_part_that_is_mended_waits_for_its_first_tick_after_that(
     seen = ready()
     seen.edit(**edit)
     due_after(seen, hours=5)
-    seen.edit(**ALL, timeZone=None)
+    seen.edit(**ALL, timeZone=None, tags=None)
     assert seen.run_due() == [], sentence
     assert seen.says("Stalled") == ("False", Reason.NO_ACTION_NEEDED), field
     assert sorted(due_after(seen, hours=1)) == sorted([FULL, EXPIRY, GOOD, OTHER])

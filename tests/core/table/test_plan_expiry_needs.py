@@ -94,6 +94,8 @@ def test_a_number_that_was_not_measured_stops_no_schedule() -> None:
         ("another time", {"snapshot.time-retained": "10 min"}),
         ("a largest number", {"snapshot.num-retained.max": "5"}),
         ("changelogs of their own", {"changelog.num-retained.max": "5"}),
+        ("automatic tags", {"tag.automatic-creation": "process-time"}),
+        ("consumers that expire", {"consumer.expiration-time": "7 d"}),
     ],
 )  # fmt: skip
 def test_a_table_that_has_a_retention_of_its_own_is_looked_at_by_a_run(sentence: str, options: dict[str, str]) -> None:

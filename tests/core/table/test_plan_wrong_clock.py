@@ -10,7 +10,7 @@ from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, OutsideCommit
-from paimon_operator.api.table.status import OutsideWriters
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.core.conditions import replaced, true
 from tests.support import builders
 from tests.support.table_world import TableWorld

@@ -24,6 +24,7 @@ from tests.support import builders
 from tests.support.manifests import Manifest, append_table, catalog, keyed_table, run
 from tests.support.wrong_manifest import WrongManifest
 from tests.support.wrong_manifests import REFUSED_AT_APPLY
+from tests.support.wrong_repetitions import REPETITIONS
 
 MODELS: dict[str, type[ApiModel]] = {
     "PaimonTable": PaimonTable, "PaimonCatalog": PaimonCatalog, "PaimonRun": PaimonRun
@@ -57,8 +58,18 @@ DEFAULTS_OF_TABLES = {
     "a default of fewer snapshots at most than at least",
     "a default of fewer snapshots than Paimon keeps",
     "a default retention of more than 65 years",
+    *(
+        each.name
+        for each in REPETITIONS
+        if each.field.startswith(("spec.tableDefaults.ret", "spec.tableDefaults.tags"))
+    ),
 }
 """Checked with each table that has them: a table may have its own block."""
+
+ALL_DEFAULTS_APPLY = keyed_table(
+    spec__changelogProducer={"type": "Input"}, spec__schema__columns__6={"name": "at", "type": "BIGINT"}
+)
+"""A table with partitions, a changelog and records with a time."""
 
 NOT_OF_THE_OBJECT = UNKNOWN_FIELDS | BOUNDS | DEFAULTS_OF_TABLES
 CHECKED_BY_BOTH = [wrong for wrong in REFUSED_AT_APPLY if wrong.name not in NOT_OF_THE_OBJECT]
@@ -85,7 +96,8 @@ def test_an_unknown_field_is_not_read(name: str) -> None:
 def test_a_wrong_default_is_an_error_of_the_tables_that_have_it(name: str) -> None:
     (wrong,) = (each for each in REFUSED_AT_APPLY if each.name == name)
     catalog_ = PaimonCatalog.model_validate(wrong.manifest)
-    context = TableContext.build(builders.table(), catalog_, builders.operator_facts(), builders.NOW)
+    table = PaimonTable.model_validate(ALL_DEFAULTS_APPLY)
+    context = TableContext.build(table, catalog_, builders.operator_facts(), builders.NOW)
     assert wrong.field.replace(".tableDefaults", "") in [error.field for error in broken_rules(context)]
 
 

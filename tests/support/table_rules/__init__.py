@@ -11,6 +11,7 @@ from tests.support.table_rules.changelog import CHANGELOG, OPTIONS
 from tests.support.table_rules.columns import DEFAULTS, KEYS, PARTITIONS
 from tests.support.table_rules.layout import BUCKETS, DELETION_VECTORS
 from tests.support.table_rules.merging import MERGING, ROW_KINDS
+from tests.support.table_rules.retention import RETENTION, TAGS
 from tests.support.table_rules.rule import TableRule
 
 BLOCKS: Final[dict[str, list[TableRule]]] = {
@@ -21,6 +22,8 @@ BLOCKS: Final[dict[str, list[TableRule]]] = {
     "Row kinds and deletes": ROW_KINDS,
     "Changelog": CHANGELOG,
     "Deletion vectors": DELETION_VECTORS,
+    "Retention": RETENTION,
+    "Automatic tags": TAGS,
     "Options": OPTIONS,
 }
 """Title of a section of docs/rules.md -> its rules."""

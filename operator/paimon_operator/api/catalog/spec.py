@@ -30,6 +30,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import CommitPolicy, EvolutionPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
+from paimon_operator.api.tags import Tags
 
 _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
 _METASTORE_URI = (
@@ -48,7 +49,11 @@ class TableDefaults(ApiModel):
     compaction: Compaction | None = None
     """Default compaction. A table's compaction replaces the whole block."""
     retention: Retention | None = None
-    """Default retention. Each member of a table's retention replaces the same member."""
+    """Default retention. Each member of a table's retention replaces the same member. Defaults of changelogs,
+    partitions and records apply only to tables that have a changelog producer, partition keys, or primary keys and the
+    timeField."""
+    tags: Tags | None = None
+    """Default automatic tags. A table's tags replace the whole block."""
     run_policy: RunPolicy | None = None
     """Default run policy. A table's runPolicy replaces the whole block."""
 

@@ -19,6 +19,7 @@ from paimon_operator.api.run.status import (
     CommitIdentity,
     LoadedWrites,
     OutsideCommit,
+    PartitionExpiryResult,
     RescaleResult,
     RunStatus,
     WriteResult,
@@ -101,6 +102,11 @@ def rescale_result(result: Result) -> RescaleResult | None:
     return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
 
 
+def partition_expiry(result: Result) -> PartitionExpiryResult | None:
+    """The partitions that were dropped, and those that stay."""
+    return None if result.partitions is None else PartitionExpiryResult.model_validate(_given(result.partitions))
+
+
 def loaded_writes(result: Result) -> LoadedWrites:
     """The writes of type Once that a run has found as done."""
     return _LOADED.validate_python([_given(each) for each in result.loaded])
@@ -129,6 +135,7 @@ def _check_values(result: Result) -> None:
         edit_plan,
         drift_found,
         rescale_result,
+        partition_expiry,
         loaded_writes,
         outside_commit,
         seen_commit,

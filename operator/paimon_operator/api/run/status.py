@@ -185,6 +185,21 @@ class RescaleResult(ApiModel):
     """True: all have it, and the table was verified to hold what it held before."""
 
 
+class PartitionExpiryResult(ApiModel):
+    """Result of partition expiry."""
+
+    expired: Int64
+    """Partitions that were dropped."""
+    total: Int64
+    """Partitions before the run."""
+    remaining: Int64
+    """Partitions that are due too. The next run drops them."""
+    unreadable: Int64
+    """Partitions that stay because no time can be read from them."""
+    example: Annotated[str, Field(max_length=256)] | None = None
+    """One of those that stay."""
+
+
 class WriteResult(ApiModel):
     """Result of a write."""
 
@@ -276,6 +291,8 @@ class RunStatus(ApiModel):
     """Rescale. Progress after the run."""
     expired: Int32 | None = None
     """ExpireSnapshots. Number of snapshots that were expired."""
+    partitions: PartitionExpiryResult | None = None
+    """ExpirePartitions. Partitions that were dropped, and those that stay."""
     described: Int32 | None = None
     """Describe. Number of tables that the log of the last Pod describes."""
     dropped: bool | None = None

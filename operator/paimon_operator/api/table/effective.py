@@ -7,8 +7,15 @@ from enum import StrEnum
 from paimon_operator.api.base import ApiModel, EngineName, Memory, Positive, TimeZone
 from paimon_operator.api.compaction import Compaction, CompactionMode
 from paimon_operator.api.policies import RunPolicy
-from paimon_operator.api.retention import SnapshotRetention
+from paimon_operator.api.retention import (
+    ChangelogRetention,
+    ConsumerRetention,
+    PartitionRetention,
+    RecordRetention,
+    SnapshotRetention,
+)
 from paimon_operator.api.spark import SparkMode
+from paimon_operator.api.tags import Tags
 
 
 class Origin(StrEnum):
@@ -35,11 +42,54 @@ class EffectiveSnapshotRetention(SnapshotRetention):
     """Origin of the block: Table, Catalog or Default."""
 
 
+class EffectiveChangelogRetention(ChangelogRetention):
+    """Effective changelog retention."""
+
+    source: Origin
+    """Origin of the block: Table or Catalog."""
+
+
+class EffectiveConsumerRetention(ConsumerRetention):
+    """Effective consumer retention."""
+
+    source: Origin
+    """Origin of the block: Table or Catalog."""
+
+
+class EffectivePartitionRetention(PartitionRetention):
+    """Effective partition retention."""
+
+    source: Origin
+    """Origin of the block: Table or Catalog."""
+
+
+class EffectiveRecordRetention(RecordRetention):
+    """Effective record retention."""
+
+    source: Origin
+    """Origin of the block: Table or Catalog."""
+
+
 class EffectiveRetention(ApiModel):
-    """Effective retention."""
+    """Effective retention. A default of the catalog is absent where the table has nothing that it applies to."""
 
     snapshots: EffectiveSnapshotRetention | None = None
     """Snapshots to keep."""
+    changelogs: EffectiveChangelogRetention | None = None
+    """Changelogs to keep longer than snapshots."""
+    consumers: EffectiveConsumerRetention | None = None
+    """Consumers to remove."""
+    partitions: EffectivePartitionRetention | None = None
+    """Partitions to drop."""
+    records: EffectiveRecordRetention | None = None
+    """Records to remove."""
+
+
+class EffectiveTags(Tags):
+    """Effective automatic tags."""
+
+    source: Origin
+    """Origin of the block: Table or Catalog."""
 
 
 class EffectiveDriver(ApiModel):
@@ -92,7 +142,9 @@ class Effective(ApiModel):
     compaction: EffectiveCompaction | None = None
     """Who compacts the table, and when."""
     retention: EffectiveRetention | None = None
-    """Retention of old snapshots."""
+    """What is removed after some time."""
+    tags: EffectiveTags | None = None
+    """Tags that are created automatically."""
     driver: EffectiveDriver | None = None
     """Size of the next driver Pod."""
     mode: EffectiveMode | None = None

@@ -38,6 +38,21 @@ OPTION_FIELDS: Final = {
     "snapshot.time-retained": "spec.retention.snapshots.timeRetained",
     "snapshot.num-retained.min": "spec.retention.snapshots.numRetainedMin",
     "snapshot.num-retained.max": "spec.retention.snapshots.numRetainedMax",
+    "changelog.time-retained": "spec.retention.changelogs.timeRetained",
+    "changelog.num-retained.max": "spec.retention.changelogs.timeRetained",
+    "consumer.expiration-time": "spec.retention.consumers.expirationTime",
+    "partition.expiration-time": "spec.retention.partitions.expirationTime",
+    "partition.expiration-strategy": "spec.retention.partitions.strategy",
+    "partition.expiration-check-interval": "spec.retention.partitions.schedule",
+    "partition.timestamp-pattern": "spec.retention.partitions.timestampPattern",
+    "partition.timestamp-formatter": "spec.retention.partitions.timestampFormatter",
+    "record-level.expire-time": "spec.retention.records.expireTime",
+    "record-level.time-field": "spec.retention.records.timeField",
+    "tag.automatic-creation": "spec.tags.automaticCreation",
+    "tag.creation-period": "spec.tags.creationPeriod",
+    "tag.creation-delay": "spec.tags.creationDelay",
+    "tag.num-retained-max": "spec.tags.numRetainedMax",
+    "tag.default-time-retained": "spec.tags.defaultTimeRetained",
 }
 """Option key -> the typed field that sets it, fallback keys included."""
 
@@ -52,6 +67,10 @@ _SIZES: Final = "an option of Flink; for Spark set spark.executor.instances and 
 _FLINK: Final = "an option of Flink, which has no effect here; remove it"
 _CODEC: Final = "an option of one format; set file.compression, which is checked, instead"
 _LOG: Final = "an option of the log system, which left Paimon; set changelogProducer, and read the changelog"
+_DONE: Final = (
+    "an option that marks partitions as done: only Flink waits until one is complete, a batch of Spark marks it after"
+    " each load or never; mark it with the program that loads it last"
+)
 _DELTA_COMMITS: Final = "set changelogProducer.fullCompaction.deltaCommits, or compaction.full.schedule"
 
 EXPLAINED_OPTIONS: Final = {
@@ -86,6 +105,11 @@ EXPLAINED_OPTIONS: Final = {
     "postpone.batch-write-fixed-bucket": "an option without which the newest row of a key can get lost; remove it",
     "partition.legacy-name": "an option that names partitions in another way than the operator reads; remove it",
     "changelog-producer.lookup-wait": "the older name of lookup-wait; set lookup-wait instead",
+    "partition.mark-done-action": _DONE,
+    "partition.mark-done-action.mode": _DONE,
+    "partition.end-input-to-done": _DONE,
+    "partition.idle-time-to-done": _DONE,
+    "partition.time-interval": _DONE,
     "parquet.compression": _CODEC,
     "orc.compress": _CODEC,
 }
@@ -182,7 +206,7 @@ _RESERVED: Final = f"k in {cel_list(RESERVED_OPTIONS)}"
 _EXPLAINED: Final = f"k in {cel_list(EXPLAINED_OPTIONS)}"
 _OF_A_COLUMN: Final = f"k.startsWith('{COLUMN_PREFIX}') && !k.endsWith('{STATS_SUFFIX}')"
 _OF_FLINK: Final = f"!({_EXPLAINED}) && {cel_list(FLINK_PREFIXES)}.exists(p, k.startsWith(p))"
-_IN_A_FAMILY: Final = f"!({_EXPLAINED}) && {cel_list(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
+_IN_A_FAMILY: Final = f"!({_TYPED}) && !({_EXPLAINED}) && {cel_list(RESERVED_PREFIXES)}.exists(p, k.startsWith(p))"
 _NAMES_A_PLACE: Final = f"!{cel_list(_WITH_COLUMNS)}.exists(p, k.startsWith(p)) && k.matches('{RESERVED_WORDS}')"
 
 OPTION_RULES: Final = [

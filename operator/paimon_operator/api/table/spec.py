@@ -29,6 +29,7 @@ from paimon_operator.api.table.rules import ROOT_RULES, SPEC_RULES
 from paimon_operator.api.table.settings import AggregationSettings, DeletionVectors, LookupProducer, PartialUpdate
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.table.writes import MAX_WRITES, Write
+from paimon_operator.api.tags import Tags
 
 
 class BucketType(StrEnum):
@@ -240,7 +241,10 @@ class PaimonTableSpec(ApiModel):
     """Who compacts the table, and when. Absent: the catalog's default, else Inline. It replaces the catalog's whole
     block."""
     retention: Retention | None = None
-    """Retention of old snapshots. Each member replaces the catalog's default of that member."""
+    """What is removed after some time. Each member replaces the catalog's default of that member."""
+    tags: Tags | None = None
+    """Tags that are created automatically. Absent: the catalog's default, else none. It replaces the catalog's whole
+    block."""
     writes: Annotated[tuple[Write, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """Writes: data that the operator loads into the table."""
     external_writers: ExternalWriters = ExternalWriters.NONE

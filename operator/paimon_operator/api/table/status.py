@@ -25,10 +25,10 @@ from paimon_operator.api.base import (
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import MAX_CORRECTIONS, Correction, DriftedFields
 from paimon_operator.api.edit_plan import EditPlan
-from paimon_operator.api.policies import ExternalWriters
-from paimon_operator.api.run.status import CommitIdentity, FailureClass, OutsideCommit, RunTrigger, RunType
+from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.facts import Health, TableFacts
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.ownership import Ownership
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
@@ -36,7 +36,6 @@ MAX_SCHEMA_RECORD: Final = 32768
 """A longer record is left out. Usual tables need less than 2000 characters."""
 NEED_LENGTH: Final = 256
 Uid = Annotated[str, Field(max_length=64)]
-CommitUser = Annotated[str, Field(max_length=128)]
 
 
 class ActiveRun(ApiModel):
@@ -83,21 +82,6 @@ class QueuedRun(ApiModel):
     """Since when the table waits. Of one namespace, the table that has waited longest starts first."""
     message: Annotated[str, Field(max_length=512)]
     """The limit that stops it."""
-
-
-class OutsideWriters(ApiModel):
-    """Foreign commits that the runs have found."""
-
-    stated: ExternalWriters
-    """spec.externalWriters at the time of the check. Another value there starts the check afresh."""
-    seen_snapshot: Int64 | None = None
-    """Last snapshot inspected for foreign commits. Absent until a run has reported a snapshot."""
-    seen_commit: CommitIdentity | None = None
-    """Identity of that snapshot. A rollback by hand gives its number to another commit."""
-    user_runs: Annotated[tuple[CommitUser, ...], Field(max_length=16)] = ()
-    """Commit users of the last runs that users have created: `<run>-<UID>`. Their commits are not foreign."""
-    commit: OutsideCommit | None = None
-    """First foreign commit that the manifest does not declare."""
 
 
 class DecisionResult(StrEnum):
@@ -362,6 +346,8 @@ class TableStatus(ApiModel):
     """State of compaction."""
     retention: ScheduleState | None = None
     """State of snapshot expiry."""
+    partition_expiry: ScheduleState | None = None
+    """State of partition expiry."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (

@@ -15,8 +15,9 @@ from typing import Any, Final
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.run.status import OutsideCommit, RunStatus, RunTrigger
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
-from paimon_operator.api.table.status import ActiveRun, OutsideWriters, TableStatus
+from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.naming import commit_user
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.spec.capabilities import ever_ready, may_be_active, supports_foreign_writers

@@ -7,8 +7,10 @@ from typing import Any, Final
 from paimon_engines.engine import Engine
 from paimon_operator.api.base import API_VERSION, Json
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.policies import AdoptionPolicy
+from paimon_operator.api.policies import AdoptionPolicy, ExternalWriters
+from paimon_operator.api.tags import TagCreation
 from paimon_operator.core.export.table_settings import Remaining, aggregate_of, settings_of
+from paimon_operator.core.spec.capabilities import supports_foreign_writers
 from paimon_schema.data_types import NOT_NULL
 from paimon_schema.option_changes import ASSIGNED_BY_PAIMON, OUR_PREFIX
 from paimon_schema.table_schema import Column, TableSchema
@@ -35,12 +37,20 @@ def table_manifest(
             "partitionKeys": list(schema.partition_keys),
             **default_name,
         },
-        **settings_of(left, catalog),
+        **_with_writers(settings_of(left, catalog), keyed=bool(schema.primary_keys)),
         "adoptionPolicy": AdoptionPolicy.ADOPT_IF_IDENTICAL.value,
     }
     spec["schema"] = {field: value for field, value in spec["schema"].items() if value}
     metadata = {"name": name, "namespace": catalog.metadata.namespace}
     return {"apiVersion": API_VERSION, "kind": "PaimonTable", "metadata": metadata, "spec": spec}
+
+
+def _with_writers(settings: Json, *, keyed: bool) -> Json:
+    """The settings, and that there are other writers where tags follow their watermarks: the operator has none."""
+    if settings.get("tags", {}).get("automaticCreation") != TagCreation.WATERMARK:
+        return settings
+    may_be_active = supports_foreign_writers(settings.get("bucket", {}).get("type"), has_primary_key=keyed)
+    return settings | {"externalWriters": (ExternalWriters.ACTIVE if may_be_active else ExternalWriters.PAUSED).value}
 
 
 def is_foreign(key: str, engine: Engine) -> bool:

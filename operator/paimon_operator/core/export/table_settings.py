@@ -22,16 +22,33 @@ from paimon_operator.core.spec.paimon_options import (
     MERGE_ENGINES,
     POSTPONE_BUCKET,
     TRUE,
-    retention_options,
 )
+from paimon_operator.core.spec.retention_options import TAG_CREATIONS, TAG_PERIODS, retention_options, tag_options
 from paimon_schema.uses import OF_FIELDS, SEQUENCE_GROUP
 
 _FIELD_OF_ENGINE: Final = {text: type_.value for type_, text in MERGE_ENGINES.items()}
 _FIELD_OF_PRODUCER: Final = {text: type_.value for type_, text in CHANGELOG_PRODUCERS.items()}
-_SNAPSHOTS: Final = {
-    "snapshot.time-retained": ("timeRetained", values.duration),
-    "snapshot.num-retained.min": ("numRetainedMin", values.number),
-    "snapshot.num-retained.max": ("numRetainedMax", values.number),
+_FIELD_OF_CREATION: Final = {text: creation.value for creation, text in TAG_CREATIONS.items()}
+_FIELD_OF_PERIOD: Final = {text: period.value for period, text in TAG_PERIODS.items()}
+_RETENTION: Final[dict[str, dict[str, tuple[str, Any]]]] = {
+    "snapshots": {
+        "snapshot.time-retained": ("timeRetained", values.duration),
+        "snapshot.num-retained.min": ("numRetainedMin", values.number),
+        "snapshot.num-retained.max": ("numRetainedMax", values.number),
+    },
+    "changelogs": {"changelog.time-retained": ("timeRetained", values.duration)},
+    "consumers": {"consumer.expiration-time": ("expirationTime", values.duration)},
+    "records": {
+        "record-level.expire-time": ("expireTime", values.duration),
+        "record-level.time-field": ("timeField", str),
+    },
+}
+_TAGS: Final = {
+    "tag.automatic-creation": ("automaticCreation", lambda text: _FIELD_OF_CREATION.get(text.strip().lower())),
+    "tag.creation-period": ("creationPeriod", lambda text: _FIELD_OF_PERIOD.get(text.strip().lower())),
+    "tag.creation-delay": ("creationDelay", values.duration),
+    "tag.num-retained-max": ("numRetainedMax", values.number),
+    "tag.default-time-retained": ("defaultTimeRetained", values.duration),
 }
 _LOOKUP: Final = {
     "lookup.cache-max-memory-size": ("cacheMaxMemorySize", values.size),
@@ -78,9 +95,9 @@ def settings_of(left: Remaining, catalog: PaimonCatalog) -> Json:
         "compaction": _compaction(left, defaults),
     }
     found = {field: block for field, block in blocks.items() if block}
-    retention = _retention(left, defaults)
+    found |= _retention(left, defaults) | _tags(left, defaults)
     options = {key: left.options.pop(key) for key in sorted(left.options) if values.may_stand_in_options(key)}
-    return found | retention | ({"options": options} if options else {})
+    return found | ({"options": options} if options else {})
 
 
 def aggregate_of(left: Remaining, column: str) -> Json:
@@ -179,11 +196,18 @@ def _compaction(left: Remaining, defaults: TableDefaults) -> Json:
 
 
 def _retention(left: Remaining, defaults: TableDefaults) -> Json:
-    inherited = retention_options(defaults.retention.snapshots if defaults.retention else None)
-    snapshots = _taken(left, _SNAPSHOTS)
-    if snapshots == _taken(Remaining(dict(inherited)), _SNAPSHOTS):
+    """The members that differ from the catalog's."""
+    inherited = Remaining(retention_options(defaults.retention))
+    found = {member: (_taken(left, fields), _taken(inherited, fields)) for member, fields in _RETENTION.items()}
+    own = {member: block for member, (block, default) in found.items() if block != default}
+    return _named("retention", own)
+
+
+def _tags(left: Remaining, defaults: TableDefaults) -> Json:
+    if left.word("tag.automatic-creation") not in _FIELD_OF_CREATION:
         return {}
-    return {"retention": {"snapshots": snapshots}}
+    block = _taken(left, _TAGS)
+    return {} if block == _taken(Remaining(tag_options(defaults.tags)), _TAGS) else {"tags": block}
 
 
 def _taken(left: Remaining, fields: Mapping[str, tuple[str, Any]]) -> Json:

@@ -26,6 +26,9 @@ from paimon_schema.plan import Plan
 
 COMPACTION: Final = "spec.compaction"
 RETENTION: Final = "spec.retention"
+SNAPSHOTS: Final = f"{RETENTION}.snapshots"
+PARTITIONS: Final = f"{RETENTION}.partitions"
+TAGS: Final = "spec.tags"
 TIME_ZONE: Final = "spec.timeZone"
 WINDOWS: Final = "spec.maintenanceWindows"
 """A field of the catalog."""

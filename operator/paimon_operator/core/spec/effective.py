@@ -19,7 +19,6 @@ from paimon_operator.api.compaction import (
     MinorThresholds,
 )
 from paimon_operator.api.policies import RunPolicy
-from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.spark import Driver, Executor, SparkMode
 from paimon_operator.api.table.effective import (
     Effective,
@@ -27,13 +26,12 @@ from paimon_operator.api.table.effective import (
     EffectiveDriver,
     EffectiveExecutor,
     EffectiveMode,
-    EffectiveRetention,
     EffectiveRunPolicy,
-    EffectiveSnapshotRetention,
     Origin,
 )
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.config import Defaults
+from paimon_operator.core.spec.effective_retention import effective_retention, effective_tags
 from paimon_operator.core.spec.spark_limits import mode_within, spark_limits, within
 from paimon_operator.core.spec.spread import spread
 
@@ -62,7 +60,8 @@ def effective_settings(
         engine=engine.id,
         time_zone=table.spec.time_zone or catalog.spec.time_zone or defaults.time_zone,
         compaction=compaction,
-        retention=_retention(table, catalog, compaction.mode, defaults),
+        retention=effective_retention(table, catalog, compaction.mode, defaults),
+        tags=effective_tags(table, catalog),
         driver=driver(table, catalog, defaults),
         mode=(where := mode(table, catalog, defaults)),
         executor=None if where.mode is SparkMode.LOCAL else executor(table, catalog, defaults),
@@ -125,20 +124,6 @@ def _filled(table: PaimonTable, given: ThresholdsT, default: int) -> ThresholdsT
     has_keys = bool(table.spec.table_schema.primary_keys)
     name = "sorted_runs_per_bucket" if has_keys else "small_files_per_partition"
     return given if getattr(given, name) is not None else given.model_copy(update={name: default})
-
-
-def _retention(
-    table: PaimonTable, catalog: PaimonCatalog, mode: CompactionMode, defaults: Defaults
-) -> EffectiveRetention | None:
-    of_table = table.spec.retention.snapshots if table.spec.retention else None
-    inherited = _defaults_of(catalog).retention
-    block, source = _nearest(of_table, inherited.snapshots if inherited else None, SnapshotRetention())
-    expires = mode is CompactionMode.DEDICATED
-    schedule = block.schedule or (spread(defaults.expiry, table.metadata.uid) if expires else None)
-    if source is Origin.DEFAULT and schedule is None:
-        return None
-    filled = block.model_dump() | {"schedule": schedule}
-    return EffectiveRetention(snapshots=EffectiveSnapshotRetention(**filled, source=source))
 
 
 def _defaults_of(catalog: PaimonCatalog | None) -> TableDefaults:

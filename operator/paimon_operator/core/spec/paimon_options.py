@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from paimon_operator.api.retention import SnapshotRetention
 from paimon_operator.api.table.columns import Aggregate, Column
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.options import LOOKUP_FIELDS, OPTION_FIELDS
@@ -25,6 +24,7 @@ from paimon_operator.api.table.spec import (
 )
 from paimon_operator.api.units import mebibytes, paimon_duration
 from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
+from paimon_operator.core.spec.retention_options import retention_options, tag_options
 
 AUTOMATIC_BUCKETS: Final = "-1"
 """Means dynamic buckets with a primary key, and unaware buckets without."""
@@ -77,18 +77,6 @@ def field_of_option(key: str) -> str:
     if family == "fields" and last == "default-value":
         return f"spec.schema.columns[{names}].defaultValue"
     return OPTION_FIELDS.get(key, f"spec.options[{key}]")
-
-
-def retention_options(block: SnapshotRetention | None) -> dict[str, str]:
-    """Snapshot retention as table options, so that writers and the operator apply the same rule."""
-    if block is None:
-        return {}
-    texts = {
-        "snapshot.time-retained": paimon_duration(block.time_retained) if block.time_retained else None,
-        "snapshot.num-retained.min": block.num_retained_min,
-        "snapshot.num-retained.max": block.num_retained_max,
-    }
-    return {key: str(value) for key, value in texts.items() if value is not None}
 
 
 def _buckets(spec: PaimonTableSpec) -> Mapping[str, str]:
@@ -185,5 +173,8 @@ def _aggregate(column: Column, aggregate: Aggregate) -> Iterator[tuple[str, str]
 
 def _maintenance(effective: Effective) -> dict[str, str]:
     write_only = effective.compaction is not None and effective.compaction.mode in WRITE_ONLY_MODES
-    snapshots = effective.retention.snapshots if effective.retention else None
-    return ({"write-only": TRUE} if write_only else {}) | retention_options(snapshots)
+    return {
+        **({"write-only": TRUE} if write_only else {}),
+        **retention_options(effective.retention),
+        **tag_options(effective.tags),
+    }

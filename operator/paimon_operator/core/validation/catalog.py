@@ -7,6 +7,7 @@ from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.retention import Retention
 from paimon_operator.core import schedule
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.spec.context import WINDOWS
@@ -25,8 +26,11 @@ from paimon_operator.errors import SpecError
 STORAGE_MOVED: Final = "paimon-operator.dev/storage-moved"
 """Annotation that lets the storage's server be changed, when set to `true`."""
 _PARTIAL: Final = (
-    "spec.timeZone", "spec.tableDefaults.compaction", "spec.tableDefaults.retention", WINDOWS, LOCATIONS
-)  # fmt: skip
+    "spec.timeZone",
+    *(f"spec.tableDefaults.{each}" for each in ("compaction", "retention", "tags")),
+    WINDOWS,
+    LOCATIONS,
+)
 
 
 def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
@@ -139,6 +143,8 @@ def _default_schedules(catalog: PaimonCatalog) -> Iterator[tuple[str, str]]:
         yield f"{path}.compaction.minor.schedule", defaults.compaction.minor.schedule
     if defaults.compaction and defaults.compaction.full:
         yield f"{path}.compaction.full.schedule", defaults.compaction.full.schedule
-    snapshots = defaults.retention.snapshots if defaults.retention else None
-    if snapshots and snapshots.schedule:
-        yield f"{path}.retention.snapshots.schedule", snapshots.schedule
+    retention = defaults.retention or Retention()
+    if retention.snapshots and retention.snapshots.schedule:
+        yield f"{path}.retention.snapshots.schedule", retention.snapshots.schedule
+    if retention.partitions and retention.partitions.schedule:
+        yield f"{path}.retention.partitions.schedule", retention.partitions.schedule

@@ -16,7 +16,6 @@ from paimon_operator.api.base import LONGEST_DURATION_D
 from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN
 from paimon_operator.api.table.spec import BucketType, OnCountChange
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
@@ -32,9 +31,11 @@ from paimon_operator.core.validation.indexes import indexes_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
+from paimon_operator.core.validation.retention import retention_of
 from paimon_operator.core.validation.settings import settings_of
 from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
+from paimon_operator.core.validation.tags import tags_of
 from paimon_operator.core.validation.windows import windows_of
 from paimon_operator.core.validation.writes import writes_of
 from paimon_operator.errors import SpecError
@@ -126,8 +127,8 @@ def _fixed_buckets(context: TableContext) -> Iterator[SpecError]:
             yield SpecError(path, f"{key!r} is not part of the primary key", "Use columns of the primary key only.")
 
 
-def maintenance_of(context: TableContext) -> Iterator[SpecError]:
-    """The effective compaction and retention, whether set by the table or inherited."""
+def compaction_of(context: TableContext) -> Iterator[SpecError]:
+    """The effective compaction, whether set by the table or inherited."""
     compaction = context.compaction
     if compaction.minor is not None and not context.engine.has_minor_compaction:
         yield SpecError(
@@ -144,7 +145,6 @@ def maintenance_of(context: TableContext) -> Iterator[SpecError]:
         yield SpecError(
             "spec.compaction.partitionIdleTime", "the table has no partitions", "Remove it, or set partitionKeys."
         )
-    yield from _snapshots_of(context)
 
 
 def _thresholds(compaction: Compaction) -> Iterator[tuple[str, str | None]]:
@@ -156,24 +156,6 @@ def _thresholds(compaction: Compaction) -> Iterator[tuple[str, str | None]]:
     if full is not None:
         yield "spec.compaction.full.when.maxDelay", full.max_delay
         yield "spec.compaction.full.when.fullCompactionAge", full.full_compaction_age
-
-
-def _snapshots_of(context: TableContext) -> Iterator[SpecError]:
-    snapshots = context.effective.retention.snapshots if context.effective.retention else None
-    if snapshots is not None:
-        kept = snapshots.time_retained
-        yield from units.too_long(kept, LONGEST_DURATION_D, field="spec.retention.snapshots.timeRetained")
-    if snapshots is None or snapshots.num_retained_max is None:
-        return
-    smallest = snapshots.num_retained_min or DEFAULT_NUM_RETAINED_MIN
-    if smallest > snapshots.num_retained_max:
-        given = "numRetainedMin" if snapshots.num_retained_min else "Paimon's default of numRetainedMin"
-        field = "numRetainedMin" if snapshots.num_retained_min else "numRetainedMax"
-        yield SpecError(
-            f"spec.retention.snapshots.{field}",
-            f"{given} ({smallest}) is larger than numRetainedMax ({snapshots.num_retained_max})",
-            "Set numRetainedMin to at most numRetainedMax.",
-        )
 
 
 def schedules_of(context: TableContext) -> Iterator[SpecError]:
@@ -200,6 +182,8 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
         yield "spec.compaction.full.schedule", compaction.full.schedule
     if retention is not None and retention.snapshots is not None and retention.snapshots.schedule:
         yield "spec.retention.snapshots.schedule", retention.snapshots.schedule
+    if retention is not None and retention.partitions is not None and retention.partitions.schedule:
+        yield "spec.retention.partitions.schedule", retention.partitions.schedule
     for index, write in enumerate(context.spec.writes):
         if write.trigger.schedule is not None:
             yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
@@ -222,7 +206,9 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     buffers_of,
     indexes_of,
     formats_of,
-    maintenance_of,
+    compaction_of,
+    retention_of,
+    tags_of,
     writes_of,
     schedules_of,
     windows_of,

@@ -18,7 +18,7 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.expiry_need import expiry_need
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import Memory, OperationSpec
-from paimon_operator.core.spec.context import RETENTION, TableContext
+from paimon_operator.core.spec.context import SNAPSHOTS, TableContext
 from paimon_operator.errors import SpecError
 
 
@@ -34,8 +34,8 @@ class Expiry:
             yield work
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
-        """An error in retention or in the time zone."""
-        return context.stops_schedule(RETENTION)
+        """An error in the retention of snapshots or in the time zone."""
+        return context.stops_schedule(SNAPSHOTS)
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick."""
@@ -79,7 +79,7 @@ def job(context: TableContext, run: PaimonRun) -> ExpireSnapshotsParameters:  # 
 
     Raises SpecError while the retention is broken: what an older one allowed to expire may be meant to stay.
     """
-    if (error := context.broken_in(RETENTION)) is not None:
+    if (error := context.broken_in(SNAPSHOTS)) is not None:
         raise error
     block = context.effective.retention.snapshots if context.effective.retention else None
     if block is None:

@@ -1,6 +1,7 @@
 """Whether an expiry of snapshots is needed: Paimon's own rule against the measured number and age of snapshots.
 
-A tag or a consumer can keep a snapshot that the rule lets expire: then a run finds nothing to do.
+A tag or a consumer can keep a snapshot that the rule lets expire: then a run finds nothing to do. A table whose tags,
+consumers or changelogs come and go with time needs a run at each tick, since the measurement does not show these.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.edit_plan import known_schema
 
 _OPTIONS: Final = ("snapshot.time-retained", "snapshot.num-retained.min", "snapshot.num-retained.max")
-_CHANGELOGS: Final = "changelog."
-"""Options of changelogs, which expire in the same run by a rule of their own."""
+_BY_TIME: Final = ("changelog.num-retained", "changelog.time-retained", "consumer.", "tag.")
+"""Beginnings of options by which the same run does more."""
 
 
 def expiry_need(context: TableContext, status: TableStatus) -> Need:
-    """Whether any snapshot may expire. Unknown where the table may have another retention than the manifest."""
+    """Whether any snapshot may expire. Unknown where the run may have more to do than the measurement shows."""
     health = holding_measurement(context, status)
     if health is None or health.snapshots is None or not _has_declared_retention(context, status):
         return UNKNOWN
@@ -52,9 +53,9 @@ def _check(name: str, measured: str, threshold: str, *, reached: bool) -> Check:
 
 
 def _has_declared_retention(context: TableContext, status: TableStatus) -> bool:
-    """Whether the recorded schema has the options of the manifest, and none about changelogs."""
+    """Whether the recorded schema has the options of the manifest, and none by which the run does more."""
     known = known_schema(state_of(status))
-    if known is None or any(key.startswith(_CHANGELOGS) and "retained" in key for key in known.options):
+    if known is None or any(key.startswith(_BY_TIME) for key in known.options):
         return False
     return _retention(known.options) == _retention(context.desired.options)
 

@@ -1,0 +1,58 @@
+"""CEL rules over the retention and tags of a PaimonTable and its other fields. `core/validation` has the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paimon_operator.api.base import rule
+
+_FORBIDDEN = "FieldValueForbidden"
+_KEYED = "has(self.schema.primaryKeys)"
+_PRODUCER = "(has(self.changelogProducer) ? self.changelogProducer.type : 'None')"
+_HAS = "has(self.retention) && has(self.retention.{})"
+_PARTITIONS = _HAS.format("partitions")
+_RECORDS = _HAS.format("records")
+
+RETENTION_RULES: Final = [
+    rule(
+        f"!({_HAS.format('changelogs')}) || {_PRODUCER} != 'None'",
+        "retention.changelogs must not be set without a changelogProducer",
+        path=".retention.changelogs",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"!({_PARTITIONS}) || has(self.schema.partitionKeys)",
+        "retention.partitions must not be set without partitionKeys",
+        path=".retention.partitions",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"!({_PARTITIONS}) || !has(self.retention.partitions.timestampPattern) || !has(self.schema.partitionKeys)"
+        " || self.schema.partitionKeys.exists(k, self.retention.partitions.timestampPattern.contains('$' + k))",
+        "timestampPattern must contain a partition key, as $dt",
+        path=".retention.partitions.timestampPattern",
+    ),
+    rule(
+        f"!({_RECORDS}) || {_KEYED}",
+        "retention.records must not be set without primaryKeys: only their compactions remove records",
+        path=".retention.records",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"!({_RECORDS}) || self.schema.columns.exists(c, c.name == self.retention.records.timeField)",
+        "timeField must be one of the columns",
+        path=".retention.records.timeField",
+    ),
+    rule(
+        f"!({_RECORDS}) || !(has(self.bucket) && has(self.bucket.fixed) && has(self.bucket.fixed.onCountChange))"
+        " || self.bucket.fixed.onCountChange != 'Rescale'",
+        "retention.records must not be set with onCountChange Rescale, which proves that no record was lost",
+        path=".retention.records",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        "!has(self.tags) || self.tags.automaticCreation != 'Watermark' || self.externalWriters != 'None'",
+        "automaticCreation Watermark needs other writers: the operator's commits have no watermark",
+        path=".tags.automaticCreation",
+    ),
+]

@@ -1,0 +1,40 @@
+"""What Paimon creates and removes at a commit of a writer that compacts. Writers that do not compact leave it out.
+
+The tags come first, because they keep snapshots. The consumers go before snapshots, because they keep them too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spark_apps.catalog.session import Session
+
+
+def run_automatic_tags(table: Any) -> None:
+    """Creates the tags that are due by the options of `table` (Java), and removes those past their number or time."""
+    store = table.store()
+    manager = store.newTagAutoManager(table) if "newTagAutoManager" in dir(store) else store.newTagCreationManager()
+    manager.run()
+
+
+def expire_consumers(session: Session, table: Any) -> None:
+    """Removes the consumers without progress for longer than the options of `table` (Java) allow."""
+    after = table.coreOptions().consumerExpireTime()
+    if after is None:
+        return
+    branch = table.snapshotManager().branch()
+    manager = session.jvm.org.apache.paimon.consumer.ConsumerManager(table.fileIO(), table.location(), branch)
+    manager.expire(session.jvm.java.time.LocalDateTime.now().minus(after))
+
+
+def expire_all_snapshots(table: Any, retention: Any) -> int:
+    """Expires all snapshots beyond `retention` (Java ExpireConfig), then the changelogs that outlived theirs.
+
+    Returns the number of snapshots. Those that a tag or a consumer needs stay.
+    """
+    expired = 0
+    while count := int(table.newExpireSnapshots().config(retention).expire()):
+        expired += count
+    while int(table.newExpireChangelog().config(retention).expire()) > 0:
+        pass
+    return expired

@@ -1,0 +1,88 @@
+"""The time of a partition: read from its keys as Paimon does, or that of its last file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from paimon_contract.parameters.expire_partitions import UPDATE_TIME, ExpirePartitionsParameters
+from spark_apps.catalog.partitions import Partition, text_of
+from spark_apps.catalog.session import Session
+from spark_apps.failures.causes import is_caused_by, root_message
+from spark_apps.failures.errors import spec_failure
+from spark_apps.sql.partition_values import PartitionKey
+
+FORMATTER_FIELD: Final = "spec.retention.partitions.timestampFormatter"
+
+PartitionTime = Callable[[Partition], int | None]
+"""The time of a partition in ms since 1970; None if there is none that can be read."""
+
+
+def partition_time(session: Session, expire: ExpirePartitionsParameters) -> PartitionTime:
+    """The time that the strategy compares. Raises RunError (Spec) for a formatter that Java does not accept."""
+    if expire.strategy == UPDATE_TIME:
+        return lambda partition: partition.updated
+    values = ValuesTime(session, expire)
+    return lambda partition: values.time_of(partition.keys)
+
+
+class ValuesTime:
+    """Reads times from the keys of partitions.
+
+    The text is read by Paimon's own class, so that all its notations count. Made here are the text, since Paimon's
+    replacement of `$key` breaks at values with `$` and at keys that begin alike, and the moment, since Paimon compares
+    in the time zone of the JVM.
+    """
+
+    def __init__(self, session: Session, expire: ExpirePartitionsParameters) -> None:
+        jvm, formatter = session.jvm, expire.timestamp_formatter
+        _check_formatter(jvm, formatter)
+        self._session, self._pattern = session, expire.timestamp_pattern
+        self._zone = jvm.java.time.ZoneId.of(expire.time_zone)
+        self._extractor = jvm.org.apache.paimon.partition.PartitionTimeExtractor(None, formatter)
+        self._known: dict[str, int | None] = {}
+
+    def time_of(self, keys: tuple[PartitionKey, ...]) -> int | None:
+        """The moment in ms. Of a time that occurs twice, at the end of daylight-saving time, the later one."""
+        text = time_text(keys, self._pattern)
+        if text is None:
+            return None
+        if text not in self._known:
+            self._known[text] = self._moment_of(text)
+        return self._known[text]
+
+    def _moment_of(self, text: str) -> int | None:
+        only = self._session.java_list([text])
+        try:
+            local = self._extractor.extract(only, only)
+            return int(local.atZone(self._zone).withLaterOffsetAtOverlap().toInstant().toEpochMilli())
+        except Exception as error:
+            if is_caused_by(error, "DateTimeParseException", "DateTimeException", "ArithmeticException"):
+                return None
+            raise
+
+
+def time_text(keys: tuple[PartitionKey, ...], pattern: str | None) -> str | None:
+    """The text with the time: the pattern with the values of the keys, by default the first key. None with a NULL.
+
+    Of keys that begin alike, the longest that fits is meant.
+    """
+    texts = {key.name: text_of(key) for key in keys}
+    if pattern is None:
+        return next(iter(texts.values()), None)
+    names = sorted(map(re.escape, texts), key=len, reverse=True)
+    used = re.compile(rf"\$({'|'.join(names)})")
+    if any(texts[match[1]] is None for match in used.finditer(pattern)):
+        return None
+    return used.sub(lambda match: str(texts[match[1]]), pattern)
+
+
+def _check_formatter(jvm: Any, formatter: str | None) -> None:
+    if formatter is None:
+        return
+    try:
+        jvm.java.time.format.DateTimeFormatter.ofPattern(formatter)
+    except Exception as error:
+        said = f"Java refuses the formatter {formatter!r}: {root_message(error)}"
+        raise spec_failure("InvalidSpec", said, "write it like yyyyMMdd", field=FORMATTER_FIELD) from error

@@ -1,0 +1,53 @@
+"""Compactions remove the records whose time is longer ago than retention.records, and no other."""
+
+# ruff: noqa: S608 - the only values in SQL are those of the tests
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from paimon_engines.loader import load_engines
+from tests.spark.lake import Lake
+
+DAY = 86_400
+NOW = int(time.time())
+OLD, NEW = NOW - 4 * DAY, NOW - 2 * DAY
+
+
+def expiring(lake: Lake, type_: str, after: str, *times: str) -> list[int]:
+    """Ids of the records with these times that a full compaction keeps: 0 for the first time.
+
+    All are written twice, because 0.9 removes records only where a compaction merges files.
+    """
+    options = {"bucket": "1", "record-level.expire-time": after, "record-level.time-field": "at"}
+    lake.provision({"id": "BIGINT", "at": type_}, keys=["id"], options=options).ok()
+    rows = ", ".join(f"({number}, {text})" for number, text in enumerate(times))
+    lake.outside(*[f"INSERT INTO outside.shop.orders VALUES {rows}"] * 2)
+    lake.compact().ok()
+    return sorted(row["id"] for row in lake.rows())
+
+
+def test_seconds_in_an_int_are_the_time_of_a_record(lake: Lake) -> None:
+    assert expiring(lake, "INT NOT NULL", "3 d", str(OLD), str(NEW)) == [1]
+
+
+def test_a_long_time_removes_all_records_of_an_engine_that_adds_in_32_bits(lake: Lake) -> None:
+    kept = expiring(lake, "INT NOT NULL", "5000 d", str(OLD), str(NEW))
+    assert kept == ([] if load_engines()[lake.engine.id].has_record_times_in_32_bits else [0, 1])
+
+
+@pytest.mark.newest_engine
+@pytest.mark.parametrize(
+    ("type_", "text"),
+    [
+        ("BIGINT", "{0}"),
+        ("BIGINT", "{0}000"),
+        ("TIMESTAMP(3)", "CAST(timestamp_seconds({0}) AS TIMESTAMP_NTZ)"),
+        ("TIMESTAMP_LTZ(6)", "timestamp_seconds({0})"),
+    ],
+    ids=["seconds", "milliseconds", "local timestamps", "timestamps"],
+)
+def test_other_times_of_a_record(lake: Lake, type_: str, text: str) -> None:
+    assert expiring(lake, type_, "3 d", text.format(OLD), text.format(NEW), "NULL") == [1, 2], "no time stays"

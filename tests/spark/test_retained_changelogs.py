@@ -1,0 +1,82 @@
+"""ExpireSnapshots keeps changelogs and consumers as long as the table's options say."""
+
+# ruff: noqa: S608 - the only values in SQL are those of the tests
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from tests.spark.lake import Lake
+
+DAY = 86_400
+ALL_BUT_ONE = {"timeRetained": "1 ms", "numRetainedMin": 1}
+
+
+def changing(lake: Lake, count: int, **options: str) -> Lake:
+    """A table with a changelog, whose writers do not compact, with `count` snapshots."""
+    usual = {"bucket": "1", "write-only": "true", "changelog-producer": "input"}
+    lake.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options=usual | options).ok()
+    lake.outside(*[f"INSERT INTO outside.shop.orders VALUES (1, {n})" for n in range(count)])
+    return lake
+
+
+def changelogs(lake: Lake) -> list[int]:
+    """Numbers of the changelogs that outlived their snapshots."""
+    found = (lake.table_directory / "changelog").glob("changelog-[0-9]*")
+    return sorted(int(each.name.removeprefix("changelog-")) for each in found)
+
+
+def changelog_files(lake: Lake) -> int:
+    return len(list((lake.table_directory / "bucket-0").glob("changelog-*")))
+
+
+def test_changelogs_outlive_their_snapshots(lake: Lake) -> None:
+    kept = {"changelog.time-retained": "3 d", "changelog.num-retained.max": "2147483647"}
+    changing(lake, 6, **kept)
+
+    done = lake.expire(**ALL_BUT_ONE, numRetainedMax=1).ok()
+
+    assert (done["expired"], changelogs(lake), changelog_files(lake)) == (5, [1, 2, 3, 4, 5], 6)
+
+
+def test_their_largest_number_is_otherwise_that_of_snapshots(lake: Lake) -> None:
+    """So the operator sets it too."""
+    changing(lake, 6, **{"changelog.time-retained": "3 d"})
+
+    lake.expire(**ALL_BUT_ONE, numRetainedMax=1).ok()
+
+    assert changelogs(lake) == [5]
+
+
+def test_changelogs_expire_when_their_time_has_passed(lake: Lake) -> None:
+    changing(lake, 6, **{"changelog.time-retained": "3 d"})
+    lake.expire(**ALL_BUT_ONE).ok()
+    assert changelogs(lake) == [1, 2, 3, 4, 5]
+    lake.outside("ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('changelog.time-retained' = '2 ms')")
+
+    lake.expire(**ALL_BUT_ONE).ok()
+
+    assert (changelogs(lake), changelog_files(lake)) == ([5], 2), "Paimon keeps the last one"
+
+
+def consumer(lake: Lake, name: str, age: int) -> Path:
+    """A consumer that has read nothing yet and made no progress for `age` seconds."""
+    file = lake.table_directory / "consumer" / f"consumer-{name}"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"nextSnapshot":1}')
+    os.utime(file, (time.time() - age,) * 2)
+    return file
+
+
+def test_a_consumer_holds_snapshots_until_it_expires(lake: Lake) -> None:
+    changing(lake, 4, **{"consumer.expiration-time": "2 d"})
+    old, young = consumer(lake, "old", 3 * DAY), consumer(lake, "young", DAY)
+
+    assert lake.expire(**ALL_BUT_ONE).ok()["expired"] == 0
+    assert (old.exists(), young.exists()) == (False, True)
+
+    os.utime(young, (time.time() - 3 * DAY,) * 2)
+    assert lake.expire(**ALL_BUT_ONE).ok()["expired"] == 3
+    assert not young.exists()
