@@ -46,7 +46,7 @@ REPETITIONS = [
     WrongManifest("a default minor compaction by the writers", _inline(minor={"schedule": "0 3 * * *"}), f"{_DEFAULTS}.compaction.minor", "unless mode is Dedicated"),
     WrongManifest("default idle partitions of the writers", _inline(partitionIdleTime="10m"), f"{_DEFAULTS}.compaction.partitionIdleTime", "unless mode is Dedicated"),
     WrongManifest("default partitions that are idle for more than 65 years", _defaults(compaction={"mode": "Dedicated", "partitionIdleTime": "24001d"}), f"{_DEFAULTS}.compaction.partitionIdleTime", "at most 24000d"),
-    WrongManifest("a default delay of more than 65 years", _defaults(compaction={"mode": "Dedicated", "minor": {"schedule": "0 3 * * *", "when": {"maxDelay": "24001d"}}}), f"{_DEFAULTS}.compaction.minor.when.maxDelay", "at most 24000d"),
+    WrongManifest("a default delay of minor of more than 65 years", _defaults(compaction={"mode": "Dedicated", "minor": {"schedule": "0 3 * * *", "when": {"maxDelay": "24001d"}}}), f"{_DEFAULTS}.compaction.minor.when.maxDelay", "at most 24000d"),
     WrongManifest("a default delay of full of more than 65 years", _defaults(compaction={"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"maxDelay": "24001d"}}}), f"{_DEFAULTS}.compaction.full.when.maxDelay", "at most 24000d"),
     WrongManifest("a default age of more than 65 years", _defaults(compaction={"mode": "Dedicated", "full": {"schedule": "0 3 * * *", "when": {"fullCompactionAge": "24001d"}}}), f"{_DEFAULTS}.compaction.full.when.fullCompactionAge", "at most 24000d"),
     WrongManifest("a default of fewer snapshots at most than at least", _snapshots(numRetainedMin=20, numRetainedMax=10), f"{_DEFAULTS}.retention.snapshots.numRetainedMin", "must not exceed"),

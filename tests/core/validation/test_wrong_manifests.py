@@ -52,7 +52,7 @@ and the other bounds of a run keep its job within a ConfigMap."""
 
 DEFAULTS_OF_TABLES = {
     "default partitions that are idle for more than 65 years",
-    "a default delay of more than 65 years",
+    "a default delay of minor of more than 65 years",
     "a default delay of full of more than 65 years",
     "a default age of more than 65 years",
     "a default of fewer snapshots at most than at least",
