@@ -88,6 +88,7 @@ class Engine:
     stores_default_values: bool
     """Whether writes store a column's default value in place of NULL."""
     counts_delta_commits: bool
+    names_statistics: bool
     """Whether writers compact fully after a number of commits."""
     metastores: frozenset[str]
     locks: frozenset[str]
@@ -254,6 +255,7 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         file_indexes=_frozen_sets(entry["fileIndexes"], lambda types: types),
         stores_default_values=entry["storesDefaultValues"],
         counts_delta_commits=entry["countsDeltaCommits"],
+        names_statistics=entry["namesStatistics"],
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),

@@ -42,6 +42,8 @@ MAINTAIN = [
     ("compact", "paimontables"),
     ("expiresnapshots", "paimontables"),
     ("expirepartitions", "paimontables"),
+    ("compactmanifests", "paimontables"),
+    ("analyze", "paimontables"),
     ("describe", "paimontables"),
     ("observe", "paimontables"),
 ]

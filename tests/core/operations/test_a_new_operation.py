@@ -127,7 +127,8 @@ def test_the_crds_accept_the_operation() -> None:
     spec = schema("PaimonRun")["spec"]
     assert spec["properties"]["type"]["enum"][-1] == "CreateTag"
     assert (
-        "Users may create ExpirePartitions, Compact, ExpireSnapshots, Observe, Describe and CreateTag;"
+        "Users may create ExpirePartitions, Compact, ExpireSnapshots, CompactManifests, Analyze, Observe, Describe and"
+        " CreateTag;"
         in spec["properties"]["type"]["description"]
     )
     assert spec["properties"]["createTag"]["required"] == ["name"]
@@ -135,7 +136,8 @@ def test_the_crds_accept_the_operation() -> None:
     assert "(self.type == 'CreateTag') == has(self.createTag)" in rules
     assert (
         "has(self.trigger) || self.type in"
-        " ['ExpirePartitions', 'Compact', 'ExpireSnapshots', 'Observe', 'Describe', 'CreateTag']" in rules
+        " ['ExpirePartitions', 'Compact', 'ExpireSnapshots', 'CompactManifests', 'Analyze', 'Observe', 'Describe',"
+        " 'CreateTag']" in rules
     )
     assert schema("PaimonTable")["status"]["properties"]["activeRun"]["properties"]["type"]["enum"][-1] == "CreateTag"
 

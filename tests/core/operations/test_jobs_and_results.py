@@ -62,6 +62,12 @@ def seen(**facts: Any) -> TableStatus:
             "0 of 2 partitions expired",
         ),
         ("Expire-Partitions", {"partitions": None}, "nothing was reported"),
+        ("Compact-Manifests", {"table": {"manifests": 1}}, "manifests were compacted, the latest snapshot has 1 now"),
+        ("Compact-Manifests", {"table": None}, "manifests were compacted"),
+        ("Analyze", {"table": {"snapshotId": 4}}, "statistics were computed in snapshot 4"),
+        ("Analyze", {"table": {"schemaId": 0}}, "there are no rows to analyze"),
+        ("Compact", {"compactedPartitions": 0}, "no partition reaches a threshold, so nothing was compacted"),
+        ("Compact", {"compactedPartitions": 1}, "compacted from 9 files to 9 files in 1 partition"),
     ],
 )
 def test_a_result_is_one_sentence(type_: str, changed: dict[str, Any], sentence: str) -> None:

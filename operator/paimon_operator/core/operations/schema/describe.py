@@ -7,26 +7,18 @@ history. It changes nothing, and reads the schemas of the databases only that th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from paimon_contract.documents import to_text
 from paimon_contract.parameters.describe import DescribeParameters
 from paimon_contract.result import Result
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.core.operations.base import DueRun
+from paimon_operator.core.operations.on_demand import WholeTable
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import allowed_databases
 
-
-class UsersDescription:
-    """A user's request."""
-
-    def requested(self, run: PaimonRun, created: datetime) -> DueRun:
-        """The whole catalog."""
-        return DueRun(type_=OPERATION.type, trigger=RunTrigger.USER, due=created, run=run)
+TYPE: Final = "Describe"
 
 
 def job(context: TableContext, run: PaimonRun) -> DescribeParameters:  # noqa: ARG001
@@ -50,9 +42,9 @@ def summary(result: Result) -> str:
 
 
 OPERATION: Final = OperationSpec(
-    type="Describe",
+    type=TYPE,
     order=47,
-    on_demand=UsersDescription(),
+    on_demand=WholeTable(TYPE),
     job=job,
     summary=summary,
     status_fields=status_fields,
