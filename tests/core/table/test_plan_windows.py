@@ -153,7 +153,7 @@ def test_the_catalog_of_the_example_opens_its_windows_in_its_own_time_zone() -> 
 
 def test_only_maintenance_runs_in_windows() -> None:
     operations = registry.OPERATIONS.operations
-    assert {each.type for each in operations if each.in_windows} == {"Compact", "ExpireSnapshots"}
+    assert {each.type for each in operations if each.in_windows} == {"Compact", "ExpirePartitions", "ExpireSnapshots"}
 
 
 def test_a_users_run_starts_at_any_time() -> None:
@@ -290,7 +290,7 @@ def test_long_work_does_not_take_every_window_from_other_work() -> None:
         go_to(seen, f"2026-11-{day} 01:10")
         runs.append(seen.active.spec.type)
         finish_after(seen, hours=6)
-    assert set(runs) == {"Compact", "ExpireSnapshots"}
+    assert set(runs) == {"Compact", "ExpirePartitions", "ExpireSnapshots"}
 
 
 def with_max_delay(monkeypatch: pytest.MonkeyPatch, **length: float) -> None:
