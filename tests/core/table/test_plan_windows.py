@@ -290,7 +290,7 @@ def test_long_work_does_not_take_every_window_from_other_work() -> None:
         go_to(seen, f"2026-11-{day} 01:10")
         runs.append(seen.active.spec.type)
         finish_after(seen, hours=6)
-    assert set(runs) == {"Compact", "ExpirePartitions", "ExpireSnapshots"}
+    assert set(runs) == {"Compact", "ExpireSnapshots"}
 
 
 def with_max_delay(monkeypatch: pytest.MonkeyPatch, **length: float) -> None:
