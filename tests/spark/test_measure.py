@@ -1,6 +1,6 @@
 """What a run reports of the table's files, compared with the files that pypaimon lists.
 
-The driver counts them from the manifests, or Paimon does: tests/spark/test_observed_tables.py shows all kinds of tables.
+The driver counts them from the manifests, or Paimon does. test_observed_tables.py shows all kinds of tables.
 """
 
 from __future__ import annotations
