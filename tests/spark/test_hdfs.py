@@ -25,7 +25,13 @@ def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
     lake.land("orders/1.csv", "id,v\n1,replaced\n")
     assert lake.write().ok()["write"]["files"] == 1, "a replaced file is new"
 
-    assert lake.compact().ok()["after"]["sortedRunsMax"] == 1
+    compacted = lake.compact().ok()
+    assert compacted["after"]["sortedRunsMax"] == 1
+    assert compacted["table"]["manifests"] > 0, "the JVM has read the metadata files for the driver"
+    assert (compacted["table"]["oldestSnapshot"], compacted["table"]["snapshots"]) == (
+        lake.snapshots()[0]["commit_time"][:19] + "Z",
+        4,
+    )
     assert lake.expire(numRetainedMin=1, numRetainedMax=1).ok()["expired"] == 3
     assert lake.rows() == [{"id": 1, "v": "replaced"}, {"id": 2, "v": "second"}, {"id": 3, "v": "second"}]
 

@@ -1,4 +1,7 @@
-"""What a run reports of the table's files, compared with the files that pypaimon lists."""
+"""What a run reports of the table's files, compared with the files that pypaimon lists.
+
+The driver counts them from the manifests, or Paimon does. test_observed_tables.py shows all kinds of tables.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,10 @@ MANY = LISTED_MAX
 """Number of buckets. In two partitions, they have more files than LISTED_MAX."""
 
 
+BY_PAIMON = {"manifest.compression": "snappy"}
+"""Manifests that only Paimon and pypaimon can read."""
+
+
 def upsert_twice(lake: Lake, buckets: int, **options: str) -> None:
     """Writes the same keys twice into two partitions; a file of Monday is not small, one of Tuesday is."""
     options |= {"bucket": str(buckets), "write-only": "true", "target-file-size": "2 kb"}
@@ -33,7 +40,10 @@ def upsert_twice(lake: Lake, buckets: int, **options: str) -> None:
     ("buckets", "options"),
     [
         pytest.param(2, {}, id="a few"),
-        pytest.param(MANY, {"deletion-vectors.enabled": "true"}, id="many, whose level 0 readers skip"),
+        pytest.param(2, BY_PAIMON, id="a few, by Paimon"),
+        pytest.param(
+            MANY, BY_PAIMON | {"deletion-vectors.enabled": "true"}, id="many, whose level 0 readers skip, by Paimon"
+        ),
     ],
 )
 def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int, options: dict[str, str]) -> None:
@@ -53,6 +63,7 @@ def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int, opt
     for file in files:
         sizes[file["partition"], file["bucket"]] += file["file_size_in_bytes"]
     assert (counted["bucketCount"], counted["partitions"]) == (buckets, 2)
+    assert ("manifests" in counted) == (options == {})
     assert counted["bucketBytesMedian"] == median_low(sizes.values())
     assert counted["bucketBytesMax"] == max(sizes.values())
     assert counted["bucketBytesMedian"] < counted["bucketBytesMax"]

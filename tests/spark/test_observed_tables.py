@@ -165,16 +165,19 @@ def compare_ratios(lake: Lake, found: ResultTable, files: list[File], kind: Kind
         assert found.delete_percent == (100 * kind.deleted // rows_of(files) if files else 0)
 
 
-def test_files_without_a_bucket_yet_are_unmerged(lake: Lake) -> None:
+def test_files_without_a_bucket_yet_are_counted_and_unmerged(lake: Lake) -> None:
+    """Paimon's list of files leaves them out, its count of rows does not."""
     columns, more = {"day": "STRING", "id": "BIGINT", "v": "BIGINT"}, {"keys": ["day", "id"], "partitions": ["day"]}
-    created = lake.provision(columns, options={"bucket": "-2"}, **more)
+    options = {"bucket": "-2", "postpone.batch-write-fixed-bucket": "false"}
+    created = lake.provision(columns, options=options, **more)
     if created.code:  # (Paimon 0.9)
         assert "number of buckets needs to be greater than 0" in created.error["message"]
         return
     lake.outside(*(step.replace("{t}", "outside.shop.orders") for step in WRITES))
-    found = measure(lake)
-    assert of(found) == counts(listed(lake), small_below(lake))
-    assert (found.bucket_mode, found.unmerged_percent, found.rows) == ("Postpone", 100, 280)
+    found, snapshot = measure(lake), system_table(lake, "snapshots")[-1]
+    assert listed(lake) == []
+    assert (found.bucket_mode, found.unmerged_percent, found.rows) == ("Postpone", 100, snapshot["total_record_count"])
+    assert found.rows == 280
 
 
 @pytest.mark.newest_engine

@@ -9,12 +9,17 @@ import pytest
 
 from paimon_engines.engine import Engine
 from paimon_engines.loader import load_engine
-from spark_apps.metadata.base import MAX_BYTES, UnreadableError
+from spark_apps.metadata.base import MAX_BYTES, Stamped, UnreadableError
+from spark_apps.metadata.file_sums import total_of
+from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.s3 import S3Files
 from spark_apps.metadata.table_files import TableFiles
 from tests.cluster.pki import Authority
+from tests.cluster.processes import wait_until
 from tests.spark.bucket import identity
 from tests.spark_apps.metadata.test_table_files import text_of
+from tests.support.fabricated_avro import data_file
+from tests.support.fabricated_table import FabricatedTable, schema_of
 from tests.support.s3_server import REGION, S3Server, s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 
@@ -160,3 +165,70 @@ def test_no_credentials_a_wrong_key_and_a_missing_bucket_are_left_to_the_jvm(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
     with pytest.raises(UnreadableError, match="SignatureDoesNotMatch"):
         files(server.endpoint).read(TABLE)
+
+
+def test_an_object_has_the_same_stamp_until_it_is_written_again(gate: Gate) -> None:
+    """Not while it could be written again within the second of its time."""
+    found, path = files(gate.endpoint), f"{TABLE}/snapshot/LATEST"
+    assert found.read_stamped(path) is None
+    put(gate.server, "warehouse/shop.db/orders/snapshot/LATEST", "5")
+    found.read(path)
+    first = wait_until_settled(found, path)
+    assert found.read_stamped(path) == first
+    put(gate.server, "warehouse/shop.db/orders/snapshot/LATEST", "5")
+    just_written = found.read_stamped(path)
+    assert just_written == Stamped(b"5", None)
+    again = wait_until_settled(found, path)
+    assert (again.content, again.stamp == first.stamp) == (b"5", False)
+
+
+def wait_until_settled(found: S3Files, path: str) -> Stamped:
+    """What is read once the object has a stamp, which the server's clock decides on."""
+    read: list[Stamped] = []
+
+    def has_stamp() -> bool:
+        stamped = found.read_stamped(path)
+        if stamped is None or stamped.stamp is None:
+            return False
+        read.append(stamped)
+        return True
+
+    assert wait_until(has_stamp, timeout=20)
+    return read[0]
+
+
+def test_each_read_is_one_request_and_the_first_one_shows_the_address(gate: Gate) -> None:
+    commit(gate.server, 0, 1)
+    found = files(gate.endpoint)
+    for _ in range(3):
+        assert found.read(f"{TABLE}/schema/schema-1") is not None
+    assert found.read(f"{TABLE}/schema/schema-7") is None
+    assert gate.requests == [*[f"GET {SCHEMAS}/schema-1"] * 3, f"GET {SCHEMAS}/schema-7"]
+    assert found.getter.get("lake", "warehouse/shop.db/orders/schema/schema-0", MAX_BYTES) is not None
+
+
+def test_a_bucket_that_is_gone_is_not_an_object_that_is_missing(server: S3Server, gate: Gate) -> None:
+    commit(gate.server, 0)
+    found = files(gate.endpoint)
+    assert found.read(f"{TABLE}/schema/schema-0") is not None
+    client = server.client()
+    client.delete_object(Bucket="lake", Key="warehouse/shop.db/orders/schema/schema-0")
+    client.delete_bucket(Bucket="lake")
+    with pytest.raises(UnreadableError, match="NoSuchBucket"):
+        found.read(f"{TABLE}/schema/schema-0")
+
+
+def test_a_table_on_s3_is_observed_by_one_request_while_it_is_idle(tmp_path: Path, gate: Gate) -> None:
+    table = FabricatedTable(tmp_path / "s3" / "lake" / "warehouse" / "shop.db" / "orders")
+    table.commit([data_file("a")])
+    found = files(gate.endpoint)
+    found.read(f"{TABLE}/snapshot/LATEST")
+    observer = Observer(found, TABLE, schema_of())
+    observed = observer.observe()
+    gate.requests.clear()
+    observed = observer.observe(observed)
+    assert gate.requests == ["GET /lake/warehouse/shop.db/orders/snapshot/LATEST"]
+    table.commit([data_file("b")])
+    contents = observer.observe(observed).contents
+    assert contents is not None
+    assert (contents.snapshot.id, total_of(contents.sums).files) == (2, 2)

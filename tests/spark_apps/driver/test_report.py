@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 
 from paimon_contract.documents import to_text
 from paimon_contract.job import JobRun
-from paimon_contract.result import MAX_RESULT_BYTES, Elapsed, ForeignCommit, Outcome, Seen
-from paimon_operator.api.run.result import read_result
+from paimon_contract.result import (
+    MAX_RESULT_BYTES,
+    Elapsed,
+    ForeignCommit,
+    Outcome,
+    Pin,
+    PlanStep,
+    ResultPlan,
+    ResultTable,
+    Seen,
+)
+from paimon_operator.api.run.result import measure_after, read_result
 from spark_apps.driver.report import document_of
 from spark_apps.failures.errors import input_failure
 from tests.spark_apps.jobs import job
@@ -62,3 +72,41 @@ def test_the_message_is_truncated_before_the_remedy() -> None:
 
 def test_a_control_character_becomes_a_blank() -> None:
     assert json.loads(result_text("column\x00\x01 n\nis"))["error"]["message"] == "column  n is"
+
+
+def test_pins_are_left_out_before_anything_else() -> None:
+    pins = tuple(Pin(kind="Tag", name="数" * 128, bytes=n) for n in range(8))
+    steps = tuple(PlanStep(change="AddColumn", field="f", cost="Metadata", message="m" * 40) for _ in range(3))
+    plan = ResultPlan(hash="h", count=3, steps=steps)
+    outcome = Outcome(table=ResultTable(files=1, pins=pins, pins_count=8), plan=plan, differences=("d" * 200,) * 4)
+
+    text = to_text(document_of(JOB, SEEN, outcome, None, Elapsed(1, 2)))
+
+    assert len(text.encode()) <= MAX_RESULT_BYTES
+    document = json.loads(text)
+    kept = document["table"]["pins"]
+    assert 0 < len(kept) < 8
+    assert [each["bytes"] for each in kept] == list(range(len(kept)))
+    assert (document["table"]["pinsCount"], len(document["plan"]["steps"]), len(document["differences"])) == (8, 3, 4)
+
+
+def test_the_operator_reads_the_largest_measurement() -> None:
+    number = 2**62
+    table = ResultTable(
+        files=number,
+        size_bytes=number,
+        snapshots=number,
+        manifests=number,
+        measured_at="2026-01-01T00:00:00Z",
+        delete_percent=100,
+        unmerged_percent=100,
+        oldest_partition="數" * 256,
+        pins=(Pin(kind="Consumer", name="n" * 128), Pin(kind="Branch", name="b", bytes=number)),
+        pins_count=number,
+    )
+    text = to_text(document_of(JOB, SEEN, Outcome(table=table), None, Elapsed(1, 2)))
+
+    measure = measure_after(read_result(text))
+
+    assert measure is not None
+    assert (measure.pins_count, measure.oldest_partition, measure.pins[0].bytes) == (number, "數" * 256, None)
