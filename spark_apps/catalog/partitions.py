@@ -64,10 +64,18 @@ def text_of(key: PartitionKey) -> str | None:
         day, _, time = str(value).partition("T")
         return f"{day} {time}:00" if time.count(":") == 1 else f"{day} {time}"
     if key.root == "DATE" and isinstance(value, int):
-        return (EPOCH + timedelta(days=value)).isoformat()
+        return _date(value)
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)
+
+
+def _date(days: int) -> str:
+    """The date as Paimon reads it. Beyond the year 9999 a number, which Paimon does not read as this date."""
+    try:
+        return (EPOCH + timedelta(days=days)).isoformat()
+    except OverflowError:
+        return str(days)
 
 
 class PartitionNames:

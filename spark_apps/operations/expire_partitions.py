@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from paimon_contract.job import Job
-from paimon_contract.parameters.expire_partitions import ExpirePartitionsParameters
+from paimon_contract.parameters.expire_partitions import UPDATE_TIME, VALUES_TIME, ExpirePartitionsParameters
 from paimon_contract.result import Outcome, PartitionExpiry, ResultMeasure
 from spark_apps.catalog.bucket_layout import refuse_while_rescaling
 from spark_apps.catalog.measure import measure_table
@@ -122,6 +122,13 @@ def _refuse_unsupported(job: Job, expire: ExpirePartitionsParameters, table: Any
     if expire.expiration_seconds < 1:
         raise spec_failure(
             "InvalidSpec", "expirationTime is below 1s", "set it to 1s or more", field=f"{FIELD}.expirationTime"
+        )
+    if expire.strategy not in (VALUES_TIME, UPDATE_TIME):
+        raise spec_failure(
+            "InvalidSpec",
+            f"this image does not know the strategy {expire.strategy}",
+            "use the image of the operator's release",
+            field=f"{FIELD}.strategy",
         )
     if not list(table.partitionKeys()):
         raise spec_failure(

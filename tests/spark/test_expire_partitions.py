@@ -158,6 +158,7 @@ def test_only_these_runs_drop_partitions_also_where_a_table_has_a_time_for_it(la
     ("asked", "field"),
     [
         ({"expirationSeconds": 0}, "expirationTime"),
+        ({"expirationSeconds": DAY, "strategy": "OfAnotherRelease"}, "strategy"),
         ({"expirationSeconds": DAY, "timestampFormatter": "yyyy-MM-dd]"}, "timestampFormatter"),
     ],
 )

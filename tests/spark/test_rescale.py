@@ -45,7 +45,8 @@ def test_each_run_rewrites_a_bounded_number_and_nothing_else_commits_in_between(
     assert first.result["table"]["rescaling"] is True
     snapshots = len(lake.snapshots())
     lake.land("orders/3.csv", "day,id,v\nmon,1,twice\n")
-    for refused in (lake.write(), lake.compact()):
+    expiry = lake.expire_partitions(expirationSeconds=1, strategy="UpdateTime")
+    for refused in (lake.write(), lake.compact(), expiry):
         assert "rescaled" in refused.blocked("Rescaling")
     assert len(lake.snapshots()) == snapshots
 

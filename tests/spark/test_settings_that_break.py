@@ -77,3 +77,15 @@ def test_an_append_table_needs_one_page_if_it_has_a_buffer(lake: Lake) -> None:
     ]
     assert refused(lake, schema=append, options=buffer | {"write-buffer-size": "64 kb"}) == []
     assert refused(lake, schema=append, options={"write-buffer-size": "1 kb"}) == []
+
+
+def test_a_batch_marks_a_partition_as_done_after_each_load_or_never(lake: Lake) -> None:
+    """So the operator refuses the option: more rows for the same day may follow."""
+    lake.provision({"id": "BIGINT", "dt": "STRING"}, partitions=["dt"], options={"bucket": "-1"}).ok()
+    lake.outside("ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('partition.end-input-to-done' = 'true')")
+    lake.land("orders/1.csv", "id,dt\n1,2026-11-25\n")
+
+    lake.write(mode="Append").ok()
+
+    marks = list((lake.table_directory / "dt=2026-11-25").glob("_SUCCESS"))
+    assert len(marks) == (1 if "partition.end-input-to-done" in builders.engines()[lake.engine.id].options else 0)

@@ -70,6 +70,15 @@ def test_tags_are_removed_after_their_time(lake: Lake) -> None:
     assert list(tags(lake)) == ["of-a-user"], "more than 20 in one run, and none whose time has not passed"
 
 
+def test_writers_that_compact_create_tags_with_their_commits(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", **TAGS}).ok()
+    lake.land("orders/1.csv", "id\n1\n")
+
+    lake.write(mode="Append").ok()
+
+    assert list(tags(lake).values()) == [1]
+
+
 @pytest.mark.newest_engine
 def test_batch_tags_with_a_number_delete_tags_of_users(lake: Lake) -> None:
     """So the operator refuses the pair."""

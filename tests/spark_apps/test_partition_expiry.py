@@ -108,5 +108,6 @@ def test_a_date_and_a_timestamp_are_texts_that_paimon_reads() -> None:
     day = (PartitionKey("dt", "DATE", 20_782),)
     minute = (PartitionKey("at", "TIMESTAMP_WITHOUT_TIME_ZONE", "2026-11-25T12:00"),)
     second = (PartitionKey("at", "TIMESTAMP_WITHOUT_TIME_ZONE", "2026-11-25T12:00:01.5"),)
-    texts = [time_text(keys, None) for keys in (day, minute, second)]
-    assert texts == ["2026-11-25", "2026-11-25 12:00:00", "2026-11-25 12:00:01.5"]
+    late = (PartitionKey("dt", "DATE", 4_000_000),)
+    texts = [time_text(keys, None) for keys in (day, minute, second, late)]
+    assert texts == ["2026-11-25", "2026-11-25 12:00:00", "2026-11-25 12:00:01.5", "4000000"]

@@ -69,6 +69,8 @@ OPTIONS = [
         WrongManifest("a limit of sorted runs of old manuals", _option("compaction.max-sorted-run-num", "8"), "spec.options", "set num-sorted-run.compaction-trigger")),
     TableRule("option-flink", "Options of Flink have no effect.", "FlinkConnectorOptions", _option("num-levels", "3"),
         WrongManifest("the memory of a Flink sink", _option("sink.writer-memory", "1 gb"), "spec.options", "sink.writer-memory must not be set: it is an option of Flink")),
+    TableRule("option-done", "Partitions are not marked as done.", f"{_SETTINGS}: test_a_batch_marks_a_partition_as_done_after_each_load_or_never", _option("num-levels", "3"),
+        WrongManifest("partitions that are done", _option("partition.end-input-to-done", "true"), "spec.options", "mark it with the program that loads it last")),
     TableRule("option-postpone", "postpone.batch-write-fixed-bucket must not be set.", "tests/spark/test_postponed_buckets.py: test_without_fixed_buckets_for_batches_the_newest_row_is_lost", keyed_table(spec__bucket={"type": "Postpone"}, spec__compaction={"mode": "Dedicated"}),
         WrongManifest("rows that get lost in postponed buckets", _option("postpone.batch-write-fixed-bucket", "false"), "spec.options", "newest row")),
     TableRule("option-overwrite-changes", "streaming-read-overwrite belongs to the reader.", "SchemaValidation.validateTableSchema", _producer("Lookup"),

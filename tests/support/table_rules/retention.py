@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.manifests import Manifest, append_table, keyed_table
+from tests.support.manifests import Manifest, append_table, edited, keyed_table
 from tests.support.table_rules.rule import TableRule
 from tests.support.wrong_manifest import WrongManifest, later
 
@@ -19,6 +19,12 @@ _BY_RECORD = "tests/spark/test_record_expiry.py"
 _LONG = "ours: times stay far from the last year of the calendar"
 
 
+_ACTIVE: dict[str, Any] = {
+    "spec__externalWriters": "Active",
+    "spec__bucket": {"type": "Fixed", "fixed": {"count": 2}},
+}
+
+
 def _keyed(**members: Any) -> Manifest:
     """The keyed table, whose partition key `dt` is a text, with a changelog."""
     return keyed_table(spec__retention=members, spec__changelogProducer={"type": "Input"})
@@ -28,6 +34,11 @@ def _partitions(type_: str = "STRING", **block: Any) -> Manifest:
     return keyed_table(
         spec__schema__columns__1__type=type_, spec__retention={"partitions": {"expirationTime": "365d", **block}}
     )
+
+
+def _active(manifest: Manifest) -> Manifest:
+    """The manifest of a table with other writers."""
+    return edited(manifest, **_ACTIVE)
 
 
 def _records(type_: str = "BIGINT", time: str = "90d", **edits: object) -> Manifest:
@@ -61,6 +72,8 @@ RETENTION = [
         later("a time with a column that is no partition key", _partitions(timestampPattern="$dt $state:00:00"), f"{_PARTITIONS}.timestampPattern", "Use $dt", "InvalidSpec")),
     TableRule("partitions-pattern-member", "Only ValuesTime reads a pattern.", "ours: Paimon ignores it", _partitions(strategy="ValuesTime", timestampPattern="$dt"),
         WrongManifest("a pattern for the time of files", _partitions(strategy="UpdateTime", timestampPattern="$dt"), f"{_PARTITIONS}.timestampPattern", "unless strategy is ValuesTime")),
+    TableRule("partitions-other-writers", "With other writers and UpdateTime, partitions are kept for 2 days at least.", "DataFileMeta.creationTime is a local time of the writer's JVM", _active(_partitions(strategy="UpdateTime", expirationTime="48h")),
+        WrongManifest("times of files in any time zone", _active(_partitions(strategy="UpdateTime", expirationTime="47h")), f"{_PARTITIONS}.expirationTime", "at least 2d")),
     TableRule("partitions-formatter-member", "Only ValuesTime reads a formatter.", "ours: Paimon ignores it", _partitions(strategy="ValuesTime", timestampFormatter="yyyyMMdd"),
         WrongManifest("a formatter for the time of files", _partitions(strategy="UpdateTime", timestampFormatter="yyyyMMdd"), f"{_PARTITIONS}.timestampFormatter", "unless strategy is ValuesTime")),
     TableRule("partitions-formatter", "A formatter reads year, month and day.", "PartitionTimeExtractor: it parses a LocalDate", _partitions(timestampFormatter="uuuu'-W'DDD"),
@@ -89,11 +102,6 @@ RETENTION = [
 def _tags(creation: str = "ProcessTime", **block: Any) -> Manifest:
     return keyed_table(spec__tags={"automaticCreation": creation, **block})
 
-
-_ACTIVE: dict[str, Any] = {
-    "spec__externalWriters": "Active",
-    "spec__bucket": {"type": "Fixed", "fixed": {"count": 2}},
-}
 
 TAGS = [
     TableRule("tags-watermark", "Tags by watermarks need writers that set them.", "TagTimeExtractor: without a watermark there is no time", keyed_table(spec__tags={"automaticCreation": "Watermark"}, **_ACTIVE),

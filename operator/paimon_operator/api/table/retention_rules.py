@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.base import rule
+from paimon_operator.api.retention import LEAST_WITH_OTHER_WRITERS_D
 
 _FORBIDDEN = "FieldValueForbidden"
 _KEYED = "has(self.schema.primaryKeys)"
@@ -31,6 +32,14 @@ RETENTION_RULES: Final = [
         " || self.schema.partitionKeys.exists(k, self.retention.partitions.timestampPattern.contains('$' + k))",
         "timestampPattern must contain a partition key, as $dt",
         path=".retention.partitions.timestampPattern",
+    ),
+    rule(
+        f"!({_PARTITIONS}) || !has(self.retention.partitions.strategy)"
+        " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters == 'None'"
+        f" || self.retention.partitions.expirationTime >= duration('{24 * LEAST_WITH_OTHER_WRITERS_D}h')",
+        "with strategy UpdateTime and other writers expirationTime must be at least"
+        f" {LEAST_WITH_OTHER_WRITERS_D}d: the times of their files are in the time zones of their JVMs",
+        path=".retention.partitions.expirationTime",
     ),
     rule(
         f"!({_RECORDS}) || {_KEYED}",

@@ -8,7 +8,8 @@ from typing import Final
 
 from paimon_operator.api import units
 from paimon_operator.api.base import LONGEST_DURATION_D
-from paimon_operator.api.retention import PartitionStrategy
+from paimon_operator.api.policies import ExternalWriters
+from paimon_operator.api.retention import LEAST_WITH_OTHER_WRITERS_D, PartitionStrategy
 from paimon_operator.api.table.effective import EffectivePartitionRetention
 from paimon_operator.core.spec.context import PARTITIONS, TableContext
 from paimon_operator.core.validation.columns import column_types
@@ -29,6 +30,7 @@ def partitions_of(context: TableContext, block: EffectivePartitionRetention) -> 
         yield SpecError(PARTITIONS, "the table has no partitions", "Remove it, or set partitionKeys.")
     elif block.strategy is PartitionStrategy.UPDATE_TIME:
         yield from _unused(block)
+        yield from _of_other_writers(context, block)
     else:
         yield from _pattern(block.timestamp_pattern, keys)
         yield from _types(context, block, keys)
@@ -39,6 +41,18 @@ def _unused(block: EffectivePartitionRetention) -> Iterator[SpecError]:
     for field, value in ((_PATTERN, block.timestamp_pattern), (_FORMATTER, block.timestamp_formatter)):
         if value is not None:
             yield SpecError(field, "UpdateTime reads no time from the partition keys", "Remove the field.")
+
+
+def _of_other_writers(context: TableContext, block: EffectivePartitionRetention) -> Iterator[SpecError]:
+    least = f"{LEAST_WITH_OTHER_WRITERS_D}d"
+    field, given = f"{PARTITIONS}.expirationTime", block.expiration_time
+    others = context.spec.external_writers is not ExternalWriters.NONE
+    if others and units.delta(given, field=field) < units.delta(least):
+        yield SpecError(
+            field,
+            f"{given} is too short with UpdateTime: other writers store times of files in the time zones of their JVMs",
+            f"Use at least {least}, or strategy ValuesTime.",
+        )
 
 
 def _used_keys(pattern: str, keys: Iterable[str]) -> list[str]:
