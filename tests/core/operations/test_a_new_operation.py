@@ -128,8 +128,7 @@ def test_the_crds_accept_the_operation() -> None:
     assert spec["properties"]["type"]["enum"][-1] == "CreateTag"
     assert (
         "Users may create ExpirePartitions, Compact, ExpireSnapshots, CompactManifests, Analyze, Observe, Describe and"
-        " CreateTag;"
-        in spec["properties"]["type"]["description"]
+        " CreateTag;" in spec["properties"]["type"]["description"]
     )
     assert spec["properties"]["createTag"]["required"] == ["name"]
     rules = [each["rule"] for each in spec["x-kubernetes-validations"]]
