@@ -44,7 +44,7 @@ class Scope:
     partitions: tuple[bytes, ...]
 
     def batches(self, *, by_small_files: bool) -> list[Batch]:
-        """The calls. One for all rows where the partitions cannot be told apart by SQL."""
+        """The calls. One for all rows where SQL cannot name the partitions."""
         small = {} if self.contents is None else small_files_of(self.contents.sums)
         groups: dict[int | None, list[bytes]] = {}
         for partition in self.partitions:

@@ -32,13 +32,13 @@ each run adds a few, so only a result that is lost many times makes the range th
 MAX_USER: Final = 100
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _ANY_RUN: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")
-"""Commit user of every run of every operator: `<run>-<its UID>`, and the suffix that Paimon adds to a prefix."""
+"""InspectedCommit user of every run of every operator: `<run>-<its UID>`, and the suffix that Paimon adds to a prefix."""
 CLOCKS_APART: Final = 60_000
 """Milliseconds by which the clocks of two writers may differ. Inspecting an own commit again finds nothing new."""
 
 
 @dataclass(frozen=True)
-class Commit:
+class InspectedCommit:
     """A snapshot, by what its commit says of itself."""
 
     snapshot_id: int
@@ -57,7 +57,7 @@ class Commits(Protocol):
     def earliest_id(self) -> int:
         """The id of the earliest snapshot, 0 for none."""
 
-    def commit(self, snapshot_id: int) -> Commit | None:
+    def commit(self, snapshot_id: int) -> InspectedCommit | None:
         """The commit of a snapshot; None when it has expired meanwhile."""
 
 
@@ -73,14 +73,14 @@ class JavaCommits:
     def earliest_id(self) -> int:
         return int(self.table.snapshotManager().earliestSnapshotId() or 0)
 
-    def commit(self, snapshot_id: int) -> Commit | None:
+    def commit(self, snapshot_id: int) -> InspectedCommit | None:
         try:
             found = self.table.snapshotManager().snapshot(snapshot_id)
         except Exception as error:
             if is_caused_by(error, "FileNotFoundException"):
                 return None
             raise
-        return Commit(
+        return InspectedCommit(
             snapshot_id,
             user=str(found.commitUser()),
             identifier=int(found.commitIdentifier()),
@@ -103,11 +103,11 @@ class FileCommits:
         found = self._latest()
         return 0 if found is None else self.snapshots.earliest(found).id
 
-    def commit(self, snapshot_id: int) -> Commit | None:
+    def commit(self, snapshot_id: int) -> InspectedCommit | None:
         found = self.snapshots.snapshot(snapshot_id)
         if found is None:
             return None
-        return Commit(found.id, found.commit_user, found.commit_identifier, found.commit_kind, found.time_ms)
+        return InspectedCommit(found.id, found.commit_user, found.commit_identifier, found.commit_kind, found.time_ms)
 
     def _latest(self) -> Snapshot | None:
         hint = self.snapshots.latest_hint()
@@ -145,7 +145,7 @@ def refuse_unsafe_commit(job: Job, seen: Seen) -> None:
     )
 
 
-def identity_of(commit: Commit) -> str:
+def identity_of(commit: InspectedCommit) -> str:
     """What distinguishes a snapshot from another one of its number: `<time in ms>/<8 hex digits>`."""
     text = f"{commit.user}\0{commit.identifier}"
     return f"{commit.time_ms}/{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -181,7 +181,7 @@ def _rolled_back(job: Job, commits: Commits, since: int, latest: int) -> int | N
     return int(job.since_commit.partition("/")[0])
 
 
-def _existing(commits: Commits, snapshot_ids: range) -> Iterator[Commit]:
+def _existing(commits: Commits, snapshot_ids: range) -> Iterator[InspectedCommit]:
     found = (commits.commit(snapshot_id) for snapshot_id in _bounded(snapshot_ids))
     return (each for each in found if each is not None)
 

@@ -1,4 +1,4 @@
-"""Merges the manifests of the latest snapshot by Paimon's procedure. It makes a commit only if that changes anything."""
+"""Merges the manifests of the latest snapshot by Paimon's procedure. It commits only if that changes anything."""
 
 from __future__ import annotations
 

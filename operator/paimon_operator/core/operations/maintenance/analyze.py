@@ -19,7 +19,7 @@ TYPE: Final = "Analyze"
 
 
 def job(context: TableContext, run: PaimonRun) -> AnalyzeParameters:  # noqa: ARG001
-    """Nothing to choose. Raises SpecError where the commit could not be told from one of somebody else."""
+    """Nothing to choose. Raises SpecError where the commit would look like that of somebody else."""
     if not context.engine.names_statistics:
         raise SpecError(
             "spec.type",
