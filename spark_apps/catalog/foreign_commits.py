@@ -32,7 +32,7 @@ each run adds a few, so only a result that is lost many times makes the range th
 MAX_USER: Final = 100
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _ANY_RUN: Final = re.compile(f"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-{_UUID}_{_UUID}")
-"""InspectedCommit user of every run of every operator: `<run>-<its UID>`, and the suffix that Paimon adds to a prefix."""
+"""Commit user of every run of every operator: `<run>-<its UID>`, and the suffix that Paimon adds to a prefix."""
 CLOCKS_APART: Final = 60_000
 """Milliseconds by which the clocks of two writers may differ. Inspecting an own commit again finds nothing new."""
 
