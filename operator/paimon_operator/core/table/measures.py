@@ -9,6 +9,7 @@ from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import readable_size
+from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import RunOutcome
 from paimon_operator.core.spec.identity import table_name
 
@@ -21,10 +22,21 @@ def record_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     measure = ended.result.after
     if measure is None:
         return table.status
-    update: dict[str, object] = {"table": _facts(table, measure)}
+    update: dict[str, object] = {"table": _kept(table.status, ended, _facts(table, measure))}
     if measure.files is not None or measure.snapshot_id is None:
         update["health"] = _health(measure, _observed_at(measure, ended))
     return table.status.model_copy(update=update)
+
+
+def _kept(status: TableStatus, ended: RunOutcome, facts: TableFacts) -> TableFacts:
+    """The facts, but with the buckets that the last run knew which looked at each file's number of buckets.
+
+    A run that only reads knows the option alone, and a rescale follows what the others have found.
+    """
+    if status.table is None or not registry.OPERATIONS.of(ended.active.type).only_reads:
+        return facts
+    names = ("bucket_mode", "bucket_count", "rescaling")
+    return facts.model_copy(update={name: getattr(status.table, name) for name in names})
 
 
 def _observed_at(measure: Measure, ended: RunOutcome) -> datetime:
