@@ -67,7 +67,8 @@ def _with(create: str, options: dict[str, str]) -> str:
     return f"{create} TBLPROPERTIES ({listed})"
 
 
-DYNAMIC: Final = {"bucket": "-1"}
+DYNAMIC: Final = {"bucket": "-1", "dynamic-bucket.assigner-parallelism": "1"}
+"""One assigner, because each has a database of its own to open."""
 VECTORS: Final = {"deletion-vectors.enabled": "true"}
 KINDS: Final[dict[str, Kind]] = {
     "deduplicate": keyed(by_day=False, options={"primary-key": "id"}),
