@@ -17,7 +17,7 @@ from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import measures_of, time_text
 from spark_apps.metadata.observation import Contents, Observer
 from spark_apps.metadata.pins import read_pins
-from spark_apps.metadata.settings import FIXED, bucket_mode, small_below
+from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE, bucket_mode
 from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import log_step
 
@@ -47,6 +47,8 @@ def measure_table(session: Session, table: Any, *, pins: bool = True) -> Measure
     `pins`: also what tags, branches and consumers keep.
     """
     schema = schema_of(table)
+    if table.snapshotManager().latestSnapshotId() is None:  # (a new table: nothing else needs to be started)
+        return Measured(of_contents(None, schema))
     try:
         return Measured(measured(files_for(session), location_of(session.job), schema, pins=pins))
     except UnreadableError as error:
@@ -93,13 +95,11 @@ def _of_schema(schema: TableSchema) -> ResultTable:
 
 
 def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
-    """What Paimon counts. Without a snapshot the table has no files."""
+    """What Paimon counts of a table with a snapshot."""
     base = replace(_of_schema(schema), measured_at=_now())
     latest = table.snapshotManager().latestSnapshot()
-    if latest is None:
-        nothing: dict[str, Any] = dict.fromkeys(COUNTS, 0)
-        return replace(base, **nothing)
-    counts: dict[str, Any] = count_files(session, table, latest, small_below(schema))
+    target = table.coreOptions().targetFileSize(bool(schema.primary_keys))
+    counts: dict[str, Any] = count_files(session, table, latest, int(target * SMALL_FILE_SHARE))
     names = (*COUNTS, *(BUCKET_COUNTS if base.bucket_mode == FIXED else ()))
     earliest = table.snapshotManager().earliestSnapshot()
     return replace(

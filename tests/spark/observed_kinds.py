@@ -67,7 +67,8 @@ def _with(create: str, options: dict[str, str]) -> str:
     return f"{create} TBLPROPERTIES ({listed})"
 
 
-DYNAMIC: Final = {"bucket": "-1"}
+DYNAMIC: Final = {"bucket": "-1", "dynamic-bucket.assigner-parallelism": "1"}
+"""One assigner, because each has a database of its own to open."""
 VECTORS: Final = {"deletion-vectors.enabled": "true"}
 KINDS: Final[dict[str, Kind]] = {
     "deduplicate": keyed(by_day=False, options={"primary-key": "id"}),
@@ -77,7 +78,8 @@ KINDS: Final[dict[str, Kind]] = {
         *WRITES, *[_SECOND] * 2, options={"write-only": "false", "num-sorted-run.compaction-trigger": "2"}
     ),
     "dynamic buckets": keyed(options=DYNAMIC),
-    "dynamic buckets over partitions": keyed(options=DYNAMIC | {"primary-key": "id"}),
+    # A row that moves to another partition leaves a delete row behind.
+    "dynamic buckets over partitions": keyed(_FIRST, _LATER, options=DYNAMIC | {"primary-key": "id"}, deleted=30),
     "aggregation": keyed(options={"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}),
     "partial update": keyed(options={"merge-engine": "partial-update"}),
     "first row": keyed(options={"merge-engine": "first-row"}),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from paimon_operator.api.base import rfc3339
+from paimon_operator.api.run.status import RunStatus, RunTrigger
 from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.status import ActiveRun
+from paimon_operator.core.operations.base import RunOutcome
+from paimon_operator.core.table.measures import record_measures
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
 
@@ -83,6 +87,26 @@ def test_a_run_that_has_counted_no_files_of_a_snapshot_leaves_the_older_health(s
     before = health(seen)
     observe(seen, snapshotId=7)
     assert health(seen) == before
+
+
+def test_a_run_that_only_reads_does_not_end_a_rescale() -> None:
+    seen = TableWorld(table=builders.table())
+    seen.settle()
+    seen.finish("Provision", created=True, after=MEASURE | {"bucketMode": "Fixed", "bucketCount": 4, "rescaling": True})
+    seen.settle()
+    seen.table = seen.table.model_copy(
+        update={"status": record_measures(seen.table, observed(MEASURE | {"bucketMode": "Fixed", "bucketCount": 8}))}
+    )
+    facts = seen.table.status.table
+    assert facts is not None
+    assert (facts.bucket_count, facts.rescaling, facts.files) == (4, True, 3)
+
+
+def observed(after: dict[str, Any]) -> RunOutcome:
+    """An Observe that has succeeded."""
+    active = ActiveRun(name="look", type="Observe", trigger=RunTrigger.USER)
+    result, at = RunStatus.model_validate({"after": after}), datetime(2026, 11, 22, tzinfo=UTC)
+    return RunOutcome(active=active, at=at, result=result, failure_class=None, reason="RunSucceeded", message="done")
 
 
 def test_what_only_paimon_could_count_has_no_values_of_an_older_snapshot(seen: TableWorld) -> None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spark_apps.metadata.file_sums import BucketLevel, FileSums
@@ -16,6 +17,7 @@ from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.volume import VolumeFiles
 from tests.support.fabricated_avro import DataFile, binary_row
 from tests.support.fabricated_table import FabricatedTable, schema_of
+from tests.support.random_examples import examples
 
 SMALL_BELOW = 70
 
@@ -76,6 +78,8 @@ def perform(table: FabricatedTable, number: int, step: Any) -> None:
         table.expire(max(table.earliest, table.latest - step[1]))
 
 
+@pytest.mark.worlds
+@settings(max_examples=examples(40, most=500), deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=25))
 def test_looks_at_any_moment_of_a_history_show_what_a_full_read_shows(steps: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as directory:

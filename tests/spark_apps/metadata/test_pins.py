@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimon_contract.result import Pin
@@ -18,6 +18,7 @@ from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.pins import MAX_SHOWN, Pins, read_pins
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_of
+from tests.support.random_examples import examples
 from tests.support.recorded_files import Recorded
 
 
@@ -139,6 +140,8 @@ def test_all_pins_together_read_so_many_manifests_at_most(
 STEPS = st.tuples(st.integers(0, 3), st.lists(st.integers(0, 9), max_size=3), st.booleans())
 
 
+@pytest.mark.worlds
+@settings(max_examples=examples(40, most=500), deadline=None)
 @given(st.lists(STEPS, min_size=2, max_size=12), st.integers(0, 11))
 def test_the_bytes_are_those_of_the_files_of_both_snapshots(steps: list[Any], tagged: int) -> None:
     with tempfile.TemporaryDirectory() as directory:

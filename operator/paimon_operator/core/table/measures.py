@@ -22,7 +22,7 @@ def record_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     measure = ended.result.after
     if measure is None:
         return _in_doubt(table.status, ended)
-    update: dict[str, object] = {"table": _facts(table, measure)}
+    update: dict[str, object] = {"table": _kept(table.status, ended, _facts(table, measure))}
     if measure.files is not None or measure.snapshot_id is None:
         update["health"] = _health(measure, _observed_at(measure, ended))
     return table.status.model_copy(update=update)
@@ -33,6 +33,17 @@ def _in_doubt(status: TableStatus, ended: RunOutcome) -> TableStatus:
     if status.health is None or ended.succeeded or registry.OPERATIONS.of(ended.active.type).only_reads:
         return status
     return status.model_copy(update={"health": status.health.model_copy(update={"in_doubt": True})})
+
+
+def _kept(status: TableStatus, ended: RunOutcome, facts: TableFacts) -> TableFacts:
+    """The facts, but with the buckets that the last run knew which looked at each file's number of buckets.
+
+    A run that only reads knows the option alone, and a rescale follows what the others have found.
+    """
+    if status.table is None or not registry.OPERATIONS.of(ended.active.type).only_reads:
+        return facts
+    names = ("bucket_mode", "bucket_count", "rescaling")
+    return facts.model_copy(update={name: getattr(status.table, name) for name in names})
 
 
 def _observed_at(measure: Measure, ended: RunOutcome) -> datetime:
