@@ -56,6 +56,8 @@ def with_new_reasons(body: dict[str, Any]) -> dict[str, Any]:
     for state in (compaction.get("minor"), compaction.get("full"), status.get("retention"), *status.get("writes", ())):
         if state:
             state.pop("schedule", None)
+    for strategy in ("minor", "full"):
+        status["effective"]["compaction"].get(strategy, {}).pop("when", None)
     if body["metadata"]["name"] == SPREAD:
         del status["effective"]["retention"], status["retention"]
     for condition in status["conditions"]:

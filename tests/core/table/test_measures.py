@@ -65,6 +65,7 @@ def test_the_health_is_what_was_measured(seen: TableWorld) -> None:
         "pinsCount": 9,
         "snapshotId": 1,
         "observedAt": rfc3339(seen.now),
+        "inDoubt": None,
     }
 
 
