@@ -12,7 +12,7 @@ from paimon_contract.parameters.compact import CompactThresholds
 from paimon_schema.data_types import DataType
 from paimon_schema.table_schema import TableSchema
 from spark_apps.failures.errors import RunError
-from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.binary_row import Value, partition_values
 from spark_apps.metadata.compaction_need import partitions_in_need
 from spark_apps.metadata.health import small_files_of
@@ -51,7 +51,7 @@ class Scope:
             groups.setdefault(small[partition] if by_small_files else None, []).append(partition)
         try:
             return [each for count, group in groups.items() for each in self._calls(group, count)]
-        except RunError:
+        except (RunError, UnreadableError):  # (a type, or a value, that is not decoded)
             return [Batch(None, min((each for each in groups if each is not None), default=None))]
 
     def _calls(self, partitions: Sequence[bytes], small_files: int | None) -> Iterator[Batch]:

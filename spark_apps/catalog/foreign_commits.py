@@ -122,10 +122,12 @@ def inspect_commits(job: Job, session: Session) -> Seen:
 
 def inspected(job: Job, commits: Commits, owner: str | None) -> Seen:
     """The same from the commits of a table that exists, and its owner mark."""
+    if job.since_snapshot is not None and owner != job.owner:
+        return Seen()  # nothing counts as inspected
     latest = commits.latest_id()
     last = commits.commit(latest) if latest else None
     seen = Seen(seen_snapshot=latest, seen_commit=None if last is None else identity_of(last))
-    if job.since_snapshot is None or owner != job.owner:
+    if job.since_snapshot is None:
         return seen
     return replace(seen, outside_commit=_first_foreign(job, commits, job.since_snapshot, latest))
 

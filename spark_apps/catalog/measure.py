@@ -15,7 +15,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.metadata import files_of
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import measures_of, time_text
-from spark_apps.metadata.observation import Contents, Observer
+from spark_apps.metadata.observation import MALFORMED, Contents, Observer
 from spark_apps.metadata.pins import read_pins
 from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE, bucket_mode
 from spark_apps.metadata.table_files import location_of
@@ -80,7 +80,10 @@ def measured(files: MetadataFiles, location: str, schema: TableSchema, *, pins: 
 
 def of_contents(contents: Contents | None, schema: TableSchema, measured_at: str | None = None) -> ResultTable:
     """The measurement of files that were read at this time (now), without what tags, branches and consumers keep."""
-    return replace(_of_schema(schema), measured_at=measured_at or _now(), **measures_of(contents, schema))
+    try:
+        return replace(_of_schema(schema), measured_at=measured_at or _now(), **measures_of(contents, schema))
+    except MALFORMED as error:
+        raise UnreadableError(f"its metadata is malformed: {type(error).__name__}: {error}") from error
 
 
 def _of_schema(schema: TableSchema) -> ResultTable:

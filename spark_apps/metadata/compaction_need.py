@@ -14,7 +14,7 @@ from spark_apps.metadata.observation import Contents
 def partitions_in_need(contents: Contents, schema: TableSchema, thresholds: CompactThresholds) -> tuple[bytes, ...]:
     """The partitions (serialized BinaryRows) that reach a threshold, those with most sorted runs or small files first.
 
-    All of the table's partitions where the share of deleted rows is reached, or is not known and decides.
+    All of the table's partitions where the share of deleted rows is reached, as far as these are counted.
     """
     buckets, small = buckets_of(contents.sums), small_files_of(contents.sums)
     worst = _worst_runs(buckets) if schema.primary_keys else {}
@@ -47,6 +47,4 @@ def _has_deletes(contents: Contents, thresholds: CompactThresholds) -> bool:
     least, total = thresholds.delete_percent, total_of(contents.sums)
     if least is None:
         return False
-    if total.uncounted_files or contents.deleted_rows is None:
-        return True
-    return percent(total.delete_rows + contents.deleted_rows, total.rows) >= least
+    return percent(total.delete_rows + (contents.deleted_rows or 0), total.rows) >= least

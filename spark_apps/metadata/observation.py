@@ -23,6 +23,10 @@ PROBE_EVERY: Final = 10
 """Looks after which another question than LATEST is asked once: a hint can lag, and an expiry does not change it."""
 
 
+MALFORMED: Final = (KeyError, TypeError, ValueError, ArithmeticError)
+"""What values of another type or size than Paimon writes lead to."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contents:
     """The data files of a snapshot."""
@@ -84,6 +88,8 @@ class Observer:
             return self._look(previous)
         except ExpiredError:
             return self._look(None)
+        except MALFORMED as error:
+            raise UnreadableError(f"its metadata is malformed: {type(error).__name__}: {error}") from error
 
     def _look(self, previous: Observation | None) -> Observation:
         if previous is None:

@@ -13,6 +13,9 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
+from paimon_schema.bucket_count import BUCKET
+from paimon_schema.option_changes import OWNER_OPTION
+from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
 from spark_apps.catalog.measure import Measured, files_for, measure_table, of_contents, schema_of
@@ -33,6 +36,7 @@ _LOGGED: Final = 500
 """Characters of a batch's condition that the log has."""
 OPTIONS = "compaction.min.file-num=2"
 """Without it, a call never merges fewer than five small files of an append table."""
+_RUNS_TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _MAX_FILES: Final = "compaction.max.file-num"
 _DEFAULT_MAX_FILES: Final = 50
 """Paimon's default of that option for append tables whose bucket is Unaware."""
@@ -63,13 +67,25 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     """Ends where no partition reaches a threshold; None where one does, and where all are to be compacted."""
     thresholds = job.parameters_as(PARAMETERS).thresholds
     schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
-    if thresholds is None or schema is None:
+    if thresholds is None or schema is None or not _is_as_verified(job, schema):
         return None
     scope = scope_of(job, files, schema, thresholds)
     if scope.partitions:
         return None
     measured = Measured(of_contents(scope.contents, schema))
     return Outcome(table=measured.table, before=measured.measure, after=measured.measure, compacted_partitions=0)
+
+
+def _trigger(compact: CompactParameters) -> str:
+    """An option for a minor compaction by a threshold: Paimon merges nothing at or below its own one."""
+    runs = None if compact.thresholds is None else compact.thresholds.sorted_runs
+    return "" if runs is None or compact.strategy != "Minor" else f",{_RUNS_TRIGGER}={max(runs - 1, 1)}"
+
+
+def _is_as_verified(job: Job, schema: TableSchema) -> bool:
+    """Whether the table has its owner's mark and its number of buckets; a JVM reports what is wrong otherwise."""
+    counted = job.bucket_count is None or schema.options.get(BUCKET) == str(job.bucket_count)
+    return counted and schema.options.get(OWNER_OPTION) == job.owner
 
 
 def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
@@ -94,7 +110,7 @@ def _batches(arguments: Arguments, scope: Scope | None, session: Session) -> Ite
         return
     by_count = _merges_full_bins_only(session) and not scope.schema.primary_keys
     for batch in scope.batches(by_small_files=by_count):
-        options = OPTIONS
+        options = str(arguments["options"])
         if batch.small_files is not None:
             options += f",{_MAX_FILES}={min(max(batch.small_files, 2), _DEFAULT_MAX_FILES)}"
         yield arguments | {"where": _both(arguments["where"], batch.condition), "options": options}
@@ -124,7 +140,7 @@ def _arguments(job: Job, compact: CompactParameters, table: Any, session: Sessio
         "compact_strategy": compact.strategy.lower() if has_strategy else None,
         "where": partition_filter(table, compact.partitions) if compact.partitions else None,
         "partition_idle_time": compact.partition_idle_time,
-        "options": OPTIONS,
+        "options": OPTIONS + _trigger(compact),
     }
 
 
@@ -139,7 +155,7 @@ def _calls(arguments: Arguments, table: Any, session: Session) -> Iterator[Argum
     groups = partitions_by_buckets(session, table)
     for number, partitions in groups.items():
         where = _both(arguments["where"], partition_filter(table, partitions) if len(groups) > 1 else None)
-        yield arguments | {"where": where, "options": f"{OPTIONS},bucket={number}"}
+        yield arguments | {"where": where, "options": f"{arguments['options']},bucket={number}"}
 
 
 def _refuse_cross_partition(job: Job, table: Any) -> None:

@@ -11,7 +11,7 @@ from tests.support.table_world import TableWorld
 
 HOURLY = "10 * * * *"
 DEDICATED = {"mode": "Dedicated", "minor": {"schedule": HOURLY}}
-MERGED = {"sortedRunsMax": 1, "level0FilesMax": 0, "smallFilesMax": 0, "deleteRatio": "0%"}
+MERGED = {"sortedRunsMax": 1, "level0FilesMax": 0, "smallFilesMax": 0, "deleteRatio": "0%", "pinsCount": 0}
 """Nothing to merge."""
 
 

@@ -116,6 +116,12 @@ def test_what_only_paimon_could_count_has_no_values_of_an_older_snapshot(seen: T
     assert (found.sorted_runs_max, found.snapshot_id, found.manifests, found.pins) == (1, 9, None, ())
 
 
+def test_a_run_that_leaves_out_the_pins_keeps_those_that_were_measured_last(seen: TableWorld) -> None:
+    more = {name: value for name, value in MORE.items() if name not in ("pins", "pinsCount")}
+    observe(seen, **MEASURE | more | {"snapshotId": 9})
+    assert (health(seen).snapshot_id, health(seen).pins_count, len(health(seen).pins)) == (9, 9, 2)
+
+
 @pytest.mark.parametrize(
     ("measured", "observed"),
     [

@@ -81,6 +81,21 @@ def test_a_skip_names_number_age_and_limits() -> None:
     assert checks_of(decision) == expected
 
 
+@pytest.mark.parametrize(
+    ("sentence", "pins"),
+    [
+        ("a tag, which may have a time of its own", {"pins": [{"kind": "Tag", "name": "t"}], "pinsCount": 1}),
+        ("more pins than are listed", {"pins": [{"kind": "Branch", "name": "b"}], "pinsCount": 2}),
+        ("pins that were not measured", {"pinsCount": None}),
+    ],
+)
+def test_a_table_that_may_have_tags_is_looked_at_by_a_run(sentence: str, pins: dict[str, Any]) -> None:
+    seen = expiring_table()
+    seen.wait(hours=1)
+    measure(seen, snapshots=3, oldestSnapshot=seen.now, **pins)
+    assert expires(seen), sentence
+
+
 def test_a_number_that_was_not_measured_stops_no_schedule() -> None:
     seen = expiring_table()
     seen.wait(hours=1)

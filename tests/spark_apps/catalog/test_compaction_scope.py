@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from spark_apps.catalog.compaction_scope import PER_CALL, Batch, Scope, scope_of
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.operations import compact
 from tests.spark_apps.jobs import job
+from tests.support import fabricated_avro
 from tests.support.fabricated_avro import DataFile
 from tests.support.fabricated_table import FabricatedTable, schema_of
 
@@ -71,6 +74,31 @@ def test_partitions_by_a_type_that_sql_cannot_name_are_one_batch_of_all_rows(tmp
     assert found.batches(by_small_files=False) == [Batch(None)]
 
 
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [("DOUBLE", struct.pack("<d", 1.5)), ("DATE", struct.pack("<ii", 2932897, 0))],
+    ids=["a type that is not decoded", "a day after the year 9999"],
+)
+def test_partitions_that_cannot_be_decoded_are_one_batch_of_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, type_: str, value: bytes
+) -> None:
+    monkeypatch.setattr(fabricated_avro, "binary_row", lambda *_: struct.pack(">i", 1) + bytes(8) + value)
+    fields = [{"id": 0, "name": "day", "type": f"{type_} NOT NULL"}]
+    found = scope(tmp_path, schema_of(fields=fields, primaryKeys=["day"]), DataFile(name="a"))
+    assert found.batches(by_small_files=False) == [Batch(None)]
+
+
+@pytest.mark.parametrize("options", [{"paimon-operator.owner": "another"}, {"bucket": "8"}])
+def test_a_table_that_is_not_as_verified_is_left_to_the_jvm(tmp_path: Path, options: dict[str, str]) -> None:
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name="a")])
+    known = {"bucket": "4", "paimon-operator.owner": "o"} | options
+    (table.root / "schema").mkdir()
+    (table.root / "schema" / "schema-0").write_text(schema_file_of(schema_of(options=known)))
+    of_it = replace(of(tmp_path, CompactThresholds(sorted_runs=9)), bucket_count=4)
+    assert compact.without_jvm(of_it, load_engine("paimon-1.4"), VolumeFiles()) is None
+
+
 def test_without_a_partition_in_need_there_is_no_batch(tmp_path: Path) -> None:
     table = FabricatedTable(tmp_path / "shop.db" / "orders")
     table.commit([DataFile(name="a")])
@@ -93,7 +121,8 @@ def test_the_driver_ends_without_a_jvm_where_nothing_is_needed(
     table.commit([DataFile(name="a"), DataFile(name="b")])
     schema_file = table.root / "schema" / "schema-0"
     schema_file.parent.mkdir()
-    schema_file.write_text(schema_file_of(schema_of()))
+    options = {"bucket": "4", "target-file-size": "100 b", "paimon-operator.owner": "o"}
+    schema_file.write_text(schema_file_of(schema_of(options=options)))
     outcome = compact.without_jvm(of(tmp_path, thresholds), load_engine("paimon-1.4"), VolumeFiles())
     assert (outcome is not None) is ends, sentence
     if outcome is not None:

@@ -255,6 +255,8 @@ class StrategyState(ScheduleState):
 
     compacted_snapshot: Int64 | None = None
     """Latest snapshot after the last success. Until another one follows, there is nothing more to merge."""
+    compacted_for: Hash | None = None
+    """Hash of the thresholds of that run. Absent: it had none, and took everything."""
 
 
 class CompactionState(ScheduleState):

@@ -80,7 +80,10 @@ def on_spec_change(status: TableStatus, declared: ExternalWriters) -> TableStatu
     record = status.outside_writers
     if status.active_run is not None or (record is not None and record.stated is declared):
         return status
-    return status.model_copy(update={"outside_writers": OutsideWriters(stated=declared)})
+    # Until the edit others may have committed, so that the last measurement may not hold.
+    health = None if status.health is None else status.health.model_copy(update={"in_doubt": True})
+    known = {"outside_writers": OutsideWriters(stated=declared)} | ({} if record is None else {"health": health})
+    return status.model_copy(update=known)
 
 
 def undeclared_commit(spec: PaimonTableSpec, status: TableStatus) -> OutsideCommit | None:

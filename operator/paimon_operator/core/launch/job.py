@@ -49,8 +49,8 @@ def build_job(
     """The job document of `run`, as `job_of`; raises SpecError for a catalog that is wrong too."""
     for problem in (*run_problems(run), *deadline_of_run(run, catalog), *blocking_problems(catalog, operator)):
         raise problem
-    # A job does not depend on the time of day; the look wants one.
-    built = TableContext.build(table, catalog, operator, table.metadata.creation_timestamp or NO_TIME)
+    # A job depends on the time of its run and not on that of the look, so that it is the same each time.
+    built = TableContext.build(table, catalog, operator, run.metadata.creation_timestamp or NO_TIME)
     context, fatal = with_valid_blocks(built, operator)
     if fatal and not registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE):
         raise fatal[0]

@@ -84,7 +84,13 @@ def holding_measurement(context: TableContext, status: TableStatus) -> Health | 
 
 
 def only_operator_writes(context: TableContext, since: datetime) -> bool:
-    """Whether no foreign writer can have written since: CommitSafe has been True for all that time."""
+    """Whether no foreign writer can have written since: CommitSafe has been True for all that time, and none is known.
+
+    A storage that makes commits by others safe leaves CommitSafe True beside a writer that was found.
+    """
+    record = context.table.status.outside_writers
+    if record is not None and record.commit is not None:
+        return False
     safe = find(context.table.status.conditions, ConditionType.COMMIT_SAFE)
     if safe is None or safe.status is not ConditionStatus.TRUE or safe.last_transition_time > since:
         return False

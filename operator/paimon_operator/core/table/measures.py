@@ -24,8 +24,15 @@ def record_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
         return _in_doubt(table.status, ended)
     update: dict[str, object] = {"table": _kept(table.status, ended, _facts(table, measure))}
     if measure.files is not None or measure.snapshot_id is None:
-        update["health"] = _health(measure, _observed_at(measure, ended))
+        update["health"] = _with_pins(table.status.health, _health(measure, _observed_at(measure, ended)))
     return table.status.model_copy(update=update)
+
+
+def _with_pins(before: Health | None, health: Health) -> Health:
+    """The health of a run that left out the pins, with those that were measured last."""
+    if health.pins_count is not None or health.manifests is None or before is None:
+        return health
+    return health.model_copy(update={"pins": before.pins, "pins_count": before.pins_count})
 
 
 def _in_doubt(status: TableStatus, ended: RunOutcome) -> TableStatus:

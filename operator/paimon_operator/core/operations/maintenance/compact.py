@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -23,10 +24,10 @@ from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.compaction_need import (
-    compacted,
     compaction_need,
     files_beyond_thresholds,
     job_thresholds,
+    thresholds_hash,
     thresholds_of,
 )
 from paimon_operator.core.operations.need import Need
@@ -76,7 +77,7 @@ class CompactTable:
             longest = delta(when.max_delay) if when is not None and when.max_delay is not None else None
             work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value, max_delay=longest)
             if work is not None:
-                yield work
+                yield replace(work, spec_hash=thresholds_hash(when))
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
         """An error in compaction or in the time zone stops both strategies."""
@@ -134,16 +135,30 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     strategy = CompactStrategy(ended.active.subject or "")
     state = _slot(status, strategy)
     if ended.succeeded:
-        after = ended.result.after
-        reason = Reason.NOT_NEEDED if ended.result.compacted_partitions == 0 else Reason.RUN_SUCCEEDED
-        state = schedule_state.record_success(state, ended, reason=reason)
-        state = compacted(state, None if after is None else after.snapshot_id)
+        state = _after_success(state, ended)
         status = _with(status, strategy, state)
-        return _with_latest(status, last_run=state.last_run, last_time=ended.at, decision=state.decision)
+        latest = (status.compaction or CompactionState()).last_time
+        times = [each for each in (latest, state.last_time) if each is not None]
+        return _with_latest(
+            status, last_run=state.last_run, last_time=max(times, default=None), decision=state.decision
+        )
     if ended.active.trigger is RunTrigger.USER:
         return status
     state = schedule_state.record_failure(state, ended, key, retries.BEFORE_THE_NEXT_TICK)
     return _with_latest(_with(status, strategy, state), last_run=state.last_run, decision=state.decision)
+
+
+def _after_success(state: StrategyState, ended: RunOutcome) -> StrategyState:
+    """The state of the strategy. A run that found nothing to compact is none: the ages count on."""
+    after, nothing = ended.result.after, ended.result.compacted_partitions == 0
+    reason = Reason.NOT_NEEDED if nothing else Reason.RUN_SUCCEEDED
+    known = schedule_state.record_success(state, ended, reason=reason)
+    return schedule_state.changed(
+        known,
+        last_time=state.last_time if nothing else known.last_time,
+        compacted_snapshot=None if after is None else after.snapshot_id,
+        compacted_for=ended.active.spec_hash,
+    )
 
 
 def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:

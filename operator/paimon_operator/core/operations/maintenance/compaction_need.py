@@ -10,10 +10,11 @@ from paimon_contract.parameters.compact import CompactThresholds
 from paimon_operator.api.compaction import CompactStrategy, FullThresholds, MinorThresholds
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
-from paimon_operator.api.table.status import Check, CompactionState, StrategyState, TableStatus
+from paimon_operator.api.table.status import Check, CompactionState, TableStatus
 from paimon_operator.api.units import delta, percent, readable_duration
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, sentence
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.desired_table import digest
 
 _VISIBLE_WHEN_COMPACTED: Final = (ChangelogProducerType.LOOKUP, ChangelogProducerType.FULL_COMPACTION)
 _MERGEABLE: Final = 2
@@ -24,6 +25,8 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
     """Whether the strategy has anything to do that its thresholds ask for."""
     health, when = holding_measurement(context, status), thresholds_of(context, strategy)
     if health is None or when is None or not _is_measured(context.spec, health, when):
+        return UNKNOWN
+    if _expires_records(context, strategy):
         return UNKNOWN
     if not has_work(context.spec, health, strategy):
         return by_checks((), health.observed_at, f"{_shape(context.spec, health)}: there is nothing to merge")
@@ -37,17 +40,19 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
 def job_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> CompactThresholds | None:
     """What the run compares each partition with. Once a time is over, that is anything that can be merged.
 
-    None for a strategy without a schedule.
+    None: it takes everything, because the strategy has no schedule, or because records expire.
     """
     when, spec = thresholds_of(context, strategy), context.spec
-    if when is None:
+    if when is None or _expires_records(context, strategy):
         return None
     level0 = 1 if waits_for_compaction(spec, strategy) else None
     ratio = when.delete_ratio if isinstance(when, FullThresholds) else None
     deleted = None if ratio is None else percent(ratio)
     is_late = any(each.reached for each in _of_time(context, status, when, strategy))
+    if is_late and not spec.table_schema.primary_keys:
+        deleted = 1
     return CompactThresholds(
-        sorted_runs=_MERGEABLE if is_late else when.sorted_runs_per_bucket,
+        sorted_runs=_MERGEABLE if is_late else _sorted_runs(spec, when, strategy),
         level0_files=level0,
         small_files=_MERGEABLE if is_late else when.small_files_per_partition,
         delete_percent=deleted,
@@ -72,7 +77,15 @@ def has_work(spec: PaimonTableSpec, health: Health, strategy: CompactStrategy) -
     if not spec.table_schema.primary_keys:
         return (health.small_files_max or 0) > 0 or percent(health.delete_ratio or "0%") > 0
     mergeable = (health.sorted_runs_max or 0) >= _MERGEABLE
+    if strategy is CompactStrategy.FULL and _has_vectors(spec) and percent(health.delete_ratio or "0%") > 0:
+        return True
     return mergeable or (waits_for_compaction(spec, strategy) and (health.level0_files_max or 0) > 0)
+
+
+def _expires_records(context: TableContext, strategy: CompactStrategy) -> bool:
+    """Whether the strategy removes records by their age, wherever they are: a measurement does not show these."""
+    retention = context.effective.retention
+    return strategy is CompactStrategy.FULL and retention is not None and retention.records is not None
 
 
 def waits_for_compaction(spec: PaimonTableSpec, strategy: CompactStrategy) -> bool:
@@ -80,18 +93,29 @@ def waits_for_compaction(spec: PaimonTableSpec, strategy: CompactStrategy) -> bo
     engine, producer, bucket = spec.merge_engine, spec.changelog_producer, spec.bucket
     if producer is not None and producer.type in _VISIBLE_WHEN_COMPACTED:
         return strategy is CompactStrategy.FULL or producer.type is ChangelogProducerType.LOOKUP
-    if spec.deletion_vectors is not None and spec.deletion_vectors.enabled:
+    if _has_vectors(spec):
         return True
     if bucket is not None and bucket.type is BucketType.POSTPONE:
         return True
     return engine is not None and engine.type is MergeEngineType.FIRST_ROW
 
 
+def _has_vectors(spec: PaimonTableSpec) -> bool:
+    return spec.deletion_vectors is not None and bool(spec.deletion_vectors.enabled)
+
+
+def _sorted_runs(spec: PaimonTableSpec, when: MinorThresholds, strategy: CompactStrategy) -> int | None:
+    """The threshold. A full compaction makes the changelog of FullCompaction, whatever levels its rows are in."""
+    producer = spec.changelog_producer
+    is_full = producer is not None and producer.type is ChangelogProducerType.FULL_COMPACTION
+    return _MERGEABLE if is_full and strategy is CompactStrategy.FULL else when.sorted_runs_per_bucket
+
+
 def _of_files(
     spec: PaimonTableSpec, health: Health, when: MinorThresholds, strategy: CompactStrategy
 ) -> Iterator[Check]:
     if spec.table_schema.primary_keys:
-        yield from _numbers("sortedRunsPerBucket", health.sorted_runs_max, when.sorted_runs_per_bucket)
+        yield from _numbers("sortedRunsPerBucket", health.sorted_runs_max, _sorted_runs(spec, when, strategy))
         if waits_for_compaction(spec, strategy):
             yield from _numbers("level0FilesPerBucket", health.level0_files_max, 1)
     yield from _numbers("smallFilesPerPartition", health.small_files_max, when.small_files_per_partition)
@@ -125,22 +149,25 @@ def _age(context: TableContext, name: str, since: datetime | None, threshold: st
         yield Check(name=name, measured=readable_duration(age), threshold=threshold, reached=age >= delta(threshold))
 
 
+def thresholds_hash(when: MinorThresholds | None) -> str:
+    """Identifies the thresholds that a run has."""
+    return digest({} if when is None else when.to_json())
+
+
 def _was_compacted(context: TableContext, status: TableStatus, health: Health, strategy: CompactStrategy) -> bool:
-    """Whether the measured snapshot is the one that the last compaction has left.
+    """Whether the measured snapshot is the one that the last compaction by the same thresholds has left.
 
-    What a compaction leaves beyond a threshold, another one leaves too, unless partitions become idle meanwhile.
+    What a compaction leaves beyond a threshold, another one leaves too, unless partitions become idle meanwhile. A
+    full compaction of everything leaves nothing to a minor one.
     """
-    if context.compaction.partition_idle_time is not None:
+    if context.compaction.partition_idle_time is not None or health.snapshot_id is None:
         return False
-    both = status.compaction or CompactionState()
-    slots = (both.full,) if strategy is CompactStrategy.FULL else (both.full, both.minor)
-    measured = health.snapshot_id
-    return measured is not None and any(slot is not None and slot.compacted_snapshot == measured for slot in slots)
-
-
-def compacted(state: StrategyState, snapshot: int | None) -> StrategyState:
-    """The state after a success that left this snapshot."""
-    return state.model_copy(update={"compacted_snapshot": snapshot})
+    both, wanted = status.compaction or CompactionState(), thresholds_hash(thresholds_of(context, strategy))
+    own = both.full if strategy is CompactStrategy.FULL else both.minor
+    if own is not None and own.compacted_snapshot == health.snapshot_id and own.compacted_for in (None, wanted):
+        return True
+    full = both.full
+    return full is not None and full.compacted_snapshot == health.snapshot_id and full.compacted_for is None
 
 
 def _is_measured(spec: PaimonTableSpec, health: Health, when: MinorThresholds) -> bool:

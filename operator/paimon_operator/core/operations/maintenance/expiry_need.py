@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Final
 
+from paimon_operator.api.measure import PinKind
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.status import Check, TableStatus
@@ -28,6 +29,8 @@ def expiry_need(context: TableContext, status: TableStatus) -> Need:
     """Whether any snapshot may expire. Unknown where the run may have more to do than the measurement shows."""
     health = holding_measurement(context, status)
     if health is None or health.snapshots is None or not _has_declared_retention(context, status):
+        return UNKNOWN
+    if _may_have_tags(health):
         return UNKNOWN
     block = context.effective.retention.snapshots if context.effective.retention else None
     return by_checks(_checks(context, health, block or SnapshotRetention()), health.observed_at, "there is no snapshot")
@@ -58,6 +61,12 @@ def _has_declared_retention(context: TableContext, status: TableStatus) -> bool:
     if known is None or any(key.startswith(_BY_TIME) for key in known.options):
         return False
     return _retention(known.options) == _retention(context.desired.options)
+
+
+def _may_have_tags(health: Health) -> bool:
+    """Whether there may be a tag, which can have a time of its own after which the same run removes it."""
+    is_complete = health.pins_count is not None and health.pins_count <= len(health.pins)
+    return not is_complete or any(each.kind == PinKind.TAG for each in health.pins)
 
 
 def _retention(options: Mapping[str, str]) -> list[str | None]:
