@@ -17,6 +17,7 @@ from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import DesiredTable, desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
+from paimon_operator.core.spec.look import Look
 from paimon_operator.errors import SpecError
 from paimon_schema.bucket_count import BUCKET
 from paimon_schema.plan import Plan
@@ -44,6 +45,8 @@ class TableContext:
     """Errors that stop one block each: a write, compaction, retention, or all schedules. See `validation/blocks.py`."""
     observe_interval: timedelta | None = None
     """How long the table's schema may stay unread; None: for ever."""
+    look: Look | None = None
+    """The last look of the catalog's observer; None: there is none."""
     owners_here: tuple[str, ...] = ()
     """For a job: digests of the marks of this cluster's other owners of a table of this name, in order."""
 
