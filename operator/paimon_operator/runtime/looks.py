@@ -17,8 +17,8 @@ from paimon_operator.core.ports import Clock, Manifest, PodIdentity
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.look import Look
 from paimon_operator.core.spec.table_head import TableHead
+from paimon_operator.runtime import change_router
 from paimon_operator.runtime.cache import Cache
-from paimon_operator.runtime.change_router import read
 from paimon_operator.runtime.keys import Key
 
 NEWS_EVERY: Final = timedelta(minutes=5)
@@ -107,7 +107,7 @@ class Looks:
 
 
 def _established(body: Manifest) -> TableHead | None:
-    return read(TableHead, body) if reached_warehouse(body) is not None else None
+    return change_router.read(TableHead, body) if reached_warehouse(body) is not None else None
 
 
 def _is_same(look: Look, snapshot: int | None, looked_at: datetime) -> bool:
