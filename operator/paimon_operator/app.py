@@ -213,7 +213,7 @@ class Operator:
         return self._limited(bucket)
 
     def _reviews(self) -> ApiServer:
-        """For reviews of tokens, with a rate of their own: whoever sends wrong tokens delays nothing else."""
+        """For reviews of tokens, with a rate of their own: wrong tokens delay nothing else."""
         loop = asyncio.get_running_loop()
         return self._limited(TokenBucket(rate=_REVIEWS, burst=20, clock=loop.time, call_later=loop.call_later))
 

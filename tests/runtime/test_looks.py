@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_contract.looks import TableToLook
-from paimon_operator.api.looks import Finding, Findings
+from paimon_operator.api.looks import Findings, TableFinding
 from paimon_operator.api.measure import Measure
 from paimon_operator.core.ports import Kind, PodIdentity
 from paimon_operator.runtime.cache import Cache
@@ -51,12 +51,14 @@ class Kept:
 
     def found(self, table: str = "orders", *, age: int = 0, **measure: Any) -> tuple[TableToLook, ...]:
         """A table that has changed."""
-        return self._receive({f"uid-of-{table}": Finding(measure=Measure.model_validate(measure))}, {}, age)
+        return self._receive({f"uid-of-{table}": TableFinding(measure=Measure.model_validate(measure))}, {}, age)
 
     def unknown(self, why: str) -> None:
-        self._receive({"uid-of-orders": Finding(unknown=why)}, {}, 0)
+        self._receive({"uid-of-orders": TableFinding(unknown=why)}, {}, 0)
 
-    def _receive(self, tables: dict[str, Finding], same: dict[str, int | None], age: int) -> tuple[TableToLook, ...]:
+    def _receive(
+        self, tables: dict[str, TableFinding], same: dict[str, int | None], age: int
+    ) -> tuple[TableToLook, ...]:
         findings = Findings(age=timedelta(seconds=age), tables=tables, same=same)
         return self.looks.receive(LAKE, findings, self.time.now()).tables
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from paimon_operator.api.looks import Finding, Findings
+from paimon_operator.api.looks import Findings, TableFinding
 from paimon_operator.api.measure import Measure
 from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.naming import observed_catalog
@@ -39,7 +39,7 @@ def observers(operator: OperatorInMemory) -> list[str]:
 async def report(operator: OperatorInMemory, **measure: object) -> None:
     """The observer reports a table that has changed."""
     uid = operator.table()["metadata"]["uid"]
-    found = {uid: Finding(measure=Measure.model_validate(measure))}
+    found = {uid: TableFinding(measure=Measure.model_validate(measure))}
     operator.looks.receive(LAKE, Findings(age=timedelta(0), tables=found, same={}), operator.time.now())
     await operator.settle()
 

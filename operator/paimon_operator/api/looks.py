@@ -25,7 +25,7 @@ _LONGEST_AGE_S: Final = 86_400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class TableFinding:
     """What was found of one table: a measurement, or why there is none."""
 
     measure: Measure | None = None
@@ -37,7 +37,7 @@ class Findings:
     """A request. `age` is the time since its first look began."""
 
     age: timedelta
-    tables: Mapping[str, Finding]
+    tables: Mapping[str, TableFinding]
     """UID of a PaimonTable -> what was found."""
     same: Mapping[str, int | None]
     """UID of a PaimonTable in which nothing has changed -> its latest snapshot."""
@@ -68,12 +68,12 @@ def read_request(text: bytes) -> Findings:
     )
 
 
-def _finding(look: TableLook) -> Finding:
+def _finding(look: TableLook) -> TableFinding:
     if look.table is None:
-        return Finding(unknown=(look.unknown or "no reason was given")[:MAX_REASON])
+        return TableFinding(unknown=(look.unknown or "no reason was given")[:MAX_REASON])
     try:
-        return Finding(measure=Measure.model_validate(measure_facts(look.table)))
+        return TableFinding(measure=Measure.model_validate(measure_facts(look.table)))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        return Finding(unknown=f"what was reported cannot be: {where}: {first['msg']}"[:MAX_REASON])
+        return TableFinding(unknown=f"what was reported cannot be: {where}: {first['msg']}"[:MAX_REASON])

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from paimon_contract.looks import MAX_TABLES, LookAnswer, TableToLook
-from paimon_operator.api.looks import Finding, Findings
+from paimon_operator.api.looks import Findings, TableFinding
 from paimon_operator.core.catalog.reachability import reached_warehouse
 from paimon_operator.core.ports import Clock, Manifest, PodIdentity
 from paimon_operator.core.spec.identity import table_name
@@ -26,7 +26,7 @@ NEWS_EVERY: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _KeptLook:
     """The last look at a table, and until when its next news wait."""
 
     look: Look
@@ -42,7 +42,7 @@ class Looks:
         self._cache, self._interval_s, self._clock, self._enqueue = cache, interval_s, clock, enqueue
         self._catalogs: dict[str, tuple[Key, str]] = {}
         """UID of an observer's Pod -> its catalog, and its name."""
-        self._entries: dict[Key, dict[str, _Entry]] = {}
+        self._entries: dict[Key, dict[str, _KeptLook]] = {}
         """Catalog -> UID of a table -> the last look at it."""
 
     def expect(self, catalog: Key, pods: Mapping[str, str]) -> None:
@@ -85,7 +85,7 @@ class Looks:
         wanted = (_to_look(uid, head, is_known=uid in known) for uid, (_, head) in tables.items())
         return LookAnswer(interval_seconds=self._interval_s, tables=tuple(wanted))
 
-    def _entry(self, before: _Entry | None, table: Key, found: Finding, looked_at: datetime) -> _Entry:
+    def _entry(self, before: _KeptLook | None, table: Key, found: TableFinding, looked_at: datetime) -> _KeptLook:
         look = Look(looked_at=looked_at, measure=found.measure, unknown=found.unknown)
         now = self._clock.now()
         quiet_until = now if before is None else before.quiet_until
@@ -93,7 +93,7 @@ class Looks:
             return replace(before, look=look)
         delay = max(timedelta(0), quiet_until - now)
         self._enqueue(table, delay.total_seconds())
-        return _Entry(look, now + delay + NEWS_EVERY if delay == timedelta(0) else quiet_until)
+        return _KeptLook(look, now + delay + NEWS_EVERY if delay == timedelta(0) else quiet_until)
 
     def _tables_of(self, catalog: Key) -> Iterable[tuple[str, tuple[Key, TableHead]]]:
         """UID, key and head of the tables that a run has established, at most those of an answer."""

@@ -53,7 +53,7 @@ class ObserverPlan:
 
 
 def plan_observer(catalog: PaimonCatalog, wanted: Manifest | None, existing: Sequence[Manifest]) -> ObserverPlan:
-    """Exactly the wanted Pod shall exist. `existing` are the Pods with the labels, whoever made them."""
+    """Exactly the wanted Pod shall exist. `existing` are the Pods with the labels, also those that others have made."""
     own = [each for each in existing if naming.controller_uid(each) == catalog.metadata.uid]
     name = None if wanted is None else wanted["metadata"]["name"]
     right = [each for each in own if each["metadata"]["name"] == name]
