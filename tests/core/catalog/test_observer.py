@@ -28,7 +28,7 @@ FACTS = ObserverFacts(url="http://paimon-operator.paimon-system.svc:8082/v1/look
 S3 = builders.catalog_manifest()["spec"]["storage"]["s3"]
 
 
-def launches(observer: ObserverFacts | None = FACTS, **images: str) -> LaunchBuilder:
+def launches(images: dict[str, str] | None = None, *, observer: ObserverFacts | None = FACTS) -> LaunchBuilder:
     return LaunchBuilder(
         operator=builders.operator_facts(observer=observer, claims_allowed=True),
         images=images or {"paimon-1.4": "registry.example/paimon-spark:1.4"},
@@ -40,7 +40,7 @@ def launches(observer: ObserverFacts | None = FACTS, **images: str) -> LaunchBui
 
 def pod_of(catalog: PaimonCatalog, **images: str) -> dict[str, Any]:
     """The Pod of a catalog that has an observer."""
-    pod = wanted_pod(catalog, REACHED, launches(**images))
+    pod = wanted_pod(catalog, REACHED, launches(images))
     assert pod is not None
     return pod
 
@@ -97,8 +97,8 @@ def with_metadata(**members: Any) -> PaimonCatalog:
 
 
 WITHOUT: dict[str, tuple[PaimonCatalog, CatalogObserved, LaunchBuilder]] = {
-    "an operator without observers": (builders.catalog(), REACHED, launches(None)),
-    "an engine without an image": (builders.catalog(), REACHED, launches(**{"paimon-0.9": "i:1"})),
+    "an operator without observers": (builders.catalog(), REACHED, launches(observer=None)),
+    "an engine without an image": (builders.catalog(), REACHED, launches({"paimon-0.9": "i:1"})),
     "no established table": (builders.catalog(), CatalogObserved(tables=1), launches()),
     "a suspended catalog": (builders.catalog(suspend=True), REACHED, launches()),
     "a deleted catalog": (with_metadata(deletion_timestamp=builders.NOW), REACHED, launches()),
