@@ -24,15 +24,12 @@ from spark_apps.metadata import files_in
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.observer.bounded_files import BoundedFiles
 from spark_apps.observer.client import TIMEOUT_S, NotReportedError, OperatorClient
-from spark_apps.observer.passes import Watched
+from spark_apps.observer.passes import BLIND_PASSES, Watched
 from spark_apps.observer.reports import reports_of
-from spark_apps.observer.table import MOST_REST
 from spark_apps.progress import log_step
 
 STUCK_AFTER_S: Final = 900
 """Seconds without progress after which the process ends, so that the kubelet starts it again."""
-BLIND_PASSES: Final = MOST_REST
-"""Passes in a row without a readable table after which it ends: a started container has the Secret as it is now."""
 MOST_PAUSE_S: Final = 300
 """Longest pause while the operator does not answer."""
 
@@ -49,11 +46,10 @@ class ObserverLoop:
     answer: LookAnswer | None = None
     """The last one; None: the operator has to be asked before anything is looked at."""
     failures: int = 0
-    blind: int = 0
 
     def run(self) -> None:
         """Runs until no table could be read for BLIND_PASSES passes."""
-        while self.blind < BLIND_PASSES:
+        while not self.watched.is_blind:
             began = self.clock()
             self.round()
             self.watched.on_progress()
@@ -78,7 +74,6 @@ class ObserverLoop:
     def _pass(self) -> None:
         began, watched = self.clock(), self.watched
         watched.look()
-        self.blind = self.blind + 1 if watched.is_blind else 0
         took, changed = self.clock() - began, 0
         # The connection takes time as well. What is older than a run's own measurement must not look newer.
         for report in reports_of(watched.tables, math.ceil(self.clock() - began) + TIMEOUT_S):

@@ -13,10 +13,14 @@ from paimon_contract.looks import TableToLook
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import place_of
 from spark_apps.observer.budget import Budget
-from spark_apps.observer.table import WatchedTable
+from spark_apps.observer.table import MOST_REST, WatchedTable
 
 THREADS: Final = 4
 """Looks at the same time. Each mostly waits for the storage, and holds at most one file in memory."""
+MOST_FAILED: Final = 20
+"""Failed looks in a row that end a pass."""
+BLIND_PASSES: Final = MOST_REST
+"""Passes without a readable table after which the process ends: a new container has the Secret as it is by then."""
 
 
 @dataclass
@@ -30,6 +34,10 @@ class Watched:
     budget: Budget = field(default_factory=Budget)
     tables: dict[str, WatchedTable] = field(default_factory=dict)
     passes: int = 0
+    _last_read: int = 0
+    """The last pass that could read a table, or had none."""
+    _failed: int = 0
+    """Looks in a row, in this pass, at tables that could not be read."""
 
     def follow(self, wanted: Iterable[TableToLook]) -> None:
         """Watches exactly these tables from now on. What is known of others is forgotten."""
@@ -44,6 +52,9 @@ class Watched:
     def look(self) -> None:
         """One pass: looks at each table that is due."""
         self.passes += 1
+        self._failed = 0
+        if not self.tables:
+            self._last_read = self.passes
         for table in self.tables.values():
             table.looked = False
         due = [table for table in self.tables.values() if table.is_due(self.passes)]
@@ -53,11 +64,17 @@ class Watched:
 
     @property
     def is_blind(self) -> bool:
-        """Whether there are tables and none could be read when it was last looked at."""
-        return bool(self.tables) and all(isinstance(table.found, str) for table in self.tables.values())
+        """Whether no table could be read in BLIND_PASSES passes."""
+        return self.passes - self._last_read >= BLIND_PASSES
 
     def _look(self, table: WatchedTable) -> None:
-        table.look(self.files, self.budget)
+        """Where the storage is away, each look takes its time-outs. So the pass ends after some of them."""
+        if self._failed >= MOST_FAILED:
+            return
+        if table.look(self.files, self.budget):
+            self._failed, self._last_read = 0, self.passes
+        else:
+            self._failed += 1
 
     def _location(self, table: TableToLook) -> str:
         return place_of(self.catalog, JobTable(database=table.database, name=table.name))

@@ -65,8 +65,8 @@ class WatchedTable:
         """Whether the operator has something else of it than what was found."""
         return self.found is not None and self.found != self.reported
 
-    def look(self, files: MetadataFiles, budget: Budget) -> None:
-        """Looks at it now. Whatever goes wrong is what was found: one table never stops the others."""
+    def look(self, files: MetadataFiles, budget: Budget) -> bool:
+        """Looks at it now. Returns whether it could be read: whatever goes wrong is what was found."""
         self._looks += 1
         try:
             found: Found = self._measured(files, budget)
@@ -76,10 +76,11 @@ class WatchedTable:
         except Exception as error:  # noqa: BLE001  (files of others can hold anything)
             found = self._failed(f"{type(error).__name__}: {error}")
         if self._failures == 1 and isinstance(self.found, ResultTable):
-            return  # (one failure is no news: the storage may have been away for a moment)
+            return False  # (one failure is no news: the storage may have been away for a moment)
         is_same = self.found is not None and _same(found, self.found)
         self._idle = self._idle + 1 if is_same else 0
         self.found, self.looked = self.found if is_same else found, True
+        return self._failures == 0
 
     def _failed(self, why: str) -> str:
         self._failures += 1
@@ -90,7 +91,7 @@ class WatchedTable:
         known, schema = self.observation, self._schema_now(files)
         observation = Observer(files, self.location, schema).observe(known)
         of_snapshot = _schema_id(observation)
-        if known is not None and of_snapshot not in (None, self._schema_of_snapshot):
+        if known is not None and of_snapshot != self._schema_of_snapshot:  # (also a table that is gone)
             schema = self._latest_schema(files)
             observation = Observer(files, self.location, schema).observe(observation)
         found = self.found

@@ -15,7 +15,8 @@ from paimon_contract import environment
 from paimon_contract.job import JobCatalog
 from paimon_contract.looks import MAX_REPORTED, ObserverConfig, config_text
 from spark_apps.observer.client import TIMEOUT_S, OperatorClient
-from spark_apps.observer.main import BLIND_PASSES, MOST_PAUSE_S, ObserverLoop
+from spark_apps.observer.main import MOST_PAUSE_S, ObserverLoop
+from spark_apps.observer.passes import BLIND_PASSES
 from spark_apps.observer.reports import reports_of
 from spark_apps.observer.table import WatchedTable
 from tests.spark_apps.observer.fake_operator import FakeOperator, serving
@@ -124,7 +125,7 @@ def test_an_observer_that_can_read_nothing_ends_to_get_the_credentials_of_now(ob
     for table in observed.warehouse.tables:
         (table.root / "schema" / "schema-0").unlink()
     observed.loop.run()
-    assert observed.loop.blind == BLIND_PASSES
+    assert observed.warehouse.watched.passes == BLIND_PASSES
 
 
 def test_many_tables_are_reported_in_several_requests(observed: Observed) -> None:

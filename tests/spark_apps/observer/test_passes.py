@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from paimon_contract.result import ResultTable
+from spark_apps.observer.passes import BLIND_PASSES, MOST_FAILED, THREADS
 from spark_apps.observer.table import IDLE_AFTER, MOST_REST, SCHEMA_EVERY, WatchedTable
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_warehouse import FabricatedWarehouse
@@ -82,7 +83,16 @@ def test_a_table_that_cannot_be_read_is_unknown_with_the_reason_and_stops_no_oth
     assert found_in(warehouse, "uid-1").snapshot_id == 2
     warehouse.watched.look()
     assert "version 9 of snapshot files is newer" in str(warehouse.watched.tables["uid-0"].found)
-    assert not warehouse.watched.is_blind
+    for _ in range(2 * BLIND_PASSES):
+        warehouse.watched.look()
+    assert not warehouse.watched.is_blind, "the others can be read"
+
+
+def test_a_table_that_somebody_has_removed_is_unknown_and_not_empty(warehouse: FabricatedWarehouse) -> None:
+    warehouse.tables[0].root.rename(warehouse.root / "away")
+    warehouse.watched.look()
+    warehouse.watched.look()
+    assert "holds no table" in str(warehouse.watched.tables["uid-0"].found)
 
 
 def test_an_unexpected_error_of_one_table_stops_no_other(
@@ -124,6 +134,25 @@ def test_a_table_that_stays_unreadable_is_asked_for_ever_more_rarely(tmp_path: P
     assert 6 <= asked <= 8
     assert "holds no table" in str(warehouse.watched.tables["uid-0"].found)
     assert warehouse.watched.is_blind
+
+
+def test_a_pass_ends_after_some_failures_in_a_row_and_the_next_goes_on(tmp_path: Path) -> None:
+    warehouse = FabricatedWarehouse(tmp_path, MOST_FAILED + 10)
+    warehouse.watched.look()
+    hidden = [table.root.rename(table.root.with_suffix(".away")) for table in warehouse.tables]
+    for table in _all(warehouse):
+        table.turn = 0  # (none asks for its schema first)
+    warehouse.files.asked.clear()
+    warehouse.watched.look()
+    assert MOST_FAILED <= warehouse.files.asked.count("LATEST") < MOST_FAILED + THREADS
+    for table, away in zip(warehouse.tables, hidden, strict=True):
+        away.rename(table.root)
+    warehouse.watched.look()
+    assert [table.looked for table in _all(warehouse)] == [True] * len(hidden)
+
+
+def _all(warehouse: FabricatedWarehouse) -> list[WatchedTable]:
+    return list(warehouse.watched.tables.values())
 
 
 def test_a_table_whose_sums_were_not_kept_is_measured_right_after_every_change(tmp_path: Path) -> None:
