@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +23,15 @@ from paimon_engines.loader import load_engine
 from spark_apps.metadata import files_in
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.observer.bounded_files import BoundedFiles
-from spark_apps.observer.client import TIMEOUT_S, NotReportedError, OperatorClient
+from spark_apps.observer.client import PAUSE_S, TIMEOUT_S, TRIES, NotReportedError, OperatorClient
 from spark_apps.observer.passes import BLIND_PASSES, Watched
 from spark_apps.observer.reports import reports_of
 from spark_apps.progress import log_step
 
 STUCK_AFTER_S: Final = 900
 """Seconds without progress after which the process ends, so that the kubelet starts it again."""
+SENDING_S: Final = TIMEOUT_S + math.ceil(TRIES * PAUSE_S)
+"""Seconds that a request may take to arrive. They count as age, so that no look seems newer than it is."""
 MOST_PAUSE_S: Final = 300
 """Longest pause while the operator does not answer."""
 
@@ -75,9 +77,9 @@ class ObserverLoop:
         began, watched = self.clock(), self.watched
         watched.look()
         took, changed = self.clock() - began, 0
-        # The connection takes time as well. What is older than a run's own measurement must not look newer.
-        for report in reports_of(watched.tables, math.ceil(self.clock() - began) + TIMEOUT_S):
-            answer = self.client.send(report.request)
+        for report in reports_of(watched.tables):
+            age = math.ceil(self.clock() - began) + SENDING_S
+            answer = self.client.send(replace(report.request, age_seconds=age))
             report.record_sent()
             changed += len(report.news)
             self._take(answer)

@@ -13,7 +13,7 @@ from spark_apps.observer.table import Found, WatchedTable
 
 @dataclass(frozen=True)
 class Report:
-    """One request, and the tables that the operator knows once it has answered."""
+    """One request, still without its age, and the tables that the operator knows once it has answered."""
 
     request: LookRequest
     news: Mapping[str, WatchedTable]
@@ -24,8 +24,8 @@ class Report:
             table.reported = table.found
 
 
-def reports_of(tables: Mapping[str, WatchedTable], age_seconds: int) -> Iterator[Report]:
-    """The reports of a pass whose first look began so many seconds ago. At least one: its answer says what is next.
+def reports_of(tables: Mapping[str, WatchedTable]) -> Iterator[Report]:
+    """The reports of the last pass. At least one: its answer says what is next.
 
     What an earlier pass has found is not in them: it is older.
     """
@@ -40,7 +40,7 @@ def reports_of(tables: Mapping[str, WatchedTable], age_seconds: int) -> Iterator
         is_first = False
         found = tuple(_look(uid, each.found) for uid, each in changed.items())
         same_now = tuple(each for each in unchanged if each is not None)
-        yield Report(LookRequest(age_seconds=age_seconds, tables=found, same=same_now), changed)
+        yield Report(LookRequest(tables=found, same=same_now), changed)
 
 
 def _look(uid: str, found: Found | None) -> TableLook:

@@ -42,4 +42,5 @@ class CatalogReconciler:
         observed = replace(known, overlap=self._dependencies.warehouses.overlap(catalog))
         decision = plan_catalog(catalog, observed, self._dependencies.operator, self._dependencies.clock.now())
         again = await self._applier.apply(Kind.CATALOG, body, catalog.status, decision)
-        return await self._observers.reconcile(catalog, observed, body) or again
+        later = await self._observers.reconcile(catalog, observed, body)
+        return min((each for each in (again, later) if each is not None), default=None)

@@ -28,6 +28,8 @@ from paimon_operator.runtime.looks import Looks
 
 BODY_TIMEOUT_S: Final = 20.0
 """Seconds in which a request must have arrived."""
+_SHUTDOWN_S: Final = 2.0
+"""Seconds for requests that are being answered when the process ends. The observer sends them again."""
 _MAX_TOKEN: Final = 8_192
 _SCHEME: Final = "Bearer "
 _RETRY: Final = {"Retry-After": "1"}
@@ -51,7 +53,7 @@ class LooksServer:
         self._receiver: Receiver | None = None
         app = web.Application(client_max_size=MAX_BYTES)
         app.add_routes([web.post(PATH, self._handle)])
-        self._runner = web.AppRunner(app, access_log=None)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S)
         self._active: set[str] = set()
 
     def lead(self, receiver: Receiver) -> None:

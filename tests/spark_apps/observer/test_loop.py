@@ -14,8 +14,8 @@ import pytest
 from paimon_contract import environment
 from paimon_contract.job import JobCatalog
 from paimon_contract.looks import MAX_REPORTED, ObserverConfig, config_text
-from spark_apps.observer.client import TIMEOUT_S, OperatorClient
-from spark_apps.observer.main import MOST_PAUSE_S, ObserverLoop
+from spark_apps.observer.client import OperatorClient
+from spark_apps.observer.main import MOST_PAUSE_S, SENDING_S, ObserverLoop
 from spark_apps.observer.passes import BLIND_PASSES
 from spark_apps.observer.reports import reports_of
 from spark_apps.observer.table import WatchedTable
@@ -64,7 +64,7 @@ def test_the_first_round_asks_what_to_look_at_and_reports_each_table(observed: O
     assert (asking["tables"], asking["same"]) == ([], [])
     assert (changed(report), same(report)) == (["uid-0", "uid-1"], [])
     assert report["tables"][0]["table"]["snapshotId"] == 1
-    assert report["ageSeconds"] >= TIMEOUT_S
+    assert report["ageSeconds"] >= SENDING_S
 
 
 def test_later_rounds_report_what_has_changed_and_name_the_rest(observed: Observed) -> None:
@@ -130,7 +130,7 @@ def test_an_observer_that_can_read_nothing_ends_to_get_the_credentials_of_now(ob
 
 def test_many_tables_are_reported_in_several_requests(observed: Observed) -> None:
     tables = {str(n): WatchedTable("", found="why", looked=True) for n in range(MAX_REPORTED + 1)}
-    reports = list(reports_of(tables, 5))
+    reports = list(reports_of(tables))
     assert [len(each.request.tables) for each in reports] == [MAX_REPORTED, 1]
     reports[1].record_sent()
     assert [table.has_news for table in tables.values()] == [True] * MAX_REPORTED + [False]

@@ -140,8 +140,8 @@ def test_a_pass_ends_after_some_failures_in_a_row_and_the_next_goes_on(tmp_path:
     warehouse = FabricatedWarehouse(tmp_path, MOST_FAILED + 10)
     warehouse.watched.look()
     hidden = [table.root.rename(table.root.with_suffix(".away")) for table in warehouse.tables]
-    for table in _all(warehouse):
-        table.turn = 0  # (none asks for its schema first)
+    for watched in _all(warehouse):
+        watched.turn = 0  # (none asks for its schema first)
     warehouse.files.asked.clear()
     warehouse.watched.look()
     assert MOST_FAILED <= warehouse.files.asked.count("LATEST") < MOST_FAILED + THREADS
