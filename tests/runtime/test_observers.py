@@ -67,14 +67,29 @@ async def test_a_deleted_or_evicted_observer_is_replaced(observed: OperatorInMem
     (name,) = observers(observed)
     first = observed.store.peek(Kind.POD, SHOP, name)
     observed.store.delete_as_user(Kind.POD, SHOP, name)
-    await observed.settle()
+    await observed.pass_time(minutes=1)
     second = observed.store.peek(Kind.POD, SHOP, name)
     observed.store.set_status(Kind.POD, SHOP, name, {"phase": "Failed", "reason": "Evicted"})
-    await observed.settle()
+    await observed.pass_time(minutes=1)
     third = observed.store.peek(Kind.POD, SHOP, name)
     uids = [each["metadata"]["uid"] for each in (first, second, third) if each is not None]
     assert len(set(uids)) == 3
     assert [observed.looks.is_observer(uid) for uid in uids] == [False, False, True]
+
+
+async def test_an_observer_that_its_node_refuses_is_made_again_once_a_minute(observed: OperatorInMemory) -> None:
+    await provisioned(observed)
+    (name,) = observers(observed)
+    for _ in range(3):
+        before = len(observed.store.writes)
+        observed.store.set_status(Kind.POD, SHOP, name, {"phase": "Failed", "reason": "NodeAffinity"})
+        await observed.settle()
+        assert observers(observed) == []
+        await observed.pass_time(seconds=59)
+        assert observers(observed) == []
+        await observed.pass_time(seconds=1)
+        made = [each for each in observed.store.writes[before:] if (each.verb, each.kind) == ("create", Kind.POD)]
+        assert (observers(observed), len(made)) == ([name], 1)
 
 
 async def test_a_changed_catalog_gets_another_observer(observed: OperatorInMemory) -> None:
@@ -90,6 +105,7 @@ async def test_a_suspended_catalog_has_no_observer(observed: OperatorInMemory) -
     await observed.apply(lake(spec__suspend=True))
     assert observers(observed) == []
     await observed.apply(lake(spec__suspend=False))
+    await observed.pass_time(minutes=1)
     assert len(observers(observed)) == 1
 
 
@@ -112,7 +128,7 @@ async def test_an_observer_that_cannot_be_created_harms_nothing_and_is_reported_
     refusal = ForbiddenError("exceeded quota: pods", status=403)
     observed.store.faults = [Fault("create", Kind.POD, refusal) for _ in range(2)]
     observed.store.delete_as_user(Kind.POD, SHOP, observers(observed)[0])
-    await observed.settle()
+    await observed.pass_time(minutes=1)
     await observed.pass_time(minutes=5)
     assert observed.condition("Ready")[:2] == ("True", "TableMatchesSpec")
     assert observed.events.reasons("lake").count("NotPermitted") == 1
