@@ -2,6 +2,7 @@
 # Entry of the Spark image.
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
+#   entrypoint.sh observer          looks at the metadata of a catalog's tables until it is terminated; starts no JVM
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
 # From the environment: DRIVER_CORES (1), DRIVER_HEAP (1g), DRIVER_JIT (c1 | tiered: long, computing runs), POD_IP (of a
 # driver that makes executors: where they reach it), TRY_WITHOUT_JVM (set: the job may need no JVM), DRIVER_DEADLINE_S
@@ -24,6 +25,9 @@ for name in ("pyspark", "spark_apps"):
     print(f"{name.upper()}_DIR={find_spec(name).submodule_search_locations[0]!r}")')
   eval "$found"
 fi
+
+# Python is the first process then, and takes SIGTERM.
+[ "${1:-}" != observer ] || exec "$python" -m spark_apps.observer.main
 
 class_path=
 for jar in "$home"/jars/*.jar "$PYSPARK_DIR"/jars/*.jar; do
@@ -138,7 +142,7 @@ files.check_krb5(pathlib.Path(sys.argv[1]))' "$KRB5_CONFIG"
     cds="-XX:ArchiveClassesAtExit=$archive"
     ;;
   *)
-    echo "usage: entrypoint.sh driver JOB.json | executor | train" >&2
+    echo "usage: entrypoint.sh driver JOB.json | executor | observer | train" >&2
     exit 64
     ;;
 esac

@@ -40,6 +40,8 @@ METASTORE_CREDENTIALS: Final = "METASTORE_CREDENTIALS"
 """Directory with the metastore's username and password."""
 METASTORE_USERNAME: Final = "METASTORE_USERNAME"
 """Not read. The kubelet names a missing Secret only for a variable, so this one is required."""
+OBSERVER_CONFIG: Final = "OBSERVER_CONFIG"
+"""An observer's configuration as JSON (`looks.ObserverConfig`)."""
 
 # Set by the operator, read by Hadoop, Java or the SDKs of AWS.
 HADOOP_CONF_DIR: Final = "HADOOP_CONF_DIR"

@@ -18,7 +18,7 @@ from kubernetes.aio.client import ApiClient
 from paimon_engines.loader import load_engines
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.config import Accounts, OperatorFacts
+from paimon_operator.core.config import Accounts, ObserverFacts, OperatorFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.run_slots import RunSlots
@@ -31,6 +31,7 @@ from paimon_operator.kube.lease import Lease
 from paimon_operator.kube.limiter import TokenBucket
 from paimon_operator.kube.objects import KubeObjects
 from paimon_operator.kube.requests import ApiServer
+from paimon_operator.kube.token_review import TokenReviews
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.clock import SystemClock
@@ -39,6 +40,8 @@ from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.health import Endpoints, ProcessHealth
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.leader_loop import LeaderLoop
+from paimon_operator.runtime.looks import Looks
+from paimon_operator.runtime.looks_server import LooksServer, Receiver
 from paimon_operator.runtime.metrics import Metrics
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
@@ -50,6 +53,8 @@ _LEASE_TIMEOUT: Final = 4.0
 """Seconds. After two renewals without a response, there is time for a third before the Lease counts as lost."""
 _RETRY: Final = 2.0
 """Seconds between two attempts to read the identity of the cluster."""
+_REVIEWS: Final = 5.0
+"""TokenReviews per second. An answer is used for five minutes."""
 _log = logging.getLogger(__name__)
 
 
@@ -71,6 +76,7 @@ class Operator:
         self._clock, self._stop = SystemClock(), asyncio.Event()
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
         self._health = ProcessHealth(clock=time.monotonic)
+        self._looks = LooksServer(port=settings.looks_port)
         self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
         # Requests for Leases never wait behind other requests.
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
@@ -89,6 +95,8 @@ class Operator:
         ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
         endpoints = Endpoints(self._health, self._metrics, **ports)
         await endpoints.start()
+        if self._observer is not None:
+            await self._looks.start()
         try:
             self._health.standby()
             acquiring = asyncio.create_task(self._lease.acquire())
@@ -100,6 +108,7 @@ class Operator:
             acquiring.result()
             return await self._lead()
         finally:
+            await self._looks.stop()
             await endpoints.stop()
 
     async def _lead(self) -> int:
@@ -118,6 +127,11 @@ class Operator:
             return 1
         return 0
 
+    @property
+    def _observer(self) -> ObserverFacts | None:
+        url, interval = self._settings.looks_url, int(self._settings.looks_interval)
+        return ObserverFacts(url=url, interval_s=interval) if url else None
+
     async def _work(self) -> None:
         settings, engines = self._settings, load_engines()
         missing = {name: "no Spark image is configured for it" for name in engines if name not in settings.spark_images}
@@ -130,6 +144,7 @@ class Operator:
             executor_timeout_s=int(settings.executor_timeout),
             observe_interval=timedelta(seconds=settings.observe_interval),
             claims_allowed=settings.allow_claims,
+            observer=self._observer,
         )
         launches = LaunchBuilder(
             operator=facts,
@@ -147,6 +162,8 @@ class Operator:
         )
         dependencies = self._dependencies(launches.operator, queue)
         reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
+        reviewer = TokenReviews(self._reviews(), clock=time.monotonic)
+        self._looks.lead(Receiver(looks=dependencies.looks, reviewer=reviewer, clock=self._clock))
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
         measure = self._metrics.reconciled
         store, router = dependencies.store, dependencies.router
@@ -163,6 +180,8 @@ class Operator:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
         claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
+        router = ChangeRouter(cache, claims, warehouses, slots, queue, on_heartbeat=self._on_heartbeat)
+        interval_s = int(self._settings.looks_interval)
         return Dependencies(
             store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
@@ -170,7 +189,8 @@ class Operator:
             claims=claims,
             warehouses=warehouses,
             slots=slots,
-            router=ChangeRouter(cache, claims, warehouses, slots, queue, on_heartbeat=self._on_heartbeat),
+            router=router,
+            looks=Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after),
             operator=operator,
             clock=self._clock,
         )
@@ -190,8 +210,16 @@ class Operator:
         settings, loop = self._settings, asyncio.get_running_loop()
         rate, burst = settings.api_rate, settings.api_burst
         bucket = TokenBucket(rate=rate, burst=burst, clock=loop.time, call_later=loop.call_later)
-        observe, guard = self._metrics.requested, self._lease.check
-        return ApiServer(self._client, limiter=bucket, timeout=settings.request_timeout, observe=observe, guard=guard)
+        return self._limited(bucket)
+
+    def _reviews(self) -> ApiServer:
+        """For reviews of tokens, with a rate of their own: wrong tokens delay nothing else."""
+        loop = asyncio.get_running_loop()
+        return self._limited(TokenBucket(rate=_REVIEWS, burst=20, clock=loop.time, call_later=loop.call_later))
+
+    def _limited(self, bucket: TokenBucket) -> ApiServer:
+        observe, guard, timeout = self._metrics.requested, self._lease.check, self._settings.request_timeout
+        return ApiServer(self._client, limiter=bucket, timeout=timeout, observe=observe, guard=guard)
 
     @property
     def _heartbeat_lease(self) -> str:

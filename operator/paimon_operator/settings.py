@@ -87,6 +87,13 @@ class Settings(BaseModel):
     """Port of `/livez` and `/readyz`."""
     metrics_port: Port = 9090
     """Port of `/metrics`."""
+    looks_port: Port = 8082
+    """Port to which observers report."""
+    looks_url: Annotated[str, Field(pattern=r"^(http://[a-z0-9.:-]+/v1/looks)?$", max_length=300)] = ""
+    """Address of that port for Pods of the cluster, for example `http://paimon-operator.paimon-system.svc:8082/v1/looks`.
+    Empty: no catalog has an observer."""
+    looks_interval: Annotated[Seconds, Field(ge=10)] = 60.0
+    """Time from one pass of an observer over its tables to the next. At least `10s`."""
     lease_namespace: Name
     """Namespace of the leader's Lease. Absent: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from paimon_contract.result import ResultMeasure, ResultTable
-from paimon_schema.bucket_count import BUCKET, RESCALE_OPTION
 from paimon_schema.table_schema import TableSchema, read_schema_file
 from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
 from spark_apps.catalog.java_files import JavaFiles
 from spark_apps.catalog.session import Session
 from spark_apps.metadata import files_of
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
-from spark_apps.metadata.health import measures_of, time_text
-from spark_apps.metadata.observation import MALFORMED, Contents, Observer
+from spark_apps.metadata.health import time_text
+from spark_apps.metadata.measurement import now_text, of_contents, of_schema
+from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.pins import read_pins
-from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE, bucket_mode
+from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE
 from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import log_step
 
@@ -69,7 +68,7 @@ def files_for(session: Session) -> MetadataFiles:
 def measured(files: MetadataFiles, location: str, schema: TableSchema, *, pins: bool = True) -> ResultTable:
     """Measures the table at `location`, of which `schema` is the latest schema. Raises UnreadableError."""
     observer = Observer(files, location, schema)
-    measured_at = _now()
+    measured_at = now_text()
     contents = observer.observe().contents
     table = of_contents(contents, schema, measured_at)
     if contents is None or not pins:
@@ -78,28 +77,9 @@ def measured(files: MetadataFiles, location: str, schema: TableSchema, *, pins: 
     return replace(table, pins=found.shown, pins_count=found.count)
 
 
-def of_contents(contents: Contents | None, schema: TableSchema, measured_at: str | None = None) -> ResultTable:
-    """The measurement of files that were read at this time (now), without what tags, branches and consumers keep."""
-    try:
-        return replace(_of_schema(schema), measured_at=measured_at or _now(), **measures_of(contents, schema))
-    except MALFORMED as error:
-        raise UnreadableError(f"its metadata is malformed: {type(error).__name__}: {error}") from error
-
-
-def _of_schema(schema: TableSchema) -> ResultTable:
-    mode = bucket_mode(schema)
-    return ResultTable(
-        schema_id=schema.id,
-        schema_digest=schema.digest,
-        bucket_mode=mode,
-        bucket_count=int(schema.options[BUCKET]) if mode == FIXED else None,
-        rescaling=True if RESCALE_OPTION in schema.options else None,
-    )
-
-
 def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
     """What Paimon counts of a table with a snapshot."""
-    base = replace(_of_schema(schema), measured_at=_now())
+    base = replace(of_schema(schema), measured_at=now_text())
     latest = table.snapshotManager().latestSnapshot()
     target = table.coreOptions().targetFileSize(bool(schema.primary_keys))
     counts: dict[str, Any] = count_files(session, table, latest, int(target * SMALL_FILE_SHARE))
@@ -117,7 +97,3 @@ def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
 def schema_of(table: Any) -> TableSchema:
     """Of the schema's file: `table` may have options of this session beside those of the file."""
     return read_schema_file(table.schemaManager().schema(table.schema().id()).toString())
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

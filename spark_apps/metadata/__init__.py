@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from paimon_contract.job import Job
+from paimon_contract.job import Job, JobCatalog
 from paimon_engines.engine import Engine
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.volume import VolumeFiles
@@ -17,9 +17,14 @@ from spark_apps.storage import s3
 
 def files_of(job: Job, engine: Engine) -> MetadataFiles | None:
     """The files of the job's warehouse; None where only a JVM can read them, as on HDFS."""
-    scheme = urlsplit(job.catalog.warehouse).scheme
+    return files_in(job.catalog, engine)
+
+
+def files_in(catalog: JobCatalog, engine: Engine) -> MetadataFiles | None:
+    """The same for a catalog."""
+    scheme = urlsplit(catalog.warehouse).scheme
     if scheme == s3.SCHEME:
         from spark_apps.metadata.s3 import S3Files  # noqa: PLC0415  (botocore takes long to import)
 
-        return S3Files.of(job.catalog.options, engine.s3)
+        return S3Files.of(catalog.options, engine.s3)
     return VolumeFiles() if scheme in ("", "file") else None

@@ -6,6 +6,7 @@ knows endpoints, redirects, retries and the names of errors.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,7 +39,8 @@ class Getter:
     session: Any
     _addresses: dict[str, str] = field(default_factory=dict)
     """Bucket -> the URL of its objects, without the key."""
-    _last_url: str = ""
+    _last: threading.local = field(default_factory=threading.local)
+    """`url`: the last one of each thread. An observer reads in several."""
 
     def __post_init__(self) -> None:
         self.client.meta.events.register("before-send.s3.GetObject", self._remember)
@@ -46,13 +48,14 @@ class Getter:
     def get_by_client(self, bucket: str, key: str) -> Any:
         """The answer of the client. Raises its exceptions."""
         answer = self.client.get_object(Bucket=bucket, Key=key)
-        address = self._last_url.removesuffix(_quoted(key))
-        if address != self._last_url:
+        last_url = getattr(self._last, "url", "")
+        address = last_url.removesuffix(_quoted(key))
+        if address != last_url:
             self._addresses[bucket] = address
         return answer
 
     def _remember(self, request: Any, **_: Any) -> None:
-        self._last_url = request.url
+        self._last.url = request.url
 
     def get(self, bucket: str, key: str, max_bytes: int) -> Stamped | None:
         """At most `max_bytes` of an object; None: no such object. Raises NotPlainError."""

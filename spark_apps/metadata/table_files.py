@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from paimon_contract.job import Job
+from paimon_contract.job import Job, JobCatalog, JobTable
 from paimon_schema.table_schema import TableSchema, table_schema
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 
@@ -22,7 +22,12 @@ _OLD_DEFAULTS: Final = {1: ("bucket", "1"), 2: ("file.format", "orc")}
 
 def location_of(job: Job) -> str:
     """Where the job's table must lie, with every metastore: a table that is registered elsewhere is a Conflict."""
-    return f"{job.catalog.warehouse.rstrip('/')}/{job.table.database}.db/{job.table.name}"
+    return place_of(job.catalog, job.table)
+
+
+def place_of(catalog: JobCatalog, table: JobTable) -> str:
+    """Where a table of this catalog lies."""
+    return f"{catalog.warehouse.rstrip('/')}/{table.database}.db/{table.name}"
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,12 @@ from paimon_schema.option_changes import OWNER_OPTION
 from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
-from spark_apps.catalog.measure import Measured, files_for, measure_table, of_contents, schema_of
+from spark_apps.catalog.measure import Measured, files_for, measure_table, schema_of
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
+from spark_apps.metadata.measurement import of_contents
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step
 from spark_apps.sql.identifiers import SqlValue, call, qualified

@@ -92,6 +92,8 @@ REFUSED_DRIVERS: list[tuple[str, Edit, str]] = [
     ("a first container", in_spec(initContainers=[_OTHER]), _NOT_BESIDE),
     ("a whole Secret in its environment", in_container(envFrom=[{"secretRef": {"name": "bank"}}]), "may use envFrom"),
     *((f"{name} in its environment", _variable(name), _CHOOSES_CODE) for name in ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LD_PRELOAD", "PYTHONPATH", "PYSPARK_PYTHON", "SPARK_APPS_MAIN", "PAIMON_OPERATOR_HOME", "PATH", "BASH_ENV", "HADOOP_CLASSPATH", "HOME", "SHELLOPTS", "OPENSSL_CONF", "GCONV_PATH", "TMPDIR", "AWS_CONFIG_FILE", "KUBERNETES_SERVICE_HOST", "SOMETHING_NEW")),
+    ("the configuration of an observer", _variable("OBSERVER_CONFIG"), "nothing else has the configuration of one"),
+    ("a token for the operator", token(audience="paimon-operator"), _NOT_MOUNTED),
     ("a file of keys that runs a program", _all(_variable("AWS_SHARED_CREDENTIALS_FILE", "/etc/paimon-storage/mine/credentials"), _mounted("mine", "/etc/paimon-storage/mine", configMap={"name": "mine"})), _CHOOSES_CODE),
     ("a file of keys in a ConfigMap", _mounted("credentials", "/etc/paimon-storage/credentials", configMap={"name": "mine"}), _OWN_PLACE),
     ("options of Java in a path", _variable("KRB5_CONFIG", "/etc/krb5.conf -javaagent:/data/agent.jar"), _CHOOSES_CODE),

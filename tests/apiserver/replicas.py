@@ -16,6 +16,8 @@ from tests.apiserver.rights import RELEASE, Rights
 from tests.cluster.apiserver import ApiServer
 
 _SET_BY_TEST = ("watch_namespaces", "health_port", "metrics_port", "spark_images")
+_OF_OBSERVERS = ("looks_port", "looks_url", "looks_interval")
+"""Left out: several processes of one machine cannot have one port, and no kubelet starts observers here."""
 
 
 class Replicas:
@@ -35,7 +37,9 @@ class Replicas:
 
     def add(self, **settings: str) -> OperatorProcess:
         """Starts one more operator; `settings` override the chart's."""
-        given = {key: value for key, value in self.rights.environment().items() if key not in _SET_BY_TEST}
+        given = {
+            key: value for key, value in self.rights.environment().items() if key not in (*_SET_BY_TEST, *_OF_OBSERVERS)
+        }
         operator = self._process(
             self.rights.kubeconfig,
             self._logs,

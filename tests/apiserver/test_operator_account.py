@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +18,9 @@ import yaml
 from kubernetes import client
 from kubernetes.client import ApiException
 
+from paimon_operator.core.catalog.observer import wanted_pod
+from paimon_operator.core.catalog.plan import CatalogObserved
+from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import config_map, driver_pod
 from paimon_operator.core.naming import FINALIZER
@@ -25,6 +28,7 @@ from tests.apiserver.api import Body, CustomObjects, create_account
 from tests.apiserver.namespace_client import CATALOGS, GROUP, RUNS, TABLES, VERSION, NamespaceClient
 from tests.apiserver.operator_process import IMAGE
 from tests.apiserver.refused_drivers import REFUSED_DRIVERS
+from tests.apiserver.refused_observers import REFUSED_OBSERVERS
 from tests.apiserver.rights import Rights
 from tests.cluster.apiserver import ApiServer, open_client
 from tests.support import builders
@@ -119,6 +123,17 @@ def driver_of(spec: Object, name: str = "orders-compact-8f3a91c2", attempt: int 
     )
 
 
+def observer_of(spec: Object) -> Object:
+    """The Pod of the observer of such a catalog."""
+    facts = ObserverFacts(url=f"http://paimon-operator.{NAMESPACE}.svc:8082/v1/looks")
+    builder = replace(_BUILDER, operator=replace(_BUILDER.operator, observer=facts))
+    given: Object = {"engine": "paimon-1.4", "allowedDatabases": ["shop"]} | spec
+    reached = CatalogObserved(tables=1, warehouses=frozenset({"s3://lake"}))
+    pod = wanted_pod(builders.catalog(namespace=NAMESPACE, **given), reached, builder)
+    assert pod is not None, "this storage has no observer"
+    return pod
+
+
 @pytest.fixture(scope="module")
 def account(api_server: ApiServer) -> Iterator[Account]:
     """The account in a namespace without Pod Security, so that every refusal is the policy's, with three Pods."""
@@ -175,6 +190,23 @@ def test_the_pod_that_the_operator_makes_for_a_catalog_is_admitted(account: Acco
 @pytest.mark.parametrize(("sentence", "edit", "why"), REFUSED_DRIVERS, ids=[row[0] for row in REFUSED_DRIVERS])
 def test_the_account_creates_no_pod_with(account: Account, sentence: str, edit: Edit, why: str) -> None:
     _, body = driver_of(catalogs()["catalog"])
+    edit(body)
+    answer = account.creates(body)
+    assert answer, sentence
+    assert why in answer, (sentence, answer)
+
+
+OBSERVED: Final = ("catalog", "identity of the account", "a file of keys", "executors", "the namespace's account")
+
+
+@pytest.mark.parametrize("kind", OBSERVED)
+def test_the_observer_that_the_operator_makes_for_a_catalog_is_admitted(account: Account, kind: str) -> None:
+    assert account.creates(observer_of(catalogs()[kind])) == ""
+
+
+@pytest.mark.parametrize(("sentence", "edit", "why"), REFUSED_OBSERVERS, ids=[row[0] for row in REFUSED_OBSERVERS])
+def test_the_account_creates_no_observer_with(account: Account, sentence: str, edit: Edit, why: str) -> None:
+    body = observer_of(catalogs()["catalog"])
     edit(body)
     answer = account.creates(body)
     assert answer, sentence

@@ -17,10 +17,10 @@ NAMES = {name: value for name, value in vars(environment).items() if name.isuppe
 SPARK_SIDE = sorted((CHECKOUT / "spark_apps").rglob("*.py"))
 OPERATOR_SIDE = [
     file
-    for package in ("launch", "storage")
+    for package in ("catalog", "launch", "storage")
     for file in sorted((CHECKOUT / "operator" / "paimon_operator" / "core" / package).rglob("*.py"))
 ]
-PODS = sorted((CHECKOUT / "tests" / "core" / "launch" / "golden").glob("*.yaml"))
+PODS = sorted((CHECKOUT / "tests" / "core").glob("*/golden/*.yaml"))
 SHELL = "LC_ALL"
 """The only variable in entrypoint.sh that belongs to the shell."""
 

@@ -16,6 +16,8 @@ from tests.support import lake_reader, secret_values
 from tests.support.kubectl import Kubectl, Object
 
 GROUP = "paimon-operator.dev/v1alpha1"
+OF_RUNS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=observer"
+"""Selects drivers and executors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +157,7 @@ class Lab:
         assert found is not None
         return found
 
-    def pods(self, selector: str = "app.kubernetes.io/managed-by=paimon-operator") -> list[Object]:
+    def pods(self, selector: str = OF_RUNS) -> list[Object]:
         return self.kubectl.list("pod", selector)
 
     def runs(self, table: str, type_: str = "") -> list[Object]:

@@ -34,7 +34,7 @@ def _runs(runs: list[Object], policy: Object) -> Iterator[str]:
 def _pods(lab: Lab, runs: list[Object]) -> Iterator[str]:
     """Checks that every Pod is the ended driver of a run's attempt."""
     drivers = {attempt["pod"] for run in runs for attempt in run.get("status", {}).get("attempts", [])}
-    for pod in lab.kubectl.list("pod"):
+    for pod in lab.kubectl.list("pod", "paimon-operator.dev/role!=observer"):
         metadata, phase = pod["metadata"], pod["status"].get("phase")
         if metadata["name"] not in drivers:
             yield f"pod {metadata['name']} belongs to no attempt of any run"

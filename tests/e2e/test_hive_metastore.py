@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.xdist_group("postgres")
 """In turn: the metastore keeps what it knows in the node's one PostgreSQL."""
 
-DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,paimon-operator.dev/role!=executor"
+DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,!paimon-operator.dev/role"
 
 
 class TestLifeInTheMetastore(Lifecycle):

@@ -9,6 +9,7 @@ from typing import Any
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
+from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.run_slots import RunSlots
@@ -18,6 +19,7 @@ from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.workers import Workers
@@ -40,6 +42,7 @@ class OperatorInMemory:
         store: ObjectStore | None = None,
         time: VirtualTime | None = None,
         max_concurrent_runs: int | None = None,
+        observer: ObserverFacts | None = None,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
@@ -53,6 +56,7 @@ class OperatorInMemory:
         )
         indexes = self.cache, self.claims, self.warehouses, self.slots
         self.router = ChangeRouter(*indexes, self.queue, on_heartbeat=lambda _: None)
+        self.looks = Looks(self.cache, interval_s=60, clock=self.time, enqueue=self.router.enqueue_after)
         self.finished: list[tuple[str, str]] = []
         self.reconciles: list[tuple[str, str]] = []
         world = Dependencies(
@@ -63,7 +67,8 @@ class OperatorInMemory:
             warehouses=self.warehouses,
             slots=self.slots,
             router=self.router,
-            operator=operator_facts(),
+            looks=self.looks,
+            operator=operator_facts(observer=observer),
             clock=self.time,
         )
         launches = LaunchBuilder(

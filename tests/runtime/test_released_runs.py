@@ -110,6 +110,8 @@ async def test_a_late_pod_of_a_cancelled_run_ends_before_the_next_run_creates_it
 
 
 async def test_the_pods_of_a_table_are_listed_once_for_each_pod_that_is_created(operator: OperatorInMemory) -> None:
+    await operator.apply(lake())  # the catalog lists its observers once
+    operator.store.requests.clear()
     await provisioned(operator)
     await operator.resync.list_all()
     await operator.pass_time(minutes=10)

@@ -26,6 +26,9 @@ GIVEN: list[tuple[str, str, str, object]] = [
     ("RESYNC", "90", "resync", 90),
     ("POD_PENDING_TIMEOUT", "90s", "pod_pending_timeout", 90),
     ("OBSERVE_INTERVAL", "1h", "observe_interval", 3600),
+    ("LOOKS_URL", "http://op.sys.svc:8082/v1/looks", "looks_url", "http://op.sys.svc:8082/v1/looks"),
+    ("LOOKS_URL", "", "looks_url", ""),
+    ("LOOKS_INTERVAL", "2m", "looks_interval", 120),
     ("LEASE_NAMESPACE", "other", "lease_namespace", "other"),
     ("LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
 ]
@@ -45,6 +48,8 @@ WRONG = [
     ("RESYNC", "10 minutes"),
     ("RESYNC", "0"),
     ("OBSERVE_INTERVAL", "59m"),
+    ("LOOKS_URL", "https://elsewhere/v1/looks"),
+    ("LOOKS_INTERVAL", "9s"),
     ("IMAGE_PULL_POLICY", "Sometimes"),
     ("HEALTH_PORT", "70000"),
     ("LOG_LEVEL", "verbose"),

@@ -231,3 +231,8 @@ def delay_of(decision: Decision[TableStatus]) -> timedelta:
 def is_true(condition: Condition) -> bool:
     """Whether the condition's status is True."""
     return condition.status is ConditionStatus.TRUE
+
+
+def replace_observed(world: TableWorld, **seen: Any) -> None:
+    """Replaces what is observed around the table."""
+    world.observed = replace(world.observed, **seen)

@@ -14,6 +14,11 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Where observers report. */ -}}
+{{- define "paimon-operator.looksUrl" -}}
+http://{{ include "paimon-operator.fullname" . }}.{{ .Release.Namespace }}.svc:8082/v1/looks
+{{- end -}}
+
 {{- define "paimon-operator.selectorLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -63,6 +63,16 @@ class Accounts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ObserverFacts:
+    """How observers reach the operator."""
+
+    url: str
+    """Where they report: the operator's Service."""
+    interval_s: int = 60
+    """Seconds from one pass over the tables to the next."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class OperatorFacts:
     """Facts that are the same for every table of this operator."""
 
@@ -82,6 +92,9 @@ class OperatorFacts:
     """Seconds that a driver waits for its first executor."""
     observe_interval: timedelta | None = timedelta(hours=1)
     """How long a table's schema may stay unread before a run reads it. None: no run is started for that."""
+
+    observer: ObserverFacts | None = None
+    """None: no catalog has an observer."""
 
     def engine_of(self, catalog: PaimonCatalog) -> str:
         """Id of the catalog's engine; the operator may not have it."""

@@ -28,6 +28,8 @@ ATTEMPT_LABEL: Final = f"{GROUP}/attempt"
 
 ROLE_LABEL: Final = f"{GROUP}/role"
 EXECUTOR: Final = "executor"
+OBSERVER: Final = "observer"
+CATALOG_LABEL: Final = f"{GROUP}/catalog"
 
 LABEL_LENGTH: Final = 63
 """The longest DNS label and the longest label value, in characters."""
@@ -35,6 +37,8 @@ OBJECT_LENGTH: Final = 253
 """The longest name of a ConfigMap and of a PaimonRun."""
 USER_PREFIX: Final = "paimon-run-"
 """What the names of a user's run's objects begin with."""
+OBSERVER_PREFIX: Final = "paimon-observer-"
+"""What the names of observers' Pods begin with."""
 TABLE_PART, ACTION_PART, HASH_PART = 30, 20, 8
 RUN_LENGTH: Final = TABLE_PART + ACTION_PART + HASH_PART + 2
 """60: what is left of 63 for a run, so that its Pod has room for `-<attempt>`."""
@@ -118,6 +122,24 @@ def pod_labels(table: str, run: str, attempt: int) -> dict[str, str]:
 def executor_labels(table: str, run: str) -> dict[str, str]:
     """Labels of the executors of all attempts. They select executors and distinguish them from drivers."""
     return {**child_labels(table, run), ROLE_LABEL: EXECUTOR}
+
+
+def observer_name(catalog: str, uid: str, template: str) -> str:
+    """The Pod's name: `paimon-observer-<catalog, cut to 30>-<8 hex>`. Another template has another name."""
+    return f"{OBSERVER_PREFIX}{_slug(catalog, TABLE_PART)}-{_digest(uid, template)}"
+
+
+def observer_labels(catalog: str) -> dict[str, str]:
+    """Labels of a catalog's observer. The catalog lists its observers by them."""
+    return {MANAGED_BY_LABEL: FIELD_MANAGER, ROLE_LABEL: OBSERVER, CATALOG_LABEL: label_value(catalog)}
+
+
+def observed_catalog(body: Manifest) -> str | None:
+    """Name of the catalog whose observer a Pod is, by its label and its owner; None for any other Pod."""
+    owner = _controller(body)
+    labels: Mapping[str, str] = body["metadata"].get("labels") or {}
+    is_catalog = owner is not None and (owner["kind"], owner["apiVersion"]) == (Kind.CATALOG, API_VERSION)
+    return str(owner["name"]) if owner is not None and is_catalog and labels.get(ROLE_LABEL) == OBSERVER else None
 
 
 def is_executor(body: Manifest) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
@@ -79,6 +80,25 @@ class EventSink(Protocol):
 
     async def post(self, regarding: Manifest, *, type_: str, reason: str, note: str) -> None:
         """`type_` is Normal or Warning, `reason` CamelCase, `note` one sentence of at most 1 KiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodIdentity:
+    """A Pod of the cluster."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+class TokenReviewer(Protocol):
+    """Tells whose token it is."""
+
+    async def pod_of(self, token: str) -> PodIdentity | None:
+        """The Pod that the token is bound to; None for a token that is not valid for the operator.
+
+        Raises the `KubernetesError` tree.
+        """
 
 
 class Clock(Protocol):

@@ -67,7 +67,10 @@ def at_home(lease: str) -> tuple[Right, ...]:
     return (*_rights(_LEASES, "leases", "create"), *_rights(_LEASES, "leases", "get update", name=lease))
 
 
-OVER_THE_CLUSTER: Final = _rights("", "namespaces", "get", name=IDENTITY_NAMESPACE)
+OVER_THE_CLUSTER: Final = (
+    *_rights("", "namespaces", "get", name=IDENTITY_NAMESPACE),
+    *_rights("authentication.k8s.io", "tokenreviews", "create"),
+)
 
 NEVER: Final = (
     Right("*", "*", "*"),

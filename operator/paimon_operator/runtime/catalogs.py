@@ -9,22 +9,26 @@ from pydantic import ValidationError
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
+from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.observers import ObserverPods
 from paimon_operator.runtime.unreadable import problem_of
 
 
 class CatalogReconciler:
     """Reconciles PaimonCatalogs."""
 
-    def __init__(self, dependencies: Dependencies) -> None:
+    def __init__(self, dependencies: Dependencies, launches: LaunchBuilder) -> None:
         self._dependencies, self._applier = dependencies, dependencies.applier
+        self._observers = ObserverPods(dependencies, launches)
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """Reconciles one catalog. Raises KubernetesError; the worker then retries."""
         body = await self._dependencies.store.get(Kind.CATALOG, key.namespace, key.name)
         if body is None:
+            self._observers.forget(key)
             return None
         self._dependencies.router.on_stored(Kind.CATALOG, body)
         try:
@@ -37,4 +41,6 @@ class CatalogReconciler:
         known = CatalogObserved.of(table for table in tables if table is not None)
         observed = replace(known, overlap=self._dependencies.warehouses.overlap(catalog))
         decision = plan_catalog(catalog, observed, self._dependencies.operator, self._dependencies.clock.now())
-        return await self._applier.apply(Kind.CATALOG, body, catalog.status, decision)
+        again = await self._applier.apply(Kind.CATALOG, body, catalog.status, decision)
+        later = await self._observers.reconcile(catalog, observed, body)
+        return min((each for each in (again, later) if each is not None), default=None)

@@ -20,7 +20,15 @@ from paimon_operator.core.catalog.reachability import reached_warehouse, unreach
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.naming import FINALIZER, RUN_LABEL, ObjectKey, controller_uid, controlling_run, is_executor
+from paimon_operator.core.naming import (
+    FINALIZER,
+    RUN_LABEL,
+    ObjectKey,
+    controller_uid,
+    controlling_run,
+    is_executor,
+    observed_catalog,
+)
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.run_slots import RunSlots
@@ -218,7 +226,7 @@ class ChangeRouter:
         """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it."""
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
-            return _run_awaiting_executor(event, body)
+            return _observed_catalog(event, body) or _run_awaiting_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
@@ -253,11 +261,20 @@ def read(model: type[ModelT], body: Manifest) -> ModelT | None:
         return None
 
 
+def _observed_catalog(event: str | None, body: Manifest) -> set[Key]:
+    """The catalog whose observer has ended: the kubelet restarts its container, and nobody else the Pod."""
+    catalog = observed_catalog(body) if _is_over(event, body) else None
+    return set() if catalog is None else {Key(Kind.CATALOG, body["metadata"]["namespace"], catalog)}
+
+
+def _is_over(event: str | None, pod: Manifest) -> bool:
+    return event == _DELETED or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
 def _run_awaiting_executor(event: str | None, body: Manifest) -> set[Key]:
     """The run whose next step may wait for the end of this executor. Only the executor's end matters."""
-    over_ = event == _DELETED or (body.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     run = (body["metadata"].get("labels") or {}).get(RUN_LABEL)
-    if not (over_ and is_executor(body)) or run is None:  # every user can label a Pod
+    if not (_is_over(event, body) and is_executor(body)) or run is None:  # every user can label a Pod
         return set()
     return {Key(Kind.RUN, body["metadata"]["namespace"], run)}
 

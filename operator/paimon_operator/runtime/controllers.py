@@ -21,7 +21,7 @@ def controllers(
 ) -> Reconcile:
     """Reconciles the object of a key. `on_finished(type, phase)` is called once for each run that ends."""
     by_kind: dict[Kind, Reconcile] = {
-        Kind.CATALOG: CatalogReconciler(dependencies).reconcile,
+        Kind.CATALOG: CatalogReconciler(dependencies, launches).reconcile,
         Kind.TABLE: TableReconciler(dependencies).reconcile,
         Kind.RUN: RunReconciler(dependencies, launches, on_finished=on_finished).reconcile,
         Kind.POD: OrphanedPodReconciler(dependencies).reconcile,

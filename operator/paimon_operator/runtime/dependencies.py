@@ -12,11 +12,12 @@ from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.decision_applier import DecisionApplier
+from paimon_operator.runtime.looks import Looks
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dependencies:
-    """API server, cache, table claims, router, and the settings that apply to every object."""
+    """API server, cache, looks, table claims, router, and the settings that apply to every object."""
 
     store: ObjectStore
     events: EventSink
@@ -25,6 +26,7 @@ class Dependencies:
     warehouses: WarehouseIndex
     slots: RunSlots
     router: ChangeRouter
+    looks: Looks
     operator: OperatorFacts
     clock: Clock
 

@@ -82,6 +82,9 @@ class TableReconciler:
             runs=runs,
             stopped_by=lambda since: self._dependencies.slots.stopped_by(table, catalog, since) if catalog else None,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
+            look=self._dependencies.looks.of(
+                Key(Kind.CATALOG, key.namespace, table.spec.catalog_ref.name), table.metadata.uid
+            ),
             namespace_terminating=table.metadata.uid in self._terminating,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, self._dependencies.clock.now())

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from paimon_contract.documents import VERSION
-from paimon_contract.result import Result
+from paimon_contract.result import Result, ResultTable
 from paimon_operator.api.base import ReasonText, printable
 from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
@@ -43,7 +43,7 @@ def read_result(text: str) -> Result:
     """
     try:
         # strict: a text or a fraction in place of a number would pass the bound of numbers
-        result = _RESULT.validate_json(json.dumps(_harmless(from_json(text))), strict=True)
+        result = _RESULT.validate_json(json.dumps(harmless(from_json(text))), strict=True)
         _check_values(result)
     except ValidationError as error:
         first = error.errors()[0]
@@ -54,12 +54,12 @@ def read_result(text: str) -> Result:
     return result
 
 
-def _harmless(value: Any) -> Any:
-    """JSON values with printable texts. Raises ValueError for a number beyond 64 bits."""
+def harmless(value: Any) -> Any:
+    """JSON values of others with printable texts. Raises ValueError for a number beyond 64 bits."""
     if isinstance(value, dict):
-        return {key: _harmless(each) for key, each in value.items()}
+        return {key: harmless(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_harmless(each) for each in value]
+        return [harmless(each) for each in value]
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, int) and not -MAX_INT64 <= value <= MAX_INT64:
@@ -74,12 +74,18 @@ def measure_before(result: Result) -> Measure | None:
 
 def measure_after(result: Result) -> Measure | None:
     """The table after the run: `table`, and over it `after` where it is given."""
-    facts = {} if result.table is None else _given(result.table)
-    if "size_bytes" in facts:
-        facts["bytes"] = facts.pop("size_bytes")
+    facts = {} if result.table is None else measure_facts(result.table)
     if result.after is not None:
         facts |= _given(result.after)
     return Measure.model_validate(facts) if facts else None
+
+
+def measure_facts(table: ResultTable) -> dict[str, Any]:
+    """The fields of a Measure in what was measured of a table. Their bounds are those of Measure."""
+    facts = _given(table)
+    if "size_bytes" in facts:
+        facts["bytes"] = facts.pop("size_bytes")
+    return facts
 
 
 def write_result(result: Result) -> WriteResult | None:

@@ -42,8 +42,8 @@ class TableFacts(ApiModel):
 
 
 class Health(ApiModel):
-    """Measurements of the latest snapshot by the last run that has measured the table. A field is absent where no run
-    could measure it."""
+    """Measurements of the latest snapshot, by the last run that has measured the table or by the observer of its
+    catalog. A field is absent where nobody could measure it."""
 
     sorted_runs_max: Int64 | None = None
     """Largest number of sorted runs in a bucket. Each sorted run slows down reads."""
@@ -77,5 +77,7 @@ class Health(ApiModel):
     """Snapshot that was measured. Absent: the table has none."""
     observed_at: Time | None = None
     """Time when the metadata was read."""
-    in_doubt: bool | None = None
-    """True: a run has failed since, and may have changed the table."""
+    in_doubt_since: Time | None = None
+    """Time at which a later run has failed. It may have changed the table. Absent: none has failed since."""
+    unread: Annotated[str, Field(max_length=256)] | None = None
+    """Why the observer of the catalog cannot read the metadata. Schedules then run as without an observer."""

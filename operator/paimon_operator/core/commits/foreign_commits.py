@@ -72,7 +72,7 @@ def assume_commit(status: TableStatus, at: datetime) -> TableStatus:
     return status.model_copy(update={"outside_writers": record.model_copy(update={"commit": commit})})
 
 
-def on_spec_change(status: TableStatus, declared: ExternalWriters) -> TableStatus:
+def on_spec_change(status: TableStatus, declared: ExternalWriters, now: datetime) -> TableStatus:
     """The status with a new record after an edit of externalWriters.
 
     While a run is active the record stays: the run's result belongs to the value before the edit.
@@ -81,7 +81,7 @@ def on_spec_change(status: TableStatus, declared: ExternalWriters) -> TableStatu
     if status.active_run is not None or (record is not None and record.stated is declared):
         return status
     # Until the edit others may have committed, so that the last measurement may not hold.
-    health = None if status.health is None else status.health.model_copy(update={"in_doubt": True})
+    health = None if status.health is None else status.health.model_copy(update={"in_doubt_since": now})
     known = {"outside_writers": OutsideWriters(stated=declared)} | ({} if record is None else {"health": health})
     return status.model_copy(update=known)
 

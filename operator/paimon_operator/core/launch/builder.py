@@ -115,6 +115,10 @@ class LaunchBuilder:
             pending_timeout=self.pending_timeout,
         )
 
+    def observer_image(self, engine: str) -> str | None:
+        """The image of the observer of a catalog with this engine."""
+        return self.images.get(engine)
+
     def _image(self, engine: str) -> str:
         if engine not in self.images:
             remedy = "Set its image in the chart's values, or another engine in the PaimonCatalog."

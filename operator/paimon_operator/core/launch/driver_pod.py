@@ -115,7 +115,7 @@ def driver_pod(
         "terminationGracePeriodSeconds": GRACE_S,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": _pod_security(),
+        "securityContext": pod_security(),
         "containers": [_container(launch, memory_mib, _environment(run, launch, attempt, memory_mib, own_deadline_s))],
         "volumes": _volumes(run, launch),
     }
@@ -158,8 +158,8 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Exec
         volumes=[pod_storage.volume(each) for each in mounts],
         mounts=[pod_storage.volume_mount(each) for each in mounts],
         secrets=_secrets(launch),
-        pod_security=_pod_security(),
-        container_security=_container_security(),
+        pod_security=pod_security(),
+        container_security=container_security(),
     )
 
 
@@ -196,7 +196,8 @@ def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, An
     return {"name": name, "namespace": run.metadata.namespace, "labels": labels, "ownerReferences": [owner]}
 
 
-def _pod_security() -> dict[str, Any]:
+def pod_security() -> dict[str, Any]:
+    """The security context of every Pod that the operator creates."""
     return {
         "runAsNonRoot": True,
         "runAsUser": SPARK_UID,
@@ -206,7 +207,8 @@ def _pod_security() -> dict[str, Any]:
     }
 
 
-def _container_security() -> dict[str, Any]:
+def container_security() -> dict[str, Any]:
+    """That of its container."""
     return {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
@@ -226,7 +228,7 @@ def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]])
         "env": variables,
         # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
         "resources": {"requests": requests, "limits": {"memory": memory}},
-        "securityContext": _container_security(),
+        "securityContext": container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
             {"name": JOB_VOLUME, "mountPath": JOB_DIRECTORY, "readOnly": True},

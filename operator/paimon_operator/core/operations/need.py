@@ -23,7 +23,7 @@ from paimon_operator.core.spec.context import TableContext
 HOLDS_FOR: Final = timedelta(days=1)
 """How long a measurement of a table holds to which only the operator commits. Only a run finds an undeclared writer."""
 HOLDS_BESIDE_WRITERS: Final = timedelta(minutes=5)
-"""The same while others may commit."""
+"""The same while others may commit: since the measurement, or since an observer has found the table unchanged."""
 
 
 class Verdict(Enum):
@@ -77,10 +77,21 @@ def holding_measurement(context: TableContext, status: TableStatus) -> Health | 
     health = status.health
     if health is None or health.observed_at is None or backoff.is_ahead(health.observed_at, context.now):
         return None
-    if health.in_doubt or _has_later_snapshot(status):
+    if health.in_doubt_since is not None or _has_later_snapshot(status):
         return None
+    if _is_seen_unchanged(context, health):
+        return health
     longest = HOLDS_FOR if only_operator_writes(context, health.observed_at) else HOLDS_BESIDE_WRITERS
     return health if context.now - health.observed_at < longest else None
+
+
+def _is_seen_unchanged(context: TableContext, health: Health) -> bool:
+    """Whether an observer has looked lately and found the snapshot that was measured."""
+    look = context.look
+    if look is None or look.measure is None or backoff.is_ahead(look.looked_at, context.now):
+        return False
+    is_recent = context.now - look.looked_at < HOLDS_BESIDE_WRITERS
+    return is_recent and look.measure.snapshot_id == health.snapshot_id
 
 
 def only_operator_writes(context: TableContext, since: datetime) -> bool:

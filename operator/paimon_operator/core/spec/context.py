@@ -19,6 +19,7 @@ from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import DesiredTable, desired_table, fingerprint
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
+from paimon_operator.core.spec.look import Look
 from paimon_operator.core.windows import Recurrence, Windows
 from paimon_operator.errors import SpecError
 from paimon_schema.bucket_count import BUCKET
@@ -55,6 +56,8 @@ class TableContext:
     """Name of the time zone of the catalog's maintenance windows."""
     observe_interval: timedelta | None = None
     """How long the table's schema may stay unread; None: for ever."""
+    look: Look | None = None
+    """The last look of the catalog's observer; None: there is none."""
     owners_here: tuple[str, ...] = ()
     """For a job: digests of the marks of this cluster's other owners of a table of this name, in order."""
 

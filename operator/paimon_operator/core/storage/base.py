@@ -28,6 +28,11 @@ class StorageKind(Protocol):
     def uses_pod_identity(self) -> bool:
         """Whether the cloud authenticates Spark Pods by their service account."""
 
+    @property
+    def can_be_observed(self) -> bool:
+        """Whether an observer, a second Pod that runs all the time, can read the files without a JVM."""
+        return False
+
     def access(self, engine: Engine) -> Access:
         """What Spark Pods need to reach the data."""
 

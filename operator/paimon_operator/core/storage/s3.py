@@ -45,6 +45,11 @@ class S3Storage(StorageKind):
         """Without any Secret, the cloud authenticates Pods by their service account."""
         return self.spec.credentials_secret_ref is None and self.spec.credentials_file_secret_ref is None
 
+    @property
+    def can_be_observed(self) -> bool:
+        """Python reads it."""
+        return True
+
     def physical_root(self, warehouse: str, namespace: str) -> str:
         """Names of buckets are unique on AWS. On another server, they are unique there only."""
         server = server_of(self.spec.endpoint, namespace)

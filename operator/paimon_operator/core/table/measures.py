@@ -24,7 +24,7 @@ def record_measures(table: PaimonTable, ended: RunOutcome) -> TableStatus:
         return _in_doubt(table.status, ended)
     update: dict[str, object] = {"table": _kept(table.status, ended, _facts(table, measure))}
     if measure.files is not None or measure.snapshot_id is None:
-        update["health"] = _with_pins(table.status.health, _health(measure, _observed_at(measure, ended)))
+        update["health"] = _with_pins(table.status.health, health_of(measure, _observed_at(measure, ended)))
     return table.status.model_copy(update=update)
 
 
@@ -39,7 +39,7 @@ def _in_doubt(status: TableStatus, ended: RunOutcome) -> TableStatus:
     """After a failure, the last measurement may not hold any more."""
     if status.health is None or ended.succeeded or registry.OPERATIONS.of(ended.active.type).only_reads:
         return status
-    return status.model_copy(update={"health": status.health.model_copy(update={"in_doubt": True})})
+    return status.model_copy(update={"health": status.health.model_copy(update={"in_doubt_since": ended.at})})
 
 
 def _kept(status: TableStatus, ended: RunOutcome, facts: TableFacts) -> TableFacts:
@@ -79,7 +79,8 @@ def _facts(table: PaimonTable, measure: Measure) -> TableFacts:
     )
 
 
-def _health(measure: Measure, at: datetime) -> Health:
+def health_of(measure: Measure, at: datetime) -> Health:
+    """The health of a table that was measured at this time."""
     return Health(
         sorted_runs_max=measure.sorted_runs_max,
         level0_files_max=measure.level0_files_max,

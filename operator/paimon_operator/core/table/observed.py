@@ -13,6 +13,7 @@ from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.commits.warehouses import Warehouse
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Refusal
+from paimon_operator.core.spec.look import Look
 from paimon_operator.core.table.run_slots import RunLimit
 
 
@@ -40,5 +41,7 @@ class TableObserved:
     """Why the run that the status names could not be made, or deleted, the last time (403, 422, a taken name)."""
     stopped_by: Callable[[datetime], RunLimit | None] = lambda _: None
     """The limit that stops a run that is due since this time; None if it may start."""
+    look: Look | None = None
+    """The last look of the catalog's observer."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

@@ -66,7 +66,7 @@ def _after_edit(status: TableStatus, table: PaimonTable, now: datetime) -> Table
     """The status after an edit of the manifest, if there was one."""
     for operation in registry.OPERATIONS.operations:
         status = operation.on_spec_change(status, table, now)
-    return foreign_commits.on_spec_change(status, table.spec.external_writers)
+    return foreign_commits.on_spec_change(status, table.spec.external_writers, now)
 
 
 def _withdrawn(run: PaimonRun) -> Decision[TableStatus]:
@@ -97,7 +97,7 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
     context, fatal = with_valid_blocks(built, wanted.operator)
     if fatal:
         return Blocker(known_reason(fatal[0].reason, Reason.INVALID_SPEC), summarise(fatal))
-    return context
+    return replace(context, look=observed.look)
 
 
 def _decided(

@@ -31,7 +31,7 @@ from paimon_operator.core.spec.ownership import (
     with_recreation,
     without_annotation,
 )
-from paimon_operator.core.table import active_run, holds, run_queue, selection, table_conditions
+from paimon_operator.core.table import active_run, holds, looks, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
@@ -86,7 +86,7 @@ def _without_plan(status: TableStatus, now: datetime) -> TableStatus:
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
     """Follows the active run of a table whose manifest is valid, or starts what is due."""
     status = with_known_place(context, with_effective(context, context.table.status))
-    status = without_annotation(context, status)
+    status = looks.with_look(context, without_annotation(context, status))
     if is_verified(context, status):  # nothing is missing now: the annotation shall not count later
         status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():

@@ -1,0 +1,94 @@
+"""Creates and deletes the Pods of observers. A failure harms nothing: it is reported once, and tried again later."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Final
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.reasons import Reason
+from paimon_operator.core import naming
+from paimon_operator.core.catalog.observer import ObserverPlan, plan_observer, wanted_pod
+from paimon_operator.core.catalog.plan import CatalogObserved
+from paimon_operator.core.launch.builder import LaunchBuilder
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.errors import KubernetesError, RetryableError
+from paimon_operator.runtime.dependencies import Dependencies
+from paimon_operator.runtime.keys import Key
+
+RETRY_AFTER: Final = timedelta(minutes=5)
+AGAIN_AFTER: Final = timedelta(minutes=1)
+"""The same Pod is not made again sooner: a node may refuse it as soon as it is there."""
+_NOTE_LENGTH: Final = 1_000
+_log = logging.getLogger(__name__)
+
+
+class ObserverPods:
+    """The observers of all catalogs."""
+
+    def __init__(self, dependencies: Dependencies, launches: LaunchBuilder) -> None:
+        self._dependencies, self._launches = dependencies, launches
+        self._without: set[str] = set()
+        """UIDs of catalogs of which it is known that they have no observer, and shall have none."""
+        self._failed: dict[str, str] = {}
+        """UID of a catalog -> the failure that was reported last."""
+        self._made: dict[str, tuple[str, datetime]] = {}
+        """UID of a catalog -> the name of the Pod that was made last, and when."""
+
+    def forget(self, catalog: Key) -> None:
+        """The catalog is gone. The garbage collector deletes its Pod."""
+        self._dependencies.looks.expect(catalog, {})
+
+    async def reconcile(self, catalog: PaimonCatalog, observed: CatalogObserved, body: Manifest) -> timedelta | None:
+        """Makes the catalog have the observer that it shall have. Returns when to try again; None: not needed."""
+        key, uid = Key(Kind.CATALOG, catalog.metadata.namespace, catalog.metadata.name), catalog.metadata.uid
+        wanted = wanted_pod(catalog, observed, self._launches)
+        if wanted is None and uid in self._without:
+            return None
+        try:
+            pods, wait = await self._carry_out(catalog, wanted)
+        except KubernetesError as error:
+            await self._report(body, uid, error)
+            return RETRY_AFTER
+        self._failed.pop(uid, None)
+        self._dependencies.looks.expect(key, {each["metadata"]["uid"]: each["metadata"]["name"] for each in pods})
+        if wanted is None:
+            self._without.add(uid)
+        else:
+            self._without.discard(uid)
+        return wait
+
+    async def _carry_out(
+        self, catalog: PaimonCatalog, wanted: Manifest | None
+    ) -> tuple[tuple[Manifest, ...], timedelta | None]:
+        """The Pods of the observer after all is done, and how long one that is missing has to wait."""
+        store, namespace = self._dependencies.store, catalog.metadata.namespace
+        labels = naming.observer_labels(catalog.metadata.name)
+        plan: ObserverPlan = plan_observer(catalog, wanted, await store.list(Kind.POD, namespace, labels))
+        for each in plan.delete:
+            await store.delete(each.kind, namespace, each.name, uid=each.uid)
+        wait = None if plan.create is None else self._wait(catalog.metadata.uid, plan.create.name)
+        if plan.create is None or wait is not None:
+            return plan.expected, wait
+        made = await store.create(Kind.POD, namespace, plan.create.body)
+        self._made[catalog.metadata.uid] = (plan.create.name, self._dependencies.clock.now())
+        return (*plan.expected, made), None
+
+    def _wait(self, uid: str, pod: str) -> timedelta | None:
+        """How long the Pod has to wait, because it was made a moment ago; None: it may be made."""
+        name, since = self._made.get(uid, ("", None))
+        if since is None or name != pod:
+            return None
+        passed = self._dependencies.clock.now() - since
+        return AGAIN_AFTER - passed if timedelta(0) <= passed < AGAIN_AFTER else None
+
+    async def _report(self, body: Manifest, uid: str, error: KubernetesError) -> None:
+        """An Event for what only an administrator can change, once as long as it stays the same."""
+        _log.warning("the observer of %s/%s: %s", body["metadata"]["namespace"], body["metadata"]["name"], error)
+        problem = str(error)
+        if isinstance(error, RetryableError) or self._failed.get(uid) == problem:
+            return
+        self._failed[uid] = problem
+        note = f"the catalog has no observer, and maintenance runs by its schedules alone: {problem}"[:_NOTE_LENGTH]
+        await self._dependencies.events.post(body, type_="Warning", reason=Reason.NOT_PERMITTED, note=note)
