@@ -65,7 +65,8 @@ def test_the_health_is_what_was_measured(seen: TableWorld) -> None:
         "pinsCount": 9,
         "snapshotId": 1,
         "observedAt": rfc3339(seen.now),
-        "inDoubt": None,
+        "inDoubtSince": None,
+        "unread": None,
     }
 
 
