@@ -120,17 +120,20 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
-# Each part runs whatever becomes of the one before: what failed is in the report.
+# Each part runs whatever becomes of the one before, and is in the report as soon as it ends.
 PARTS ?= node matrix
 test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=node or matrix: one of its halves)
-	@$(AS_FOUND); $(FAULTS_ENV); began=$$(date +%s); rm -f $(PARTS:%=build/junit-%.xml) build/seconds-matrix.json; \
+	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) build/seconds-matrix.json; \
 	$(CLUSTER) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	code=0; \
-	for part in $(PARTS); do $(SELF) long-$$part || code=1; done; \
+	for part in $(PARTS); do \
+		began=$$(date +%s); \
+		$(SELF) long-$$part || code=1; \
+		$(BIN)/python -m tests.support.long_report docs/test-long.jsonl docs/test-long.md $$FAULT_COMMIT $$began \
+			build/junit-$$part.xml || code=1; \
+	done; \
 	$(BIN)/python -m tests.support.secret_search || code=1; \
-	$(BIN)/python -m tests.support.long_report docs/test-long.jsonl docs/test-long.md $$FAULT_COMMIT $$began \
-		$(PARTS:%=build/junit-%.xml) || code=1; \
 	exit $$code
 
 long-node:

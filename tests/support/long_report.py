@@ -1,7 +1,7 @@
-"""The report of `make test-long`: a line of JSON per call is added, and a page is made of them all.
+"""The report of `make test-long`: a line of JSON is added when a part has ended, and a page is made of all lines.
 
-`python -m tests.support.long_report LINES PAGE COMMIT BEGAN JUNIT...`, with BEGAN in seconds since 1970. The JUnit
-report of a part has the name `junit-PART.xml`. Exit code 1 unless every one is there and every test in them passed.
+`python -m tests.support.long_report LINES PAGE COMMIT BEGAN JUNIT`, with BEGAN in seconds since 1970. The JUnit report
+of a part has the name `junit-PART.xml`. Exit code 1 unless it is there and every test in it passed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,11 +24,11 @@ LONGEST_NAME: Final = 100
 _PAGE: Final = """\
 # `make test-long`
 
-Made by `make test-long` from `test-long.jsonl`, to which every call adds a line, also one that fails. The commit is
-that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. A call runs one
-part or both: `node` are the long tests of the node and of the API server, `matrix` is every test of `tests/spark` on
-every engine. Seconds are those of one test with its fixtures, beside other tests on the same machine; nothing asserts
-them.
+Made by `make test-long` from `test-long.jsonl`, to which every part adds a line when it ends, also one that fails. The
+commit is that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. The
+part `node` are the long tests of the node and of the API server, `matrix` is every test of `tests/spark` on every
+engine; early lines have both. Seconds are those of one test with its fixtures, beside other tests on the same machine;
+nothing asserts them.
 """
 
 
@@ -63,24 +63,24 @@ def _case(element: ElementTree.Element) -> Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One call of `make test-long`: a line of the report."""
+    """One part of `make test-long`: a line of the report."""
 
     date: str
     commit: str
     parts: list[str]
+    """The one part. Early lines have both."""
     minutes: float
     tests: int
     failed: list[str]
-    """Tests that did not pass, and reports that are missing."""
+    """Tests that did not pass, or that there was none."""
     files: dict[str, tuple[int, float]]
     """Tests and seconds of each file."""
     slowest: list[tuple[str, float]]
 
 
-def result(reports: Sequence[Path], *, commit: str, began: float, now: float) -> Result:
-    """The result of all reports. A missing or empty report counts as a failure."""
-    read = {report: cases(report) if report.exists() else [] for report in reports}
-    found = [case for each in read.values() for case in each]
+def result(report: Path, *, commit: str, began: float, now: float) -> Result:
+    """The result of a part. A missing or empty report counts as a failure."""
+    found = cases(report) if report.exists() else []
     files: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     for case in found:
         tests, seconds = files[case.file]
@@ -89,18 +89,17 @@ def result(reports: Sequence[Path], *, commit: str, began: float, now: float) ->
     return Result(
         date=f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}",
         commit=commit,
-        parts=[report.stem.removeprefix("junit-") for report in reports],
+        parts=[report.stem.removeprefix("junit-")],
         minutes=round((now - began) / 60, 1),
         tests=len(found),
-        failed=[f"no test in {report.name}" for report, each in read.items() if not each]
-        + [case.name for case in found if not case.passed],
+        failed=[case.name for case in found if not case.passed] if found else [f"no test in {report.name}"],
         files=dict(sorted(files.items())),
         slowest=[(case.name, round(case.seconds, 1)) for case in slowest],
     )
 
 
 def page(lines: Iterable[Line]) -> str:
-    """The page of all calls, with the tests of the last call of each part."""
+    """The page of all lines, with the tests of the last line of each part."""
     every = list(lines)
     if not every:
         return f"{_PAGE}\nNo call has been recorded.\n"
@@ -139,9 +138,9 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in [head, ["---"] * len(head), *cells])
 
 
-def main(lines: str, target: str, commit: str, began: str, *reports: str) -> int:
+def main(lines: str, target: str, commit: str, began: str, report: str) -> int:
     """Adds the line and writes the page. Returns 1 if a test did not pass, else 0."""
-    done = result([Path(report) for report in reports], commit=commit, began=float(began), now=time.time())
+    done = result(Path(report), commit=commit, began=float(began), now=time.time())
     with Path(lines).open("a") as file:
         file.write(json.dumps(asdict(done)) + "\n")
     Path(target).write_text(page(json.loads(line) for line in Path(lines).read_text().splitlines()))

@@ -1,4 +1,4 @@
-"""The report of `make test-long`: a line per call and a page, for passed, failed and aborted calls."""
+"""The report of `make test-long`: a line per part and a page, for parts that passed, failed or were aborted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lines(files: tuple[str, str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in Path(files[0]).read_text().splitlines()]
 
 
-def test_a_passed_call_adds_a_line_with_commit_time_and_tests(
+def test_a_passed_part_adds_a_line_with_commit_time_and_tests(
     tmp_path: Path, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: 1_800_000_600.0)
@@ -51,7 +51,7 @@ def test_a_passed_call_adds_a_line_with_commit_time_and_tests(
 
 
 @pytest.mark.parametrize(("case", "name"), [(FAILED, "test_c"), (TEARDOWN, "test_d")])
-def test_a_call_with_a_failed_test_is_recorded_and_fails(
+def test_a_part_with_a_failed_test_is_recorded_and_fails(
     tmp_path: Path, files: tuple[str, str], case: str, name: str
 ) -> None:
     assert long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", PASSED, case)) == 1
@@ -60,17 +60,18 @@ def test_a_call_with_a_failed_test_is_recorded_and_fails(
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_session_without_a_test_fails_the_call(tmp_path: Path, files: tuple[str, str], *, is_there: bool) -> None:
-    other = junit(tmp_path, "other.xml") if is_there else str(tmp_path / "other.xml")
-    assert long_report.main(*files, "abc", "0", junit(tmp_path, "one.xml", PASSED), other) == 1
-    assert lines(files)[0]["failed"] == ["no test in other.xml"]
+def test_a_part_without_a_test_fails(tmp_path: Path, files: tuple[str, str], *, is_there: bool) -> None:
+    report = junit(tmp_path, "junit-node.xml") if is_there else str(tmp_path / "junit-node.xml")
+    assert long_report.main(*files, "abc", "0", report) == 1
+    assert lines(files)[0]["failed"] == ["no test in junit-node.xml"]
 
 
-def test_the_page_lists_every_call_and_the_tests_of_the_last_call_of_each_part(
+def test_the_page_lists_every_line_and_the_tests_of_the_last_line_of_each_part(
     tmp_path: Path, files: tuple[str, str]
 ) -> None:
-    both = [junit(tmp_path, name, FAILED) for name in ("junit-node.xml", "junit-matrix.xml")]
-    long_report.main(*files, "first", "0", *both)
+    long_report.main(*files, "first", "0", junit(tmp_path, "junit-node.xml", FAILED, FAILED))
+    early = lines(files)[0] | {"parts": ["node", "matrix"]}
+    Path(files[0]).write_text(json.dumps(early) + "\n")
     long_name = f'<testcase classname="tests.e2e.test_m" name="{"t" * 200}" time="1"/>'
     long_report.main(*files, "second", "0", junit(tmp_path, "junit-node.xml", PASSED, long_name))
     text = Path(files[1]).read_text()
@@ -84,10 +85,10 @@ def test_the_page_lists_every_call_and_the_tests_of_the_last_call_of_each_part(
     long_report.main(*files, "third", "0", junit(tmp_path, "junit-matrix.xml", PASSED))
     text = Path(files[1]).read_text()
     assert "## What ran: node on second" in text
-    assert "test_c" not in text, "no part of the first call is a last one"
+    assert "test_c" not in text, "no part of the first line is a last one"
 
 
-def test_the_page_without_a_call_reports_that_none_is_recorded() -> None:
+def test_the_page_without_a_line_reports_that_none_is_recorded() -> None:
     assert "No call has been recorded." in long_report.page([])
 
 

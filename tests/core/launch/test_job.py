@@ -294,7 +294,17 @@ def test_no_run_is_launched_at_another_place_than_it_was_decided_for(type_: str)
     assert refusal.value.reason == Reason.SPEC_CHANGED
 
 
-def test_the_jobs_of_runs_that_commit_have_the_number_of_buckets_of_the_verified_table() -> None:
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"type": "Write", "write": {"name": "import"}}, 2),
+        ({"type": "Compact", "compact": {"strategy": "Full"}}, 2),
+        ({"type": "Provision"}, None),
+    ],
+    ids=lambda each: each["type"] if isinstance(each, dict) else "",
+)
+def test_the_runs_that_write_files_get_the_number_of_buckets_of_the_verified_table(
+    spec: dict[str, Any], expected: int | None
+) -> None:
     table = TABLE.model_copy(update={"status": TableStatus(provision=ProvisionState(bucket_count=2))})
-    assert job(run(type="ExpireSnapshots"), table)["bucketCount"] == 2
-    assert "bucketCount" not in job(run(type="Provision"), table)
+    assert job(run(**spec), table).get("bucketCount") == expected
