@@ -96,8 +96,8 @@ class PartitionRetention(ApiModel):
     """Age at which a partition is dropped, with all its rows. The snapshots before keep them until they expire."""
     strategy: PartitionStrategy | None = None
     """ValuesTime: the time in the values of the partition keys; of a day it is midnight. UpdateTime: the time of the
-    partition's newest file, which a compaction renews; with other writers expirationTime is at least 2d. Absent:
-    ValuesTime."""
+    partition's newest file, which a compaction renews; not with externalWriters Active, and with Paused
+    expirationTime is at least 2d. Absent: ValuesTime."""
     timestamp_pattern: Annotated[str, Field(pattern=r"^[ -~]*\$[A-Za-z_][ -~]*$", max_length=128)] | None = None
     """ValuesTime. Text with the time, in which $key is the value of a partition key: `$dt $hour:00:00`. Absent: the
     first partition key. The time is in the object's timeZone."""

@@ -41,6 +41,11 @@ def _active(manifest: Manifest) -> Manifest:
     return edited(manifest, **_ACTIVE)
 
 
+def _paused(manifest: Manifest) -> Manifest:
+    """The table with writers that exist and do not write now."""
+    return edited(manifest, **{**_ACTIVE, "spec__externalWriters": "Paused"})
+
+
 def _records(type_: str = "BIGINT", time: str = "90d", **edits: object) -> Manifest:
     """A keyed table whose records have the time `at`."""
     block = {"expireTime": time, "timeField": "at"}
@@ -72,8 +77,10 @@ RETENTION = [
         later("a time with a column that is no partition key", _partitions(timestampPattern="$dt $state:00:00"), f"{_PARTITIONS}.timestampPattern", "Use $dt", "InvalidSpec")),
     TableRule("partitions-pattern-member", "Only ValuesTime reads a pattern.", "ours: Paimon ignores it", _partitions(strategy="ValuesTime", timestampPattern="$dt"),
         WrongManifest("a pattern for the time of files", _partitions(strategy="UpdateTime", timestampPattern="$dt"), f"{_PARTITIONS}.timestampPattern", "unless strategy is ValuesTime")),
-    TableRule("partitions-other-writers", "With other writers and UpdateTime, partitions are kept for 2 days at least.", "DataFileMeta.creationTime is a local time of the writer's JVM", _active(_partitions(strategy="UpdateTime", expirationTime="48h")),
-        WrongManifest("times of files in any time zone", _active(_partitions(strategy="UpdateTime", expirationTime="47h")), f"{_PARTITIONS}.expirationTime", "at least 2d")),
+    TableRule("partitions-active-writers", "UpdateTime drops no partition into which others write.", "FileStoreCommit.dropPartitions also drops what was committed since it was called", _active(_partitions(strategy="ValuesTime")),
+        WrongManifest("partitions that others may write into while they are dropped", _active(_partitions(strategy="UpdateTime")), f"{_PARTITIONS}.strategy", "rows that they commit meanwhile")),
+    TableRule("partitions-paused-writers", "With paused writers and UpdateTime, partitions are kept for 2 days at least.", "DataFileMeta.creationTime is a local time of the writer's JVM", _paused(_partitions(strategy="UpdateTime", expirationTime="48h")),
+        WrongManifest("times of files in any time zone", _paused(_partitions(strategy="UpdateTime", expirationTime="47h")), f"{_PARTITIONS}.expirationTime", "at least 2d")),
     TableRule("partitions-formatter-member", "Only ValuesTime reads a formatter.", "ours: Paimon ignores it", _partitions(strategy="ValuesTime", timestampFormatter="yyyyMMdd"),
         WrongManifest("a formatter for the time of files", _partitions(strategy="UpdateTime", timestampFormatter="yyyyMMdd"), f"{_PARTITIONS}.timestampFormatter", "unless strategy is ValuesTime")),
     TableRule("partitions-formatter", "A formatter reads year, month and day.", "PartitionTimeExtractor: it parses a LocalDate", _partitions(timestampFormatter="uuuu'-W'DDD"),

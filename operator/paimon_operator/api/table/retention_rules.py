@@ -35,7 +35,14 @@ RETENTION_RULES: Final = [
     ),
     rule(
         f"!({_PARTITIONS}) || !has(self.retention.partitions.strategy)"
-        " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters == 'None'"
+        " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters != 'Active'",
+        "strategy UpdateTime must not be used with externalWriters Active: it would drop rows that they commit meanwhile",
+        path=".retention.partitions.strategy",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"!({_PARTITIONS}) || !has(self.retention.partitions.strategy)"
+        " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters != 'Paused'"
         f" || self.retention.partitions.expirationTime >= duration('{24 * LEAST_WITH_OTHER_WRITERS_D}h')",
         "with strategy UpdateTime and other writers expirationTime must be at least"
         f" {LEAST_WITH_OTHER_WRITERS_D}d: the times of their files are in the time zones of their JVMs",

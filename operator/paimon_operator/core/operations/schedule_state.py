@@ -31,6 +31,7 @@ def due_run(
     subject: str | None = None,
     *,
     max_delay: timedelta | None = None,
+    spec_hash: str | None = None,
 ) -> DueRun | None:
     """The run that the schedule of one subject asks for now; None when nothing is due, or without a schedule.
 
@@ -47,6 +48,7 @@ def due_run(
         due_time=turn.tick,
         first_due=turn.first_due,
         max_delay=max_delay,
+        spec_hash=spec_hash,
         expected=None if state.last_duration_seconds is None else timedelta(seconds=state.last_duration_seconds),
         identity=turn.identity,
         after=state.last_run,

@@ -44,10 +44,18 @@ def _unused(block: EffectivePartitionRetention) -> Iterator[SpecError]:
 
 
 def _of_other_writers(context: TableContext, block: EffectivePartitionRetention) -> Iterator[SpecError]:
+    """Active ones commit rows between the look at a partition and its drop. Of paused ones the times are not exact."""
+    others = context.spec.external_writers
+    if others is ExternalWriters.ACTIVE:
+        yield SpecError(
+            f"{PARTITIONS}.strategy",
+            "UpdateTime would drop rows that other writers commit meanwhile, and externalWriters is Active",
+            "Use strategy ValuesTime, or set externalWriters to None or Paused.",
+        )
+        return
     least = f"{LEAST_WITH_OTHER_WRITERS_D}d"
     field, given = f"{PARTITIONS}.expirationTime", block.expiration_time
-    others = context.spec.external_writers is not ExternalWriters.NONE
-    if others and units.delta(given, field=field) < units.delta(least):
+    if others is ExternalWriters.PAUSED and units.delta(given, field=field) < units.delta(least):
         yield SpecError(
             field,
             f"{given} is too short with UpdateTime: other writers store times of files in the time zones of their JVMs",

@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any, Final
 
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.result import Result
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.status import LastDecision, ScheduleState, TableStatus
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import paimon_duration
-from paimon_operator.core import schedule
-from paimon_operator.core.operations import retries, schedule_state
-from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.maintenance.expiry_need import expiry_need
+from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
 from paimon_operator.core.operations.need import Need
-from paimon_operator.core.operations.operation import Memory, OperationSpec
+from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import SNAPSHOTS, TableContext
-from paimon_operator.errors import SpecError
-
-
-class Expiry:
-    """One schedule, remembered in status.retention. Users may request a run too."""
-
-    def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
-        """Due when its tick has come."""
-        if self.stopped_by(context, None) is not None:
-            return
-        work = schedule_state.due_run(OPERATION.type, _slot(status), _schedule(context), context)
-        if work is not None:
-            yield work
-
-    def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
-        """An error in the retention of snapshots or in the time zone."""
-        return context.stops_schedule(SNAPSHOTS)
-
-    def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
-        """The next tick."""
-        if (error := self.stopped_by(context, None)) is not None:
-            return status if status.retention is None else _with(status, schedule_state.stopped(_slot(status), error))
-        wanted, state = _schedule(context), _slot(status)
-        if wanted is not None:
-            return _with(status, schedule_state.with_next(state, wanted, context))
-        return status if status.retention is None else _with(status, schedule_state.without_schedule(state))
-
-    def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
-        """The status with the decision."""
-        return _with(status, schedule_state.record_decision(_slot(status), work.due_time, decision))
-
-    def memories(self, status: TableStatus) -> Iterator[Memory]:
-        """One."""
-        if status.retention is not None:
-            yield schedule_state.memory_of(status.retention)
-
-    def requested(self, run: PaimonRun, created: datetime) -> DueRun:
-        """All of the table."""
-        return DueRun(type_=OPERATION.type, trigger=RunTrigger.USER, due=created, run=run)
-
-
-def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-    """The status after a run. The failure of a user's run is not recorded: the schedule does not retry it."""
-    if ended.succeeded:
-        return _with(status, schedule_state.record_success(_slot(status), ended))
-    if ended.active.trigger is RunTrigger.USER:
-        return status
-    return _with(status, schedule_state.record_failure(_slot(status), ended, key, retries.BEFORE_THE_NEXT_TICK))
 
 
 def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
@@ -91,19 +40,6 @@ def job(context: TableContext, run: PaimonRun) -> ExpireSnapshotsParameters:  # 
     )
 
 
-def _schedule(context: TableContext) -> schedule.Schedule | None:
-    block = context.effective.retention.snapshots if context.effective.retention else None
-    return schedule.parse(block.schedule, context.zone) if block and block.schedule else None
-
-
-def _slot(status: TableStatus) -> ScheduleState:
-    return status.retention or ScheduleState()
-
-
-def _with(status: TableStatus, state: ScheduleState) -> TableStatus:
-    return status.model_copy(update={"retention": state})
-
-
 def status_fields(result: Result) -> Mapping[str, Any]:
     """How many snapshots expired."""
     return {"expired": result.expired}
@@ -114,9 +50,9 @@ def summary(result: Result) -> str:
     return f"{result.expired or 0} snapshots expired"
 
 
-_EXPIRY: Final = Expiry()
+_EXPIRY: Final = RetentionSchedule(type="ExpireSnapshots", path=SNAPSHOTS, member="snapshots", memory="retention")
 OPERATION: Final = OperationSpec(
-    type="ExpireSnapshots",
+    type=_EXPIRY.type,
     order=40,
     scheduled=_EXPIRY,
     on_demand=_EXPIRY,
@@ -124,7 +60,8 @@ OPERATION: Final = OperationSpec(
     summary=summary,
     status_fields=status_fields,
     memory="retention",
-    record_result=record_result,
+    record_result=_EXPIRY.record_result,
+    is_still_asked_for=_EXPIRY.is_still_asked_for,
     skips_empty_table=True,
     need=need,
     in_windows=True,
