@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
 from paimon_contract.job import Job
@@ -70,10 +70,19 @@ class Scope:
             yield PartitionKey(name, _ROOTS.get(type_.name, type_.name), _stored(value, type_))
 
 
-def scope_of(job: Job, files: MetadataFiles, schema: TableSchema, thresholds: CompactThresholds) -> Scope:
-    """What the latest snapshot shows. Raises UnreadableError where only Paimon could read it."""
-    contents = Observer(files, location_of(job), schema).observe().contents
+def scope_of(
+    job: Job, files: MetadataFiles, schema: TableSchema, thresholds: CompactThresholds, idle_since: datetime | None
+) -> Scope:
+    """What the latest snapshot shows, without partitions that received a file since `idle_since`.
+
+    Raises UnreadableError where only Paimon could read it.
+    """
+    observer = Observer(files, location_of(job), schema)
+    contents = observer.observe().contents
     chosen = () if contents is None else partitions_in_need(contents, schema, thresholds)
+    if contents is not None and chosen and idle_since is not None:
+        newest = observer.manifests.newest_files(contents.manifests.values())
+        chosen = tuple(each for each in chosen if each not in newest or newest[each] < idle_since)
     return Scope(schema, contents, chosen)
 
 

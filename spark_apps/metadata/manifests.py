@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from spark_apps.metadata.avro import Fields, Record, records
@@ -29,6 +30,7 @@ _LIST_FIELDS: Final[Fields] = _LIST_NAMES
 _HEAD: Final = ("_VERSION", "_KIND", "_PARTITION", "_BUCKET")
 _MEASURES: Final = ("_FILE_SIZE", "_ROW_COUNT", "_LEVEL", "_DELETE_ROW_COUNT")
 _ENTRY_FIELDS: Final[Fields] = (*_HEAD, ("_FILE", _MEASURES))
+_TIME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", "_PARTITION", ("_FILE", ("_CREATION_TIME",)))
 _NAME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", ("_FILE", ("_FILE_NAME", "_FILE_SIZE")))
 
 
@@ -70,6 +72,20 @@ class ManifestFiles:
         """Name of a data file, its bytes, and 1 for one that was added or -1 for one that was removed."""
         for entry in self._entries(manifest, _NAME_FIELDS, ()):
             yield entry["_FILE"]["_FILE_NAME"], entry["_FILE"]["_FILE_SIZE"], SIGNS[entry["_KIND"]]
+
+    def newest_files(self, manifests: Iterable[Manifest]) -> dict[bytes, datetime]:
+        """When the newest file of each partition was made, also one that was removed since.
+
+        By the clock of its writer and in the time zone of its JVM, which is taken for UTC: both as Paimon does here.
+        A partition whose files all lack the time is left out.
+        """
+        newest: dict[bytes, datetime] = {}
+        for entry in (each for manifest in manifests for each in self._entries(manifest, _TIME_FIELDS, _HEAD[2:3])):
+            made = entry["_FILE"].get("_CREATION_TIME")
+            if isinstance(made, datetime):
+                at = made.replace(tzinfo=UTC)
+                newest[entry["_PARTITION"]] = max(at, newest.get(entry["_PARTITION"], at))
+        return newest
 
     def read(self, name: str) -> bytes:
         """The content of a manifest, a list or an index manifest."""

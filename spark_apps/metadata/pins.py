@@ -24,11 +24,13 @@ from spark_apps.metadata.snapshots import ExpiredError, Snapshot, SnapshotFiles,
 
 MAX_SHOWN: Final = 8
 """Pins that are reported: the largest."""
+MAX_MEASURED: Final = 50
+"""Pins whose bytes are found out, the first by kind and name. Each takes three requests or more."""
 MAX_NAME_LENGTH: Final = 128
 TAG: Final = "Tag"
 BRANCH: Final = "Branch"
 CONSUMER: Final = "Consumer"
-_PREFIXES: Final = {TAG: "tag-", BRANCH: "branch-", CONSUMER: "consumer-"}
+_PREFIXES: Final = {BRANCH: "branch-", CONSUMER: "consumer-", TAG: "tag-"}
 _NO_TAG: Final = "tag-success-file"
 """Directory beside the tags: Paimon's option tag.create-success-file."""
 
@@ -45,7 +47,14 @@ def read_pins(manifests: ManifestFiles, latest: Snapshot, earliest: Snapshot) ->
     """The pins of a table. Raises UnreadableError where they cannot be listed."""
     reader = _Reader(manifests, latest, earliest)
     found = list(reader.listed())
-    pins = [Pin(kind=kind, name=name[:MAX_NAME_LENGTH], bytes=reader.bytes_of(kind, name)) for kind, name in found]
+    pins = [
+        Pin(
+            kind=kind,
+            name=name[:MAX_NAME_LENGTH],
+            bytes=reader.bytes_of(kind, name) if number < MAX_MEASURED else None,
+        )
+        for number, (kind, name) in enumerate(found)
+    ]
     pins.sort(key=lambda each: (each.bytes is None, -(each.bytes or 0), each.kind, each.name))
     return Pins(len(found), tuple(pins[:MAX_SHOWN]))
 

@@ -7,6 +7,7 @@ The commit of a compaction would also expire snapshots, even when there is nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from paimon_contract.job import Job
@@ -66,15 +67,21 @@ def run(job: Job, session: Session) -> Outcome:
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
     """Ends where no partition reaches a threshold; None where one does, and where all are to be compacted."""
-    thresholds = job.parameters_as(PARAMETERS).thresholds
+    compact = job.parameters_as(PARAMETERS)
+    thresholds = compact.thresholds
     schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
     if thresholds is None or schema is None or not _is_as_verified(job, schema):
         return None
-    scope = scope_of(job, files, schema, thresholds)
+    scope = scope_of(job, files, schema, thresholds, _idle_since(compact))
     if scope.partitions:
         return None
     measured = Measured(of_contents(scope.contents, schema))
     return Outcome(table=measured.table, before=measured.measure, after=measured.measure, compacted_partitions=0)
+
+
+def _idle_since(compact: CompactParameters) -> datetime | None:
+    """Partitions that received a file since are left; None: none are."""
+    return None if compact.idle_time is None else datetime.now(UTC) - compact.idle_time
 
 
 def _trigger(compact: CompactParameters) -> str:
@@ -98,7 +105,7 @@ def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | No
     if thresholds is None:
         return None
     try:
-        return scope_of(job, files_for(session), schema, thresholds)
+        return scope_of(job, files_for(session), schema, thresholds, _idle_since(compact))
     except UnreadableError as error:
         log_step(f"all partitions are compacted: {error}")
         return None

@@ -6,6 +6,7 @@ import io
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import fastavro
@@ -24,6 +25,8 @@ class DataFile:
     size: int = 100
     rows: int = 10
     delete_rows: int | None = 0
+    made: datetime | None = None
+    """In the time zone of the writer's JVM."""
 
 
 def data_file(name: str, **fields: Any) -> DataFile:
@@ -62,6 +65,7 @@ _FILE = {
     "_KEY_STATS": _STATS,
     "_LEVEL": "int",
     "_DELETE_ROW_COUNT": _optional("long"),
+    "_CREATION_TIME": _optional({"type": "long", "logicalType": "timestamp-millis"}),
 }
 _RANGE = {"f0": "string", "f1": "int", "f2": "int"}
 FORMATS: dict[str, tuple[Record, Record]] = {
@@ -150,5 +154,6 @@ def _of_file(file: DataFile) -> Record:
         "_KEY_STATS": _NO_STATS,
         "_LEVEL": file.level,
         "_DELETE_ROW_COUNT": file.delete_rows,
+        "_CREATION_TIME": file.made and file.made.replace(tzinfo=UTC),
         "_WRITE_COLS": None,
     }

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
 from paimon_contract.documents import Document
+
+_SECONDS: Final = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,3 +34,11 @@ class CompactParameters(Document):
     partition_idle_time: str | None = None
     thresholds: CompactThresholds | None = None
     """None: all partitions are compacted that are asked for."""
+
+    @property
+    def idle_time(self) -> timedelta | None:
+        """`partition_idle_time` as a length."""
+        if self.partition_idle_time is None:
+            return None
+        number, unit = self.partition_idle_time.split()
+        return timedelta(seconds=int(number) * _SECONDS[unit])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,11 @@ def scope(root: Path, schema: TableSchema, *files: DataFile) -> Scope:
     """What a compaction of these files covers, with a threshold that all reach."""
     table = FabricatedTable(root / "shop.db" / "orders")
     table.commit(files)
-    return scope_of(of(root, ONE_RUN), VolumeFiles(), schema, ONE_RUN)
+    return scope_of(of(root, ONE_RUN), VolumeFiles(), schema, ONE_RUN, None)
 
 
-def of(root: Path, thresholds: CompactThresholds | None) -> Any:
-    parameters = CompactParameters(strategy="Full", thresholds=thresholds)
+def of(root: Path, thresholds: CompactThresholds | None, idle: str | None = None) -> Any:
+    parameters = CompactParameters(strategy="Full", thresholds=thresholds, partition_idle_time=idle)
     return job(catalog=JobCatalog(root.as_uri(), "filesystem"), parameters=parameters)
 
 
@@ -102,8 +103,42 @@ def test_a_table_that_is_not_as_verified_is_left_to_the_jvm(tmp_path: Path, opti
 def test_without_a_partition_in_need_there_is_no_batch(tmp_path: Path) -> None:
     table = FabricatedTable(tmp_path / "shop.db" / "orders")
     table.commit([DataFile(name="a")])
-    found = scope_of(of(tmp_path, ONE_RUN), VolumeFiles(), schema_of(), CompactThresholds(sorted_runs=2))
+    found = scope_of(of(tmp_path, ONE_RUN), VolumeFiles(), schema_of(), CompactThresholds(sorted_runs=2), None)
     assert found.batches(by_small_files=False) == []
+
+
+NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def test_partitions_that_received_a_file_since_are_left(tmp_path: Path) -> None:
+    made = {"idle": NOON - SECOND, "at the limit": NOON, "unknown": None}
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name=day, day=day, made=at) for day, at in made.items()])
+    table.commit([DataFile(name="earlier", day="at the limit", made=NOON - SECOND)])
+    found = scope_of(of(tmp_path, ONE_RUN), VolumeFiles(), schema_of(), ONE_RUN, NOON)
+    (batch,) = found.batches(by_small_files=False)
+    assert batch.condition == "(`day` = 'idle') OR (`day` = 'unknown')"
+
+
+def test_a_file_that_was_removed_counts_as_in_paimon(tmp_path: Path) -> None:
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name="stays", made=NOON - SECOND), DataFile(name="goes", made=NOON)])
+    table.commit([], remove=["goes"])
+    assert scope_of(of(tmp_path, ONE_RUN), VolumeFiles(), schema_of(), ONE_RUN, NOON).partitions == ()
+
+
+@pytest.mark.parametrize(("idle", "ends"), [("1 h", True), ("1 min", False)])
+def test_the_driver_ends_without_a_jvm_where_no_partition_in_need_is_idle(
+    tmp_path: Path, idle: str, *, ends: bool
+) -> None:
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name="a", made=datetime.now(UTC) - timedelta(minutes=30))])
+    (table.root / "schema").mkdir()
+    options = {"bucket": "4", "paimon-operator.owner": "o"}
+    (table.root / "schema" / "schema-0").write_text(schema_file_of(schema_of(options=options)))
+    outcome = compact.without_jvm(of(tmp_path, ONE_RUN, idle), load_engine("paimon-1.4"), VolumeFiles())
+    assert (outcome is not None) is ends
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from paimon_contract.result import Pin
 from spark_apps.metadata import manifests
 from spark_apps.metadata.manifests import ManifestFiles
 from spark_apps.metadata.observation import Observer
-from spark_apps.metadata.pins import MAX_SHOWN, Pins, read_pins
+from spark_apps.metadata.pins import MAX_MEASURED, MAX_SHOWN, Pins, read_pins
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_of
 from tests.support.random_examples import examples
@@ -154,3 +154,13 @@ def test_the_bytes_are_those_of_the_files_of_both_snapshots(steps: list[Any], ta
         table.tag("t", snapshot)
         of_tag = table.files_of(snapshot)
         assert shown(table) == {("Tag", "t"): sum(of_tag[name].size for name in of_tag.keys() - table.live.keys())}
+
+
+def test_of_many_pins_the_first_by_name_are_measured_and_all_are_counted(table: FabricatedTable) -> None:
+    for number in range(MAX_MEASURED + 2):
+        table.tag(f"{number:03}", 1)
+    files = Recorded()
+    found = pins_of(table, files)
+    assert found.count == MAX_MEASURED + 2
+    assert all(each.bytes == 3 for each in found.shown)
+    assert sum(name.startswith("tag-") for name in files.asked) == MAX_MEASURED
