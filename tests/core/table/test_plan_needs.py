@@ -14,7 +14,7 @@ from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations.need import HOLDS_BESIDE_WRITERS, HOLDS_FOR
 from tests.core.table.measured import HOURLY, checks_of, decision_of, measure, measured_table, strategy_state
 from tests.support import builders
-from tests.support.table_world import TableWorld
+from tests.support.table_world import TableWorld, delay_of
 
 FULL = {"schedule": HOURLY}
 PARTITIONED = {
@@ -159,6 +159,17 @@ def test_one_event_tells_that_a_compaction_is_not_needed_until_it_was_needed_aga
     assert [note.note for note in notes] == ["Compact Minor: sortedRunsPerBucket is 4 (threshold 5)"] * 2
 
 
+def test_a_tick_that_waits_meanwhile_brings_no_other_event() -> None:
+    seen = measured_table()
+    for suspended in (None, True, None):
+        seen.wait(hours=1)
+        measure(seen, sortedRunsMax=4)
+        seen.edit(suspend=suspended)
+        seen.run_due()
+    assert decision_of(seen).reason == Reason.NOT_NEEDED
+    assert len([note for each in seen.decisions for note in each.events if note.reason == Reason.NOT_NEEDED]) == 1
+
+
 @pytest.mark.parametrize(
     ("sentence", "passed", "external_writers", "starts"),
     [
@@ -269,6 +280,7 @@ def test_a_table_is_unhealthy_when_a_needed_compaction_has_waited_for_longer_tha
     measure(seen, sortedRunsMax=9)
     seen.settle()
     assert seen.says("Healthy")[0] == "True", "it is due since now"
+    assert delay_of(seen.decide()) == timedelta(hours=1), "nothing else wakes a suspended table"
     seen.wait(hours=1)
     seen.settle()
     assert seen.says("Healthy") == ("False", Reason.THRESHOLD_EXCEEDED)

@@ -86,7 +86,7 @@ def test_a_long_name_is_cut(table: FabricatedTable) -> None:
 def test_a_table_without_pins_costs_three_listings(table: FabricatedTable) -> None:
     files = Recorded()
     assert pins_of(table, files) == Pins(0, ())
-    assert files.asked == ["tag/", "branch/", "consumer/"]
+    assert files.asked == ["branch/", "consumer/", "tag/"]
 
 
 def test_only_the_manifests_that_differ_are_read(table: FabricatedTable) -> None:

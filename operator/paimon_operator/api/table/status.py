@@ -118,6 +118,8 @@ class LastDecision(ApiModel):
     """Thresholds that were compared. Absent: none was, because nothing was measured that still holds."""
     observed_at: Time | None = None
     """Time of the measurement."""
+    after_skip: bool | None = None
+    """True for work that waits and was not needed at the tick before. An Event reports this only once."""
 
 
 class LastFailure(ApiModel):

@@ -212,6 +212,8 @@ class OperationSpec:
     """Whether due work has anything to do, by the last measurement. None: every tick starts a run."""
     exceeded: Callable[[TableContext, TableStatus], Iterator[str]] | None = None
     """What was measured beyond a threshold and has been due for longer than an interval of the schedule."""
+    late_from: Callable[[TableContext, TableStatus], Iterator[datetime]] | None = None
+    """When `exceeded` may answer otherwise although nothing else happens."""
     in_windows: bool = False
     """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
     may_end_without_jvm: bool = False

@@ -115,8 +115,16 @@ def stopped(state: StateT, error: SpecError) -> StateT:
 
 def record_decision(state: StateT, tick: datetime | None, decision: LastDecision) -> StateT:
     """The state with a decision about a tick. A tick that was started or skipped counts as answered."""
-    answered = decision.result is not DecisionResult.WAITING and tick is not None
+    waits = decision.result is DecisionResult.WAITING
+    answered = not waits and tick is not None
+    if waits and state.decision is not None and was_skipped(state.decision):
+        decision = decision.model_copy(update={"after_skip": True})
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
+
+
+def was_skipped(decision: LastDecision) -> bool:
+    """Whether the last tick that was answered was not needed."""
+    return decision.reason == Reason.NOT_NEEDED or bool(decision.after_skip)
 
 
 def record_success(

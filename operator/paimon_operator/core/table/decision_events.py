@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.status import LastDecision, TableStatus
 from paimon_operator.core.decision import EventNote
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import registry, schedule_state
 
 
 def decision_events(before: TableStatus, after: TableStatus) -> Iterator[EventNote]:
@@ -15,7 +15,7 @@ def decision_events(before: TableStatus, after: TableStatus) -> Iterator[EventNo
     known = dict(_decisions(before))
     for name, decision in _decisions(after):
         earlier = known.get(name)
-        if decision.reason == Reason.NOT_NEEDED and (earlier is None or earlier.reason != Reason.NOT_NEEDED):
+        if decision.reason == Reason.NOT_NEEDED and (earlier is None or not schedule_state.was_skipped(earlier)):
             yield EventNote(type_="Normal", reason=Reason.NOT_NEEDED, note=f"{name}: {decision.message}")
 
 

@@ -124,7 +124,8 @@ def _without_active_run(
         return _unsafe(context, status) if reads is None else _start_or_queue(context, observed, status, reads, queued)
     if suspended:
         status = selection.waiting(context, status, Reason.SUSPENDED)
-        return Outcome(status=status, findings=table_conditions.suspended(context, status))
+        late = _until_next(context, _becomes_late(context, status))
+        return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
     status = selection.skip_not_needed(context, status)
     work = establishing or selection.next_work(context, observed, status)
     status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
@@ -146,7 +147,7 @@ def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Out
     status = selection.mark_outside_windows(context, status)
     status = status.model_copy(update={"queued_run": queued})
     findings = table_conditions.steady_state(context, status, None)
-    changes = selection.window_changes(context, status)
+    changes = (*selection.window_changes(context, status), *_becomes_late(context, status))
     return Outcome(status=status, findings=findings, requeue_after=_until_next(context, changes))
 
 
@@ -218,7 +219,8 @@ def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     retries = [*_wakeups(_establishing(), status)] if commit_safety.may_verify(context, status) else []
     looks = (moment for each in _all_scheduled(only_reads=True) for moment in _wakeups(each, status))
     findings = table_conditions.unsafe(context, status)
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, (*retries, *looks)))
+    moments = (*retries, *looks, *_becomes_late(context, status))
+    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
 
 
 def _wait_for_run(
@@ -276,13 +278,20 @@ def _settle(context: TableContext, status: TableStatus) -> Outcome:
     """Waits for the next tick or retry, or for the window of maintenance that is due."""
     ticks = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
     findings = table_conditions.steady_state(context, status, None)
-    moments = (*ticks, *selection.window_changes(context, status))
+    moments = (*ticks, *selection.window_changes(context, status), *_becomes_late(context, status))
     return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
 
 
 def _wakeups(scheduled: Scheduled, status: TableStatus) -> Iterator[datetime]:
     for memory in scheduled.memories(status):
         yield from memory.wakeups()
+
+
+def _becomes_late(context: TableContext, status: TableStatus) -> Iterator[datetime]:
+    """When maintenance that does not start changes the condition Healthy."""
+    for operation in registry.OPERATIONS.operations:
+        if operation.late_from is not None:
+            yield from operation.late_from(context, status)
 
 
 def _until_next(context: TableContext, moments: Iterable[datetime]) -> timedelta | None:

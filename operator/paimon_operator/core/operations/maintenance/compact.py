@@ -174,19 +174,28 @@ def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:
 
 
 def exceeded(context: TableContext, status: TableStatus) -> Iterator[str]:
-    """One sentence per strategy that is due since before the latest tick, and still needed.
-
-    None for one that waits for a maintenance window: that is what the catalog's owner wants.
-    """
+    """One sentence per strategy that is due since before the latest tick, and still needed."""
     for strategy in FULL_FIRST:
-        wanted, state = _schedule(context, strategy), _slot(status, strategy)
-        in_window = state.decision is None or state.decision.reason != Reason.WAITING_FOR_WINDOW
-        if wanted is None or state.next is None or wanted.next_after(state.next) > context.now or not in_window:
+        state, late = _slot(status, strategy), _late_from(context, status, strategy)
+        if state.next is None or late is None or late > context.now:
             continue
         found = files_beyond_thresholds(context, status, strategy)
         if found:
             waits = f": {state.decision.message}" if state.decision is not None else ""
             yield f"compaction.{strategy.value.lower()} has been due since {rfc3339(state.next)}, {found}{waits}"
+
+
+def late_from(context: TableContext, status: TableStatus) -> Iterator[datetime]:
+    """When each strategy has been due for an interval of its schedule."""
+    moments = (_late_from(context, status, strategy) for strategy in FULL_FIRST)
+    yield from (each for each in moments if each is not None)
+
+
+def _late_from(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> datetime | None:
+    """None for a strategy that waits for a maintenance window: that is what the catalog's owner wants."""
+    wanted, state = _schedule(context, strategy), _slot(status, strategy)
+    in_window = state.decision is None or state.decision.reason != Reason.WAITING_FOR_WINDOW
+    return wanted.next_after(state.next) if wanted is not None and state.next is not None and in_window else None
 
 
 def job(context: TableContext, run: PaimonRun) -> CompactParameters:
@@ -319,5 +328,6 @@ OPERATION: Final = OperationSpec(
     may_end_without_jvm=True,
     need=need,
     exceeded=exceeded,
+    late_from=late_from,
     in_windows=True,
 )
