@@ -78,7 +78,7 @@ RETENTION = [
     TableRule("partitions-pattern-member", "Only ValuesTime reads a pattern.", "ours: Paimon ignores it", _partitions(strategy="ValuesTime", timestampPattern="$dt"),
         WrongManifest("a pattern for the time of files", _partitions(strategy="UpdateTime", timestampPattern="$dt"), f"{_PARTITIONS}.timestampPattern", "unless strategy is ValuesTime")),
     TableRule("partitions-active-writers", "UpdateTime drops no partition into which others write.", "FileStoreCommit.dropPartitions also drops what was committed since it was called", _active(_partitions(strategy="ValuesTime")),
-        WrongManifest("partitions that others may write into while they are dropped", _active(_partitions(strategy="UpdateTime")), f"{_PARTITIONS}.strategy", "rows that they commit meanwhile")),
+        WrongManifest("partitions that others may write into while they are dropped", _active(_partitions(strategy="UpdateTime")), f"{_PARTITIONS}.strategy", "what they commit meanwhile")),
     TableRule("partitions-paused-writers", "With paused writers and UpdateTime, partitions are kept for 2 days at least.", "DataFileMeta.creationTime is a local time of the writer's JVM", _paused(_partitions(strategy="UpdateTime", expirationTime="48h")),
         WrongManifest("times of files in any time zone", _paused(_partitions(strategy="UpdateTime", expirationTime="47h")), f"{_PARTITIONS}.expirationTime", "at least 2d")),
     TableRule("partitions-formatter-member", "Only ValuesTime reads a formatter.", "ours: Paimon ignores it", _partitions(strategy="ValuesTime", timestampFormatter="yyyyMMdd"),

@@ -36,7 +36,7 @@ RETENTION_RULES: Final = [
     rule(
         f"!({_PARTITIONS}) || !has(self.retention.partitions.strategy)"
         " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters != 'Active'",
-        "strategy UpdateTime must not be used with externalWriters Active: rows that they commit meanwhile would go too",
+        "strategy UpdateTime must not be used with externalWriters Active: it would drop what they commit meanwhile",
         path=".retention.partitions.strategy",
         reason=_FORBIDDEN,
     ),

@@ -49,7 +49,7 @@ def _of_other_writers(context: TableContext, block: EffectivePartitionRetention)
     if others is ExternalWriters.ACTIVE:
         yield SpecError(
             f"{PARTITIONS}.strategy",
-            "UpdateTime would drop rows that other writers commit meanwhile, and externalWriters is Active",
+            "UpdateTime would drop what other writers commit meanwhile, and externalWriters is Active",
             "Use strategy ValuesTime, or set externalWriters to None or Paused.",
         )
         return
