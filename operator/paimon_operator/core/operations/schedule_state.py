@@ -29,9 +29,6 @@ def due_run(
     schedule: Schedule | None,
     context: TableContext,
     subject: str | None = None,
-    *,
-    max_delay: timedelta | None = None,
-    spec_hash: str | None = None,
 ) -> DueRun | None:
     """The run that the schedule of one subject asks for now; None when nothing is due, or without a schedule.
 
@@ -47,8 +44,6 @@ def due_run(
         due=turn.due,
         due_time=turn.tick,
         first_due=turn.first_due,
-        max_delay=max_delay,
-        spec_hash=spec_hash,
         expected=None if state.last_duration_seconds is None else timedelta(seconds=state.last_duration_seconds),
         identity=turn.identity,
         after=state.last_run,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -74,17 +75,9 @@ class CompactTable:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
             when = thresholds_of(context, strategy)
             longest = delta(when.max_delay) if when is not None and when.max_delay is not None else None
-            work = schedule_state.due_run(
-                OPERATION.type,
-                state,
-                wanted,
-                context,
-                strategy.value,
-                max_delay=longest,
-                spec_hash=thresholds_hash(when),
-            )
+            work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value)
             if work is not None:
-                yield work
+                yield replace(work, max_delay=longest, spec_hash=thresholds_hash(when))
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
         """An error in compaction or in the time zone stops both strategies."""

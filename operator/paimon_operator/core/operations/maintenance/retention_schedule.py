@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -55,11 +55,9 @@ class RetentionSchedule:
         """Due when its tick has come."""
         if self.stopped_by(context, None) is not None:
             return
-        work = schedule_state.due_run(
-            self.type, self._state(status), self._schedule(context), context, spec_hash=self._hash(context)
-        )
+        work = schedule_state.due_run(self.type, self._state(status), self._schedule(context), context)
         if work is not None:
-            yield work
+            yield replace(work, spec_hash=self._hash(context))
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
         """An error in the block or in the time zone."""
