@@ -59,6 +59,14 @@ def test_only_partitions_that_reach_the_threshold_are_compacted(keyed: Lake) -> 
 
 
 @pytest.mark.newest_engine
+def test_a_minor_compaction_merges_as_few_runs_as_its_threshold(keyed: Lake) -> None:
+    keyed.compact(strategy="Minor").ok()
+    assert sorted(runs_of(keyed).values()) == [1, 2, 3], "Paimon's own trigger is five"
+    keyed.compact(strategy="Minor", thresholds=THREE_RUNS).ok()
+    assert sorted(runs_of(keyed).values()) == [1, 1, 2]
+
+
+@pytest.mark.newest_engine
 def test_a_run_without_a_partition_in_need_commits_nothing(keyed: Lake) -> None:
     snapshots = keyed.snapshots()
     done = keyed.compact(thresholds={"sortedRuns": 4}).ok()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.operations import registry, schedule_state
+from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit
 from paimon_operator.core.validation.catalog import catalog_problems
@@ -296,7 +297,12 @@ def test_long_work_does_not_take_every_window_from_other_work() -> None:
 def with_max_delay(monkeypatch: pytest.MonkeyPatch, **length: float) -> None:
     """Every schedule has this maxDelay."""
     honest = schedule_state.due_run
-    monkeypatch.setattr(schedule_state, "due_run", partial(honest, max_delay=timedelta(**length)))
+
+    def bounded(*arguments: Any) -> DueRun | None:
+        work = honest(*arguments)
+        return None if work is None else replace(work, max_delay=timedelta(**length))
+
+    monkeypatch.setattr(schedule_state, "due_run", bounded)
 
 
 def test_max_delay_starts_work_outside_the_windows_and_the_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
