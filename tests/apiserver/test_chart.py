@@ -45,7 +45,8 @@ def test_with_two_watched_namespaces_the_operator_has_rights_only_there() -> Non
     bound = {binding["roleRef"]["name"] for binding in of_kind(documents, "ClusterRoleBinding")}
     (identity,) = [role for role in of_kind(documents, "ClusterRole") if role["metadata"]["name"] in bound]
     assert identity["rules"] == [
-        {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]}
+        {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]},
+        {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
     ]
     namespaces = {role["metadata"]["namespace"] for role in of_kind(documents, "Role")}
     assert namespaces == {"shop", "bank", "paimon-system"}
