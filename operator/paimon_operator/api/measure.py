@@ -37,7 +37,24 @@ class Pin(ApiModel):
 Pins = Annotated[tuple[Pin, ...], Field(max_length=MAX_PINS)]
 
 
-class Measure(ApiModel):
+class BucketLayout(ApiModel):
+    """Buckets of the table, and their bytes."""
+
+    bucket_mode: Annotated[str, Field(max_length=32)] | None = None
+    """Fixed, Dynamic, Postpone or Unaware."""
+    bucket_count: Int64 | None = None
+    """Buckets per partition. Absent unless bucketMode is Fixed."""
+    rescaling: bool | None = None
+    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
+    partitions: Int64 | None = None
+    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
+    bucket_bytes_median: Int64 | None = None
+    """Median of the bytes per bucket and partition, without the buckets that are empty."""
+    bucket_bytes_max: Int64 | None = None
+    """Bytes of the largest bucket."""
+
+
+class Measure(BucketLayout):
     """Measurements of the table at one time."""
 
     files: Int64 | None = None
@@ -58,18 +75,6 @@ class Measure(ApiModel):
     """Latest snapshot."""
     oldest_snapshot: Time | None = None
     """Time of the oldest snapshot that still exists."""
-    bucket_mode: Annotated[str, Field(max_length=32)] | None = None
-    """Fixed, Dynamic, Postpone or Unaware."""
-    bucket_count: Int64 | None = None
-    """Buckets per partition. Absent unless bucketMode is Fixed."""
-    rescaling: bool | None = None
-    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
-    partitions: Int64 | None = None
-    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
-    bucket_bytes_median: Int64 | None = None
-    """Median of the bytes per bucket and partition, without the buckets that are empty."""
-    bucket_bytes_max: Int64 | None = None
-    """Bytes of the largest bucket."""
     snapshots: Int64 | None = None
     """Number of snapshots from the oldest to the latest."""
     measured_at: Time | None = None

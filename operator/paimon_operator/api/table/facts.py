@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from paimon_operator.api.base import ApiModel, Int64, Percent, Time
-from paimon_operator.api.measure import OldestPartition, Pins
+from paimon_operator.api.measure import BucketLayout, OldestPartition, Pins
 
 
-class TableFacts(ApiModel):
+class TableFacts(BucketLayout):
     """The table as Paimon describes it."""
 
     identifier: Annotated[str, Field(max_length=257)]
@@ -19,18 +19,6 @@ class TableFacts(ApiModel):
     """Version of the schema in Paimon."""
     snapshot_id: Int64 | None = None
     """Latest snapshot. Absent: the table has none."""
-    bucket_mode: Annotated[str, Field(max_length=32)] | None = None
-    """Fixed, Dynamic, Postpone or Unaware."""
-    bucket_count: Int64 | None = None
-    """Buckets per partition. Absent unless bucketMode is Fixed."""
-    rescaling: bool | None = None
-    """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
-    partitions: Int64 | None = None
-    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
-    bucket_bytes_median: Int64 | None = None
-    """Median of the bytes per bucket and partition, without the buckets that are empty."""
-    bucket_bytes_max: Int64 | None = None
-    """Bytes of the largest bucket."""
     files: Int64 | None = None
     """Data files of the latest snapshot."""
     rows: Int64 | None = None
