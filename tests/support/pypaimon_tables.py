@@ -40,9 +40,16 @@ def alter_table(
     _perform(warehouse, database, env=env, alter=[alter])
 
 
+def write_rows(
+    warehouse: str, database: str, table: str, rows: Iterable[Mapping[str, Any]], *, env: Mapping[str, str]
+) -> None:
+    """Commits rows to a table, as a writer that the operator does not know. `env` as in lake_reader."""
+    _perform(warehouse, database, env=env, written=[{"table": f"{database}.{table}", "rows": list(rows)}])
+
+
 def _perform(warehouse: str, database: str, *, env: Mapping[str, str] | None = None, **work: Any) -> None:
     options = catalog_options(warehouse, env or {})
-    request = {"catalog": options, "database": database, "tables": [], "notNull": [], "alter": []} | work
+    request = {"catalog": options, "database": database, "tables": [], "notNull": [], "alter": [], "written": []} | work
     done = subprocess.run(
         [str(python()), str(PROGRAM)], input=json.dumps(request), capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""Creates and alters tables with pypaimon, in its environment: JSON on standard input (see pypaimon_tables)."""
+"""Creates, alters and writes tables with pypaimon, in its environment: JSON on standard input (see pypaimon_tables)."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ for name, column in request["notNull"]:
         SchemaChange.remove_option(ALLOWS_NOT_NULL),
     ):
         made_in.alter_table(name, [change])
+for written in request["written"]:
+    _write(made_in.get_table(written["table"]), written["rows"])
 for altered in request["alter"]:
     for key, value in altered["options"].items():
         made_in.alter_table(altered["table"], [SchemaChange.set_option(key, value)])
