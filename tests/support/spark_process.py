@@ -51,11 +51,12 @@ def run_driver(home: SparkHome, job: Path, directory: Path, **env: str) -> Exite
 class Worker:
     """One JVM with an engine's jars that performs many jobs. `env` adds variables to the Pod's environment.
 
-    The entrypoint starts `program` instead of the driver's program. It answers through worker_channel.
+    The entrypoint starts `program` instead of the driver's program. It answers through worker_channel. Its heap is for
+    all jobs of a session: with 1 GiB, a JVM of the whole matrix ended after about 500 tests.
     """
 
     def __init__(self, home: SparkHome, log: Path, program: Path = WORKER, **env: str) -> None:
-        own = {"SPARK_APPS_MAIN": str(program), "DRIVER_CORES": "2", "DRIVER_HEAP": "1g", **env}
+        own = {"SPARK_APPS_MAIN": str(program), "DRIVER_CORES": "2", "DRIVER_HEAP": "2g", **env}
         self._log = log
         self.env = env
         with socket.create_server(("127.0.0.1", 0)) as listener, log.open("w", encoding="utf-8") as stream:
