@@ -12,6 +12,8 @@ from tests.cluster.programs import ETCD, KUBE_APISERVER
 SERVICE_RANGE = "10.79.0.0/24"
 SERVICE_ADDRESS = "10.79.0.1"
 """Address of the Service `kubernetes`: always the first of the range."""
+OPERATOR_ADDRESS = "10.79.0.82"
+"""Address of the operator's Service, which observers cannot find by name on a node without DNS."""
 
 _NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from tests.cluster.cache import CHECKOUT
+from tests.cluster.control_plane import OPERATOR_ADDRESS
 from tests.cluster.layout import Layout
 from tests.cluster.node import Cluster
 from tests.support.kubectl import Kubectl
@@ -69,6 +70,7 @@ def values(found: Mapping[str, Any]) -> Object:
             "executorTimeout": "150s",
         },
         "workloads": {"namespaces": [SHOP]},
+        "service": {"clusterIP": OPERATOR_ADDRESS},  # the node has no DNS
         "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},
     }
 

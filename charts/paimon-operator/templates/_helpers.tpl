@@ -16,7 +16,8 @@
 
 {{- /* Where observers report. */ -}}
 {{- define "paimon-operator.looksUrl" -}}
-http://{{ include "paimon-operator.fullname" . }}.{{ .Release.Namespace }}.svc:8082/v1/looks
+{{- $name := printf "%s.%s.svc" (include "paimon-operator.fullname" .) .Release.Namespace -}}
+http://{{ .Values.service.clusterIP | default $name }}:8082/v1/looks
 {{- end -}}
 
 {{- define "paimon-operator.selectorLabels" -}}
