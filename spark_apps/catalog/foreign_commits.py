@@ -114,20 +114,27 @@ class FileCommits:
         return self.snapshots.latest(None if hint is None else id_in(hint.content))
 
 
-def inspect_commits(job: Job, session: Session) -> Seen:
-    """Inspects the commits since `job.since_snapshot`, unless the table has no owner yet or another one."""
+def inspect_commits(job: Job, session: Session, *, adopts: bool) -> Seen:
+    """Inspects the commits since `job.since_snapshot`. `adopts`: the run may take over a table."""
     table = session.find_table()
-    return Seen(seen_snapshot=0) if table is None else inspected(job, JavaCommits(table), owner_of(table))
+    if table is None:
+        return Seen(seen_snapshot=0)
+    return inspected(job, JavaCommits(table), owner_of(table), adopts=adopts)
 
 
-def inspected(job: Job, commits: Commits, owner: str | None) -> Seen:
-    """The same from the commits of a table that exists, and its owner mark."""
-    if job.since_snapshot is not None and owner != job.owner:
-        return Seen()  # nothing counts as inspected
+def inspected(job: Job, commits: Commits, owner: str | None, *, adopts: bool = False) -> Seen:
+    """The same from the commits of a table that exists, and its owner mark.
+
+    Of a table without the mark of the job, the commits before its adoption are known and not foreign. To a run that
+    does not adopt, nothing of it counts as inspected.
+    """
+    is_own = owner == job.owner or job.since_snapshot is None
+    if not is_own and not adopts:
+        return Seen()
     latest = commits.latest_id()
     last = commits.commit(latest) if latest else None
     seen = Seen(seen_snapshot=latest, seen_commit=None if last is None else identity_of(last))
-    if job.since_snapshot is None:
+    if job.since_snapshot is None or not is_own:
         return seen
     return replace(seen, outside_commit=_first_foreign(job, commits, job.since_snapshot, latest))
 

@@ -1,7 +1,7 @@
 """The module of an operation, found by the operation's name: `ExpireSnapshots` is operations/expire_snapshots.py.
 
 Each has PARAMETERS, the dataclass of its parameters, and run(job, session). One that makes no commit sets COMMITS to
-False, and LOOKS to True if it reports commits by others nevertheless.
+False, and LOOKS to True if it reports commits by others nevertheless. ADOPTS is True if it may take over a table.
 
 One that may end without a JVM also has without_jvm(job, engine, files), and its OperationSpec sets
 `may_end_without_jvm`. The function gives the outcome, or None where a JVM is needed. It raises RunError only where
@@ -53,6 +53,11 @@ def without_jvm_of(operation: Operation) -> WithoutJvm | None:
 def inspects_commits(operation: Operation) -> bool:
     """Whether runs of the operation report commits by others: those that make commits, and those that look."""
     return makes_commits(operation) or bool(getattr(operation, "LOOKS", False))
+
+
+def adopts(operation: Operation) -> bool:
+    """Whether runs of the operation may take over a table of nobody or of somebody else."""
+    return bool(getattr(operation, "ADOPTS", False))
 
 
 def makes_commits(operation: Operation) -> bool:

@@ -15,7 +15,7 @@ from paimon_contract.result import Elapsed, Outcome, Seen
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores import metastore_of
 from spark_apps.catalog.session import Session
-from spark_apps.driver.dispatch import inspects_commits, makes_commits, operation_of
+from spark_apps.driver.dispatch import adopts, inspects_commits, makes_commits, operation_of
 from spark_apps.driver.process import Performed, engine_of, milliseconds_since, run_job
 from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import classify
@@ -47,7 +47,7 @@ def perform(job: Job) -> Performed:
         if makes_commits(operation):
             session.metastore.release_stale_locks(session)
         if inspects_commits(operation):
-            seen = foreign_commits.inspect_commits(job, session)
+            seen = foreign_commits.inspect_commits(job, session, adopts=adopts(operation))
         if makes_commits(operation):
             foreign_commits.refuse_unsafe_commit(job, seen)
         outcome = operation.run(job, session)

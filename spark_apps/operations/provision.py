@@ -36,6 +36,7 @@ from spark_apps.schema.mixed_buckets import needs_rescale
 from spark_apps.schema.refusals import refuse_differences, refused_by_paimon
 
 PARAMETERS = ProvisionParameters
+ADOPTS = True
 
 RECREATED_OPTION = "paimon-operator.recreated-by"
 """Table option by which a later attempt or run knows the creation of one whose result was lost."""

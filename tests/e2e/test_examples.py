@@ -54,13 +54,17 @@ def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str])
 
 
 class TestRuns:
-    """The runs of the examples on one table, in turn."""
+    """The runs of the examples on two tables, in turn."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def made(cls, class_lab: Lab) -> Lab:
-        class_lab.kubectl.apply(class_lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]))
-        class_lab.ready("orders")
+        columns = {"dt": "DATE", "page": "STRING"}
+        visits = class_lab.table("visits", columns, retention={"partitions": {"expirationTime": "365d"}})
+        visits["spec"]["schema"]["partitionKeys"] = ["dt"]
+        class_lab.kubectl.apply(class_lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]), visits)
+        for name in ("orders", "visits"):
+            class_lab.ready(name)
         return class_lab
 
     @pytest.mark.parametrize("path", with_a("PaimonRun"), ids=lambda path: path.stem)

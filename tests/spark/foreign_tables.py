@@ -181,7 +181,7 @@ ALL: Final[tuple[Foreign, ...]] = (
 
 BESIDE: Final[tuple[tuple[Foreign, str], ...]] = (
     (BySpark(name="across", columns=PARTED, keys="id", partitions="dt"), "spec.schema.partitionKeys[0]: 'dt' is not part of the primary key"),
-    (BySpark(name="tagged", columns=KEYED, keys="id", options={"bucket": "1", "tag.automatic-creation": "process-time", "tag.creation-period": "daily"}), "adoptionPolicy to Adopt, which keeps the option"),
+    (BySpark(name="expiring", columns=PARTED, keys="dt,id", partitions="dt", options={"bucket": "1", "partition.expiration-time": "9999 d"}), "adoptionPolicy to Adopt, which keeps the option"),
     (BySpark(name="owned", columns=KEYED, keys="id", options={"bucket": "1", OWNER: "another-cluster/shop/mine"}), "The PaimonTable below owns it. If that one is gone, export again with --owned."),
     (BySpark(name="postponed_inline", columns=KEYED, keys="id", options={"bucket": "-2"}, since=SINCE_1_4), "spec.compaction.mode: writers never compact the files of postponed buckets"),
 )  # fmt: skip

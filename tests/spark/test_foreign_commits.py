@@ -298,7 +298,7 @@ class ManySnapshots:
 def test_of_very_many_snapshots_the_oldest_and_the_newest_are_read(foreign: int, found: bool) -> None:
     table = ManySnapshots(5000, foreign)
 
-    seen = foreign_commits.inspect_commits(cast(Any, JOB), cast(Any, table))
+    seen = foreign_commits.inspect_commits(cast(Any, JOB), cast(Any, table), adopts=False)
 
     assert (seen.outside_commit is not None, seen.seen_snapshot) == (found, 5000)
     assert len(table.read) <= 1001

@@ -85,7 +85,7 @@ class TestForeignTables:
     def managed(cls, made: ForeignLake, page: Page) -> dict[str, ManagedTable]:
         """The PaimonTables of the file, and of the comment that only asks for another policy."""
         applied = dict(page.manifests)
-        applied["tagged"] = yaml.safe_load(page.commented("tagged").partition("---\n")[2])
+        applied["expiring"] = yaml.safe_load(page.commented("expiring").partition("---\n")[2])
         catalog = catalog_of(made.lake)
         return {name: ManagedTable.of(made.lake, manifest, catalog) for name, manifest in applied.items()}
 

@@ -32,7 +32,7 @@ def test_only_an_operation_that_commits_waits_for_locks_and_one_that_looks_inspe
     done: list[str] = []
 
     def step(name: str, result: Any = None) -> Any:
-        def take(*_: object) -> Any:
+        def take(*_: object, **__: object) -> Any:
             done.append(name)
             return result
 
