@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from tests.cluster.processes import wait_until
 from tests.e2e.lab import Lab, once
 from tests.support import pypaimon_tables
 from tests.support.kubectl import Object
@@ -21,6 +24,7 @@ def observers(lab: Lab) -> list[Object]:
     return [each for each in lab.pods(OBSERVERS) if each["status"].get("phase") == "Running"]
 
 
+@pytest.mark.long  # (the status follows looks at most every five minutes)
 def test_a_commit_of_another_writer_reaches_the_status_without_a_run(lab: Lab) -> None:
     table = lab.table(
         "orders",
@@ -50,9 +54,12 @@ def test_a_commit_of_another_writer_reaches_the_status_without_a_run(lab: Lab) -
     assert lab.rows("orders") == [{"id": 1, "amount": 7}, {"id": 2, "amount": 8}]
 
 
-def test_a_suspended_catalog_has_no_observer(lab: Lab) -> None:
+def test_an_observer_looks_at_the_tables_of_its_catalog_until_that_is_suspended(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("orders", COLUMNS, keys=["id"]))
     lab.ready("orders")
     lab.kubectl.until_list("pod", OBSERVERS, lambda pods: len(pods) == 1, what="one observer")
+    assert wait_until(
+        lambda: "looked at 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS), timeout=180, interval=1
+    )
     lab.kubectl.apply(lab.catalog(suspend=True))
     lab.kubectl.until_list("pod", OBSERVERS, lambda pods: not pods, what="no observer")
