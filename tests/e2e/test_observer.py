@@ -57,7 +57,12 @@ def test_a_commit_of_another_writer_reaches_the_status_without_a_run(lab: Lab) -
 def test_an_observer_looks_at_the_tables_of_its_catalog_until_that_is_suspended(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("orders", COLUMNS, keys=["id"]))
     lab.ready("orders")
-    lab.kubectl.until_list("pod", OBSERVERS, lambda pods: len(pods) == 1, what="one observer")
+    lab.kubectl.until_list(
+        "pod",
+        OBSERVERS,
+        lambda pods: [each["status"].get("phase") for each in pods] == ["Running"],
+        what="one observer",
+    )
     assert wait_until(
         lambda: "looked at 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS), timeout=180, interval=1
     )
