@@ -29,6 +29,8 @@ class DataFile:
     """In the time zone of the writer's JVM."""
     extra: tuple[str, ...] = ()
     """Names of the files beside it that belong to it."""
+    external: str | None = None
+    """Where it lies, if not in its bucket."""
 
 
 def data_file(name: str, **fields: Any) -> DataFile:
@@ -171,6 +173,6 @@ def _of_file(file: DataFile) -> Record:
         "_EXTRA_FILES": list(file.extra),
         "_DELETE_ROW_COUNT": file.delete_rows,
         "_CREATION_TIME": file.made and file.made.replace(tzinfo=UTC),
-        "_EXTERNAL_PATH": None,
+        "_EXTERNAL_PATH": file.external,
         "_WRITE_COLS": None,
     }
