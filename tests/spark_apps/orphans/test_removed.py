@@ -82,6 +82,11 @@ def test_a_file_that_changes_after_the_second_report_stays(world: World, monkeyp
     assert changed.read_bytes() == b"other content"
 
 
+def _once(act: Any) -> Any:
+    acted: list[Any] = []
+    return lambda: acted or acted.append(act())
+
+
 def _after(first: Any, then: Any) -> Any:
     def both(*given: Any) -> Any:
         first()
@@ -179,6 +184,40 @@ def test_a_file_that_is_committed_while_it_is_moved_away_is_moved_back(
     assert raised.value.reason == "OrphanReferenced"
     assert (world.table.root / planted[0]).exists()
     assert planted[0] not in world.quarantined()
+
+
+def test_a_file_that_is_committed_before_its_batch_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = [each for each in world.table.plant() if each.endswith(".parquet") and "data-" in each]
+    run_on(world, 0)
+    commit = _once(lambda: world.table.commit([data_file(planted[0].rpartition("/")[2])]))
+    monkeypatch.setattr(removal.Removal, "_move_batch", _after(commit, removal.Removal._move_batch))
+    assert run_on(world, 4).moved == 9
+    assert (world.table.root / planted[0]).exists()
+
+
+def test_a_foreign_commit_during_the_run_ends_it_before_the_next_batch(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(removal, "PER_BATCH", 4)
+    world.table.plant()
+    run_on(world, 0)
+    move = removal.Batch.move_away
+    monkeypatch.setattr(removal.Batch, "move_away", _after(_once(world.table.write), move))
+    world.day = 4
+    with pytest.raises(RunError, match="snapshot 4 of"):
+        world.run(since_snapshot=3, user_runs=())
+    assert len(world.quarantined()) == 4
+
+
+def test_restore_leaves_a_file_that_is_still_in_the_table(world: World) -> None:
+    """After a kill between copy and deletion on S3."""
+    planted = world.table.plant()
+    run_on(world, 0, 4)
+    still = world.table.put(world.table.root / planted[0])
+    at = still.stat().st_mtime_ns
+    assert run_on(world, 5, mode="Restore").restored == 10
+    assert still.stat().st_mtime_ns == at
+    assert world.quarantined() == []
 
 
 @pytest.mark.parametrize("mode", ["Report", "Delete"])
