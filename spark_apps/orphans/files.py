@@ -34,6 +34,10 @@ class StorageFiles(MetadataFiles, Protocol):
     Reading raises UnreadableError, changing ChangeFailedError, when the storage fails or refuses access.
     """
 
+    @property
+    def largest_move(self) -> int | None:
+        """Bytes of the largest file that can be moved; None: there is no limit."""
+
     def walk(self, directory: str) -> Iterator[ListedFile]:
         """All files below a directory, in no certain order; none where it does not exist. Links are left out."""
 

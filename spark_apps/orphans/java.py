@@ -14,6 +14,11 @@ from spark_apps.orphans.files import ChangeFailedError, ListedFile
 class JavaStorage(JavaFiles):
     """The files that the access of the catalog reaches."""
 
+    @property
+    def largest_move(self) -> int | None:
+        """No limit."""
+        return None
+
     def walk(self, directory: str) -> Iterator[ListedFile]:
         """All files below a directory; none where it does not exist."""
         root = self.session.path(directory).toUri().getPath()

@@ -26,7 +26,7 @@ _LIST: Final = "undo.jsonl"
 
 
 @dataclass(frozen=True)
-class Batch:
+class MovedFiles:
     """Files that were moved away together, from the table at `location` to `directory`."""
 
     files: StorageFiles
@@ -96,18 +96,18 @@ class Quarantine:
     directory: str
     location: str
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[MovedFiles]:
         """Those with an undo list, oldest first. What a kill has left without one holds no file any more."""
         for name in sorted(set(self.files.names(self.directory))):
-            batch = Batch(self.files, f"{self.directory}/{name}", self.location)
+            batch = MovedFiles(self.files, f"{self.directory}/{name}", self.location)
             if _LIST in set(self.files.names(batch.directory)):
                 yield batch
             else:
                 self.files.prune(batch.directory)
 
-    def begin(self, name: str, at: Moment, moved: Sequence[ListedFile]) -> Batch:
+    def begin(self, name: str, at: Moment, moved: Sequence[ListedFile]) -> MovedFiles:
         """A new batch with its undo list. Moves nothing yet."""
-        batch = Batch(self.files, f"{self.directory}/{at.storage_ms:013d}-{name}", self.location)
+        batch = MovedFiles(self.files, f"{self.directory}/{at.storage_ms:013d}-{name}", self.location)
         header = {
             "version": VERSION,
             "storageMs": at.storage_ms,

@@ -56,7 +56,7 @@ class Holder:
 class References:
     """The references of the table at `location` to files of the names `wanted`.
 
-    Manifests are read once: they never change. All else is read anew at each call, so that what was committed or lost
+    Manifests are read once: they never change. All else is read again at each call, so that what was committed or lost
     since is found.
     """
 

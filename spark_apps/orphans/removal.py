@@ -1,6 +1,6 @@
 """Moves orphans away that two reports name, and removes for good what was moved away long ago.
 
-Before each batch, the references are read anew, and each file is compared with what the reports say of it. After each
+Before each batch, the references are read again, and each file is compared with what the reports say of it. After each
 batch they are read once more: a file that is referenced by then is moved back, and the run ends.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 
 from spark_apps.failures.errors import RunError
 from spark_apps.orphans.files import ListedFile, StorageFiles
-from spark_apps.orphans.quarantine import Batch, Quarantine
+from spark_apps.orphans.quarantine import MovedFiles, Quarantine
 from spark_apps.orphans.references import References
 from spark_apps.orphans.times import Moment
 from spark_apps.progress import log_step
@@ -52,8 +52,9 @@ class Removal:
     removed: Counted = field(default_factory=Counted)
 
     def move_away(self, agreed: Sequence[ListedFile]) -> None:
-        """Moves the first MOST files away, in batches."""
-        chosen = agreed[:MOST]
+        """Moves the first MOST files away, in batches. Leaves those that the storage cannot move."""
+        largest = self.files.largest_move
+        chosen = [each for each in agreed if largest is None or each.size <= largest][:MOST]
         for number, start in enumerate(range(0, len(chosen), PER_BATCH), 1):
             self._move_batch(f"{self.run}-{number}", chosen[start : start + PER_BATCH])
             log_step(f"{self.moved.files} files were moved away")
@@ -91,8 +92,8 @@ class Removal:
                 self.removed.add(each)
             batch.close()
 
-    def _restore_referenced(self, batch: Batch, moved: Sequence[ListedFile]) -> None:
-        """Moves back what is referenced although it was moved away. Then nothing more is done, and a human is told."""
+    def _restore_referenced(self, batch: MovedFiles, moved: Sequence[ListedFile]) -> None:
+        """Moves back what is referenced although it was moved away. Then nothing more is done, and the run fails."""
         referenced = self.references.referenced() if moved else set()
         back = [each for each in moved if each.name in referenced]
         for each in back:

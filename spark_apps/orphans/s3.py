@@ -6,16 +6,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from spark_apps.metadata.s3 import S3Files, readable, split
 from spark_apps.orphans.files import ChangeFailedError, ListedFile
 
+_LARGEST_COPY: Final = 5 << 30
+
 
 class S3Storage(S3Files):
     """Objects that can be copied and deleted: S3 has no rename."""
+
+    @property
+    def largest_move(self) -> int | None:
+        """Bytes of the largest object that S3 copies in one request."""
+        return _LARGEST_COPY
 
     def walk(self, directory: str) -> Iterator[ListedFile]:
         """All objects below a prefix, 1000 in one request. The markers of directories are left out."""
@@ -47,7 +54,7 @@ class S3Storage(S3Files):
             self.client.put_object(Bucket=bucket, Key=key, Body=content)
 
     def move(self, source: str, target: str) -> None:
-        """Copies the object, then deletes it. S3 refuses to copy one of more than 5 GiB, which then stays."""
+        """Copies the object, then deletes it."""
         (bucket, key), (to_bucket, to_key) = split(source), split(target)
         with _changing(source):
             copied: Any = {"Bucket": bucket, "Key": key}

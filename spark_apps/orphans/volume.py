@@ -18,6 +18,11 @@ _MS: Final = 1_000_000
 class VolumeStorage(VolumeFiles):
     """Plain files that can be moved and removed."""
 
+    @property
+    def largest_move(self) -> int | None:
+        """No limit."""
+        return None
+
     def walk(self, directory: str) -> Iterator[ListedFile]:
         """All files below a directory; none where it does not exist. Links are left out."""
         root = local(directory)

@@ -29,10 +29,10 @@ _FIELDS: Final = [
 ]
 
 
-def schema(id_: int = 0, **options: str) -> dict[str, Any]:
+def schema(options: Mapping[str, str] | None = None, id_: int = 0) -> dict[str, Any]:
     """A schema file of the table."""
     keys = {"partitionKeys": ["day"], "primaryKeys": ["day", "id"]}
-    own = {"bucket": "4", "paimon-operator.owner": OWNER, **options}
+    own = {"bucket": "4", "paimon-operator.owner": OWNER, **(options or {})}
     return {
         "version": 3, "id": id_, "fields": _FIELDS, "highestFieldId": 1, **keys, "options": own, "timeMillis": START_MS,
     }  # fmt: skip
@@ -49,9 +49,9 @@ class WholeTable(FabricatedTable):
     def __post_init__(self) -> None:
         self.put_schema(self.root)
 
-    def put_schema(self, root: Path, id_: int = 0, **options: str) -> None:
+    def put_schema(self, root: Path, options: Mapping[str, str] | None = None, id_: int = 0) -> None:
         """Writes a schema file of the table or of a branch."""
-        self.put(root / "schema" / f"schema-{id_}", json.dumps(schema(id_, **options)).encode())
+        self.put(root / "schema" / f"schema-{id_}", json.dumps(schema(options, id_)).encode())
 
     def data_name(self, prefix: str = "data-", suffix: str = ".parquet") -> str:
         """The name of a new data file."""

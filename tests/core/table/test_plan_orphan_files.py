@@ -85,12 +85,27 @@ def test_a_users_run_that_may_remove_more_ends_it_too() -> None:
     seen.wait(days=1)
     seen.settle()
     seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES, "9 of 20 files are orphans", **FOUND)
-    asked = {"removeOrphanFiles": {"mode": "Delete", "maxPercent": 60}}
+    asked: dict[str, Any] = {"removeOrphanFiles": {"mode": "Delete", "maxPercent": 60}}
     seen.runs.append(builders.run("mine", table=seen.table, type="RemoveOrphanFiles", compact=None, **asked))
     seen.settle()
     seen.finish("RemoveOrphanFiles", orphanFiles=FOUND["orphanFiles"] | {"moved": 9})
     seen.settle()
     assert seen.says("Stalled")[0] == "False"
+
+
+def test_a_users_report_does_not_end_it() -> None:
+    seen = world()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES, "9 of 20 files are orphans", **FOUND)
+    for number, found in enumerate((FOUND["orphanFiles"] | {"orphans": 8}, {"restored": 3})):
+        asked: dict[str, Any] = {"removeOrphanFiles": {}}
+        seen.runs.append(builders.run(f"mine-{number}", table=seen.table, type=SEARCH[0], compact=None, **asked))
+        seen.settle()
+        seen.finish("RemoveOrphanFiles", orphanFiles=found)
+        seen.settle()
+        assert seen.says("Stalled") == ("True", "TooManyOrphanFiles")
+    assert state(seen).files == 8
 
 
 def test_an_unreadable_reference_is_retried_before_the_next_tick() -> None:
@@ -100,4 +115,3 @@ def test_an_unreadable_reference_is_retried_before_the_next_tick() -> None:
     seen.fail(FailureClass.ENVIRONMENT, Reason.REFERENCE_UNREADABLE)
     seen.wait(hours=1)
     assert seen.run_due() == [SEARCH]
-

@@ -9,6 +9,7 @@ import pytest
 from spark_apps.failures.errors import RunError
 from spark_apps.orphans.references import References
 from tests.spark_apps.orphans.world import World
+from tests.support.fabricated_avro import data_file
 from tests.support.whole_table import UUID
 
 
@@ -37,12 +38,11 @@ def test_a_writer_that_commits_between_listing_and_reading_loses_no_file(
 ) -> None:
     uncommitted = world.table.data_name()
     world.table.put(world.table.root / "day=mon" / "bucket-0" / uncommitted)
-    read_all, committed = References._read_all, []
+    read_all = References._read_all
+    committed: list[int] = []
 
     def first_commits(of: References) -> set[str]:
         if not committed:
-            from tests.support.fabricated_avro import data_file  # noqa: PLC0415
-
             committed.append(world.table.commit([data_file(uncommitted)]))
         return read_all(of)
 

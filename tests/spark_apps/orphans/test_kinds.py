@@ -17,7 +17,7 @@ DATA = f"data-{U}-0.parquet"
 
 
 def layout(**options: str) -> Layout:
-    return Layout.of([read_schema_file(json.dumps(schema(**options)))])
+    return Layout.of([schema_of(**options)])
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_schemas_with_other_partition_keys_end_the_run() -> None:
 
 
 def schema_of(**options: str) -> TableSchema:
-    return read_schema_file(json.dumps(schema(**options)))
+    return read_schema_file(json.dumps(schema(options)))

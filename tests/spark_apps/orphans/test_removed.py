@@ -12,7 +12,9 @@ from paimon_contract.result import OrphanFiles
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.orphans import removal
+from spark_apps.orphans.quarantine import MovedFiles, Quarantine
 from spark_apps.orphans.references import References
+from spark_apps.orphans.volume import VolumeStorage
 from tests.spark_apps.orphans.world import World
 from tests.support.fabricated_avro import data_file
 
@@ -83,8 +85,13 @@ def test_a_file_that_changes_after_the_second_report_stays(world: World, monkeyp
 
 
 def _once(act: Any) -> Any:
-    acted: list[Any] = []
-    return lambda: acted or acted.append(act())
+    left = [act]
+
+    def acts() -> None:
+        if left:
+            left.pop()()
+
+    return acts
 
 
 def _after(first: Any, then: Any) -> Any:
@@ -171,13 +178,13 @@ def test_a_file_that_is_committed_while_it_is_moved_away_is_moved_back(
     planted = [each for each in world.table.plant() if each.endswith(".parquet") and "data-" in each]
     run_on(world, 0)
     name = planted[0].rpartition("/")[2]
-    begin = removal.Quarantine.begin
+    begin = Quarantine.begin
 
     def commit_then_begin(*given: Any) -> Any:
         world.table.commit([data_file(name)])
         return begin(*given)
 
-    monkeypatch.setattr(removal.Quarantine, "begin", commit_then_begin)
+    monkeypatch.setattr(Quarantine, "begin", commit_then_begin)
     world.day = 4
     with pytest.raises(RunError, match="is referenced again") as raised:
         world.run()
@@ -201,8 +208,8 @@ def test_a_foreign_commit_during_the_run_ends_it_before_the_next_batch(
     monkeypatch.setattr(removal, "PER_BATCH", 4)
     world.table.plant()
     run_on(world, 0)
-    move = removal.Batch.move_away
-    monkeypatch.setattr(removal.Batch, "move_away", _after(_once(world.table.write), move))
+    move = MovedFiles.move_away
+    monkeypatch.setattr(MovedFiles, "move_away", _after(_once(world.table.write), move))
     world.day = 4
     with pytest.raises(RunError, match="snapshot 4 of"):
         world.run(since_snapshot=3, user_runs=())
@@ -258,6 +265,16 @@ def test_a_run_moves_at_most_so_many_files_and_the_next_one_goes_on(
     assert run_on(world, 5).moved == 3
 
 
+def test_a_file_that_is_too_large_to_be_moved_stays_and_the_others_go(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = world.table.plant()
+    world.table.put(world.table.root / planted[0], b"x" * 8)
+    monkeypatch.setattr(VolumeStorage, "largest_move", 7)
+    assert run_on(world, 0, 4).moved == 9
+    assert (world.table.root / planted[0]).exists()
+
+
 @pytest.mark.parametrize(
     ("sentence", "members", "is_refused"),
     [
@@ -285,13 +302,13 @@ def test_no_orphan_is_removed_after_a_foreign_commit(
 def test_a_tag_is_held_while_files_are_moved_away(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     tag = world.table.root / "tag" / "tag-paimon-operator-orphan-files"
     held: list[Any] = []
-    move = removal.Batch.move_away
+    move = MovedFiles.move_away
 
     def see(*given: Any) -> None:
         held.append(json.loads(tag.read_text())["id"])
         move(*given)
 
-    monkeypatch.setattr(removal.Batch, "move_away", see)
+    monkeypatch.setattr(MovedFiles, "move_away", see)
     world.table.plant()
     run_on(world, 0, 4)
     assert held == [3] * 10

@@ -116,9 +116,19 @@ def _removed(found: OrphanFiles) -> str:
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
     """The status after a run, with the numbers of its report: also after one that refused to remove so many."""
-    after = _SCHEDULE.record_result(status, ended, key)
+    after = status if _does_less(status, ended) else _SCHEDULE.record_result(status, ended, key)
     is_recorded = ended.succeeded or ended.active.trigger is not RunTrigger.USER
     return _with_numbers(after, ended.result) if is_recorded else after
+
+
+def _does_less(status: TableStatus, ended: RunOutcome) -> bool:
+    """Whether a user's run has not done what the schedule is for: its success does not end a failure of the latter."""
+    found, retention = ended.result.orphan_files, status.effective.retention if status.effective else None
+    if ended.active.trigger is not RunTrigger.USER or found is None:
+        return False
+    block = retention.orphan_files if retention else None
+    removes = block is not None and block.mode is OrphanFilesMode.DELETE
+    return found.restored is not None or (removes and found.moved is None)
 
 
 def _with_numbers(status: TableStatus, result: RunStatus) -> TableStatus:
