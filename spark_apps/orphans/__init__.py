@@ -12,13 +12,13 @@ from paimon_contract.job import JobCatalog
 from paimon_engines.engine import Engine
 from spark_apps.orphans.files import StorageFiles
 from spark_apps.orphans.volume import VolumeStorage
-from spark_apps.storage import s3
+from spark_apps.storage.s3 import SCHEME
 
 
 def storage_in(catalog: JobCatalog, engine: Engine) -> StorageFiles | None:
     """The files of the warehouse; None where only a JVM reaches them, as on HDFS."""
     scheme = urlsplit(catalog.warehouse).scheme
-    if scheme == s3.SCHEME:
+    if scheme == SCHEME:
         from spark_apps.orphans.s3 import S3Storage  # noqa: PLC0415  (botocore takes long to import)
 
         return S3Storage.of(catalog.options, engine.s3)

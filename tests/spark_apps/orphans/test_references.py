@@ -138,6 +138,12 @@ def test_the_changelog_of_a_tag_may_be_gone(table: WholeTable) -> None:
     assert log not in referenced(table)
 
 
+def _lose_snapshots(table: WholeTable) -> None:
+    """All but the hint."""
+    for number in (1, 2, 3):
+        table.snapshot_file(number).unlink()
+
+
 Change = Callable[[WholeTable], Any]
 MISSING: dict[str, tuple[Change, str]] = {
     "the base list of a snapshot": (lambda t: t.manifest_file("baseManifestList", 1).unlink(), "snapshot-1 needs it"),
@@ -147,7 +153,7 @@ MISSING: dict[str, tuple[Change, str]] = {
     "a manifest": (lambda t: t.manifests()[0].unlink(), "does not exist, although .*snapshot-[123] needs it"),
     "a snapshot between others": (lambda t: t.snapshot_file(2).unlink(), "snapshot-2 does not exist, although"),
     "the snapshot that LATEST names": (lambda t: t.snapshot_file(3).unlink(), "snapshot-3 does not exist, although"),
-    "all snapshots": (lambda t: _lose_snapshots(t), "snapshot-3 does not exist, although .*LATEST"),
+    "all snapshots": (_lose_snapshots, "snapshot-3 does not exist, although .*LATEST"),
     "the base list of a tag": (
         lambda t: _retag(t, baseManifestList=f"manifest-list-{UUID.format(5)}-0"), "tag-one needs it"
     ),
@@ -173,12 +179,6 @@ DAMAGED: dict[str, tuple[Change, str]] = {
     "an empty tag": (lambda t: t.put(t.root / "tag" / "tag-one", b""), "tag-one"),
     "an empty changelog": (lambda t: t.put(t.root / "changelog" / "changelog-1", b""), "changelog-1"),
 }  # fmt: skip
-
-
-def _lose_snapshots(table: WholeTable) -> None:
-    """All but the hint."""
-    for number in (1, 2, 3):
-        table.snapshot_file(number).unlink()
 
 
 def _cut(file: Path) -> None:
