@@ -76,7 +76,7 @@ class Bucket:
         return outcome.orphan_files
 
 
-@pytest.fixture(params=["paimon-0.9", "paimon-1.4"])
+@pytest.fixture(params=["paimon-0.9", "paimon-1.4"], ids=["with 0.9", "with 1.4"])
 def bucket(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
     """A table with three commits. The operators' options of S3 have other names for each engine."""
     engine = load_engine(request.param)
