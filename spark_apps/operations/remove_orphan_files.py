@@ -26,7 +26,7 @@ from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.catalog.foreign_commits import FileCommits, inspected
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError, spec_failure
-from spark_apps.loading.ledger import ledgers_of
+from spark_apps.loading.ledger import NO_LEDGER, ledgers_of
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import time_text
 from spark_apps.metadata.snapshots import SnapshotFiles
@@ -48,8 +48,9 @@ PARAMETERS = RemoveOrphanFilesParameters
 COMMITS: Final = False
 LOOKS: Final = True
 FIELD: Final = "spec.retention.orphanFiles"
-DIRECTORY: Final = "_orphan-files"
-"""Beside the ledgers of the table's writes. No write has a name that begins like this."""
+DIRECTORY: Final = f"{NO_LEDGER}orphan-files"
+"""Beside the ledgers of the table's writes."""
+_OUTSIDE_COMMIT: Final = "OutsideCommit"
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -60,12 +61,20 @@ def run(job: Job, session: Session) -> Outcome:
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:
-    """The same by Python; None without a table or its mark, of which the JVM says what is wrong."""
+    """The same by Python; None where the JVM's program reports more.
+
+    That is without a table or its mark, and after a foreign commit.
+    """
     storage = storage_in(job.catalog, engine)
     schema = TableFiles(files, location_of(job)).latest_schema()
     if storage is None or schema is None or schema.options.get(OWNER_OPTION) != job.owner:
         return None
-    return Outcome(orphan_files=perform(job, storage))
+    try:
+        return Outcome(orphan_files=perform(job, storage))
+    except RunError as error:
+        if error.reason == _OUTSIDE_COMMIT:
+            return None
+        raise
 
 
 def perform(job: Job, files: StorageFiles) -> OrphanFiles:
@@ -153,11 +162,11 @@ class _Work:
 
     def delete(self) -> OrphanFiles:
         """Writes a report, and moves away what an earlier one names, too."""
-        self._require_alone()
         header = self._header()
         path = self._write(header)
         removal = self._removal()
         removal.restore_referenced()
+        self._require_alone()
         self._require_few(header, path)
         earlier = self.reports.earlier(self.now, self.older_than_ms)
         with held_tag(self.files, self.location):
@@ -226,7 +235,7 @@ class _Work:
             return
         raise RunError(
             "Environment",
-            "OutsideCommit",
+            _OUTSIDE_COMMIT,
             f"snapshot {seen.outside_commit.snapshot_id} of {self.job.table} was made by commit user "
             f"{seen.outside_commit.commit_user or 'unnamed'}, not by the operator; no orphan is removed beside it",
             "stop that writer, or declare it in externalWriters and set retention.orphanFiles.mode to Report",

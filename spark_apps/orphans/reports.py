@@ -19,6 +19,7 @@ from spark_apps.orphans.files import ListedFile, StorageFiles
 from spark_apps.orphans.finder import Orphan, Survey
 from spark_apps.orphans.kinds import Kind
 from spark_apps.orphans.times import Moment
+from spark_apps.progress import log_step
 
 VERSION: Final = 1
 MAX_LISTED: Final = 100_000
@@ -89,9 +90,16 @@ class Reports:
         return self._read(name)[0]
 
     def earlier(self, before: Moment, older_than_ms: int) -> str | None:
-        """The newest report that is at least this much older; None: there is none."""
+        """The newest report that is at least this much older, of those that are whole; None: there is none."""
         old = (each for each in reversed(self.names()) if before.storage_ms - _time_of(each) >= older_than_ms)
-        return next((each for each in old if before.since(self.header(each).moment) >= older_than_ms), None)
+        return next((each for each in old if self._age(each, before) >= older_than_ms), None)
+
+    def _age(self, name: str, now: Moment) -> int:
+        try:
+            return now.since(self.header(name).moment)
+        except UnreadableError as error:
+            log_step(f"a report is not compared: {error}")
+            return -1
 
     def listed(self, name: str) -> Iterator[ListedFile]:
         """The orphans that a report lists."""

@@ -296,6 +296,7 @@ def test_no_orphan_is_removed_after_a_foreign_commit(
         world.run(**members)
     assert (raised.value.reason, raised.value.field) == ("OutsideCommit", "spec.externalWriters")
     assert world.quarantined() == []
+    assert len(world.reports()) == 2, "with a report"
     assert world.run("Report", **members).orphans == 10, "reports go on"
 
 
