@@ -172,8 +172,8 @@ class _Work:
         with held_tag(self.files, self.location):
             removal.remove_old(self.older_than_ms)
             removal.move_away(self._agreed(earlier))
-        self.reports.thin(self.now, self.older_than_ms)
         compared = None if earlier is None else time_text(self.reports.header(earlier).storage_ms)
+        self.reports.thin(self.now, self.older_than_ms)
         return replace(
             self._result(header, path),
             compared_with=compared,
@@ -230,6 +230,14 @@ class _Work:
         """Raises RunError after a foreign commit: that writer's files may be as old as orphans."""
         schema = TableFiles(self.files, self.location).latest_schema()
         owner = None if schema is None else schema.options.get(OWNER_OPTION)
+        if owner != self.job.owner:
+            raise RunError(
+                "Environment",
+                "Conflict",
+                f"the table {self.job.table} has another owner now, so nothing more is removed",
+                "delete one of the two PaimonTables, or set adoptionPolicy to Adopt if that owner is gone",
+                field="spec.adoptionPolicy",
+            )
         seen = inspected(self.job, FileCommits(SnapshotFiles(self.files, self.location)), owner)
         if seen.outside_commit is None:
             return

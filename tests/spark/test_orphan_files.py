@@ -21,6 +21,7 @@ import pytest
 from paimon_contract.job import JobCatalog, JobRun
 from paimon_contract.parameters.remove_orphan_files import RemoveOrphanFilesParameters
 from paimon_contract.result import OrphanFiles
+from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans.volume import VolumeStorage
@@ -56,6 +57,7 @@ class Orphans:
             operation="RemoveOrphanFiles",
             engine=self.lake.engine.id,
             catalog=JobCatalog(self.lake.warehouse, "filesystem"),
+            owner=self.lake.owner,
             parameters=asked,
         )
         return remove_orphan_files.perform(of, VolumeStorage())
@@ -174,7 +176,7 @@ def test_50_orphans_are_found_and_no_other_file_while_spark_commits(orphans: Orp
 
 def test_after_the_removal_the_table_has_the_same_rows(orphans: Orphans) -> None:
     lake = orphans.lake
-    make(lake, KINDS["tags"])
+    make(lake, keyed(*KINDS["tags"].steps[1:], options={OWNER_OPTION: lake.owner}))
     before = lake.rows()
     planted = orphans.plant(a_bucket(lake))
     orphans.grow_old()

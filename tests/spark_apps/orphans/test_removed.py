@@ -300,6 +300,19 @@ def test_no_orphan_is_removed_after_a_foreign_commit(
     assert world.run("Report", **members).orphans == 10, "reports go on"
 
 
+def test_nothing_is_removed_of_a_table_that_another_cluster_takes_over(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.table.plant()
+    run_on(world, 0)
+    takes_over = _once(lambda: world.table.put_schema(world.table.root, {"paimon-operator.owner": "x/shop/orders"}, 1))
+    monkeypatch.setattr(removal.Removal, "_move_batch", _after(takes_over, removal.Removal._move_batch))
+    world.day = 4
+    with pytest.raises(RunError, match="has another owner now"):
+        world.run(since_snapshot=3, user_runs=())
+    assert world.quarantined() == []
+
+
 def test_a_tag_is_held_while_files_are_moved_away(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     tag = world.table.root / "tag" / "tag-paimon-operator-orphan-files"
     held: list[Any] = []
