@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.base import UnreadableError
 from spark_apps.orphans.files import ListedFile, StorageFiles
 from spark_apps.orphans.quarantine import MovedFiles, Quarantine
 from spark_apps.orphans.references import References
@@ -69,7 +70,12 @@ class Removal:
         for each in safe:
             batch.move_away(each)
             self.moved.add(each)
-        self._restore_referenced(batch, safe)
+        try:
+            self._restore_referenced(batch, safe)
+        except UnreadableError:  # one of them may be what is missing
+            for each in batch.present():
+                batch.restore(each)
+            raise
 
     def _is_unchanged(self, file: ListedFile) -> bool:
         now = self.files.status(f"{self.location}/{file.path}")

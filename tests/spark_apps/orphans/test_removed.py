@@ -227,6 +227,25 @@ def test_restore_leaves_a_file_that_is_still_in_the_table(world: World) -> None:
     assert world.quarantined() == []
 
 
+def test_a_batch_is_moved_back_if_a_file_is_missing_after_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit names a manifest list while it is moved away."""
+    planted = world.table.plant()
+    run_on(world, 0)
+    named = next(each for each in planted if each.startswith("manifest/manifest-list"))
+    begin = Quarantine.begin
+
+    def commit_then_begin(*given: Any) -> Any:
+        world.table.commit(deltaManifestList=named.rpartition("/")[2])
+        return begin(*given)
+
+    monkeypatch.setattr(Quarantine, "begin", commit_then_begin)
+    world.day = 4
+    with pytest.raises(UnreadableError, match="snapshot-4 needs it"):
+        world.run()
+    assert world.quarantined() == []
+    assert all((world.table.root / each).exists() for each in planted)
+
+
 @pytest.mark.parametrize("mode", ["Report", "Delete"])
 def test_what_was_moved_away_and_is_referenced_later_is_moved_back_by_the_next_run(world: World, mode: str) -> None:
     """A snapshot file that a user has put back."""
