@@ -68,13 +68,14 @@ class Orphans:
         return [each["path"] for each in lines_of(newest)[1:] if each["kind"] != "Unknown"]
 
     def counted_by_paimon(self) -> int:
-        """What Paimon's procedure would remove."""
+        """What Paimon's procedure would remove. That of 0.9 lists the files."""
         before = datetime.now(UTC) - timedelta(days=3)
         rows = self.lake.select(
             "CALL outside.sys.remove_orphan_files(table => 'shop.orders', dry_run => true,"
             f" older_than => '{before:%Y-%m-%d %H:%M:%S}')"
         )
-        return int(rows[0].get("deletedFileCount", len(rows)))
+        counts = [each["deletedFileCount"] for each in rows if "deletedFileCount" in each]
+        return int(counts[0]) if counts else len(rows)
 
     def grow_old(self) -> None:
         """Makes all files of the table five days old."""
