@@ -23,6 +23,8 @@ class CompactThresholds(Document):
     """Small files in the partition, without those that are alone in their bucket."""
     delete_percent: int | None = None
     """Deleted rows of 100, in the whole table. If it is reached, all partitions are compacted."""
+    unsorted_files: int | None = None
+    """Files of the partition that no sort compaction has made."""
 
 
 @dataclass(frozen=True, kw_only=True)

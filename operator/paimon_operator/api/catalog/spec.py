@@ -46,6 +46,15 @@ _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 class TableDefaults(ApiModel):
     """Defaults for tables that do not set the field."""
 
+    model_config = validated(
+        rule(
+            "!has(self.compaction) || !has(self.compaction.sort)",
+            "compaction.sort must not be set in tableDefaults: its columns are those of one table",
+            path=".compaction.sort",
+            reason="FieldValueForbidden",
+        ),
+    )
+
     compaction: Compaction | None = None
     """Default compaction. A table's compaction replaces the whole block."""
     retention: Retention | None = None
