@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from paimon_contract.parameters.compact import RowOrder
 from paimon_schema.table_schema import TableSchema
 from spark_apps.metadata.file_sums import Sums
 from spark_apps.metadata.health import buckets_of
@@ -17,7 +18,8 @@ from spark_apps.metadata.observation import Contents, Observer
 from spark_apps.metadata.table_files import TableFiles
 
 CLUSTERS: Final = "clustering.incremental"
-_ORDER: Final = ("clustering.columns", "clustering.strategy")
+COLUMNS: Final = "clustering.columns"
+STRATEGY: Final = "clustering.strategy"
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,10 @@ def orders_of(observer: Observer, contents: Contents) -> dict[bytes, PartitionOr
     return _orders(contents.sums, {partition for partition, schemas in live.items() if outdated & schemas.keys()})
 
 
-def clusters(schema: TableSchema) -> bool:
-    """Whether compactions of the table sort."""
-    return schema.options.get(CLUSTERS, "").strip().lower() == "true"
+def sorts_by(schema: TableSchema, order: RowOrder | None) -> bool:
+    """Whether compactions of the table sort, in this order if one is given."""
+    is_on = schema.options.get(CLUSTERS, "").strip().lower() == "true"
+    return is_on and (order is None or _order(schema) == (order.columns, order.strategy))
 
 
 def _outdated(schemas: Iterable[int], latest: TableSchema, known: TableFiles) -> set[int]:
@@ -51,8 +54,8 @@ def _outdated(schemas: Iterable[int], latest: TableSchema, known: TableFiles) ->
     return {each for each, schema in others.items() if schema is None or _order(schema) != _order(latest)}
 
 
-def _order(schema: TableSchema) -> tuple[str | None, ...]:
-    return tuple(schema.options.get(name) for name in _ORDER)
+def _order(schema: TableSchema) -> tuple[str | None, str | None]:
+    return schema.options.get(COLUMNS), schema.options.get(STRATEGY)
 
 
 def _orders(sums: Sums, outdated: set[bytes]) -> dict[bytes, PartitionOrder]:

@@ -26,7 +26,7 @@ from spark_apps.catalog.sort_scope import WHOLE, SortBatch, SortScope, sort_scop
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.measurement import of_contents
-from spark_apps.metadata.sorted_files import CLUSTERS, clusters
+from spark_apps.metadata.sorted_files import sorts_by
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step
 from spark_apps.sql.identifiers import SqlValue, call, qualified
@@ -85,6 +85,8 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
         return None
     scope: Scope | SortScope
     if compact.strategy == SORT:
+        if not sorts_by(schema, compact.order):
+            return None
         scope = sort_scope_of(job, files, schema, _least(compact), _idle_since(compact))
     else:
         scope = scope_of(job, files, schema, thresholds, _idle_since(compact))
@@ -145,11 +147,11 @@ def _sort_scope(job: Job, session: Session, compact: CompactParameters) -> SortS
     Raises RunError for a table whose compaction does not sort.
     """
     schema = schema_of(session.table())
-    if not clusters(schema):
+    if not sorts_by(schema, compact.order):
         raise spec_failure(
             "TableAltered",
-            f"the table {job.table} has no option {CLUSTERS}, without which a compaction does not sort",
-            "set compaction.sort in the table and wait until it is Ready, or have the option restored: docs/drift.md",
+            f"the options clustering.* of the table {job.table} are not those of compaction.sort",
+            "wait until the table is Ready, or have options restored that somebody altered: docs/drift.md",
             field="spec.compaction.sort",
         )
     if schema.options.get(_ROW_TRACKING) == "true":

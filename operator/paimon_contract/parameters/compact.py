@@ -28,6 +28,14 @@ class CompactThresholds(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowOrder(Document):
+    """Values of Paimon's options clustering.columns and clustering.strategy."""
+
+    columns: str
+    strategy: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CompactParameters(Document):
     """Compact. `partition_idle_time` is in Paimon's notation (`10 min`); `partitions` are all that is compacted."""
 
@@ -36,6 +44,8 @@ class CompactParameters(Document):
     partition_idle_time: str | None = None
     thresholds: CompactThresholds | None = None
     """None: all partitions are compacted that are asked for."""
+    order: RowOrder | None = None
+    """What the table must have for the strategy Sort."""
 
     @property
     def idle_time(self) -> timedelta | None:

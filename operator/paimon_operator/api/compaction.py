@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -111,41 +111,35 @@ class SortCompaction(ApiModel):
     """What makes it needed. Absent: the defaults of the thresholds."""
 
 
-class Compaction(ApiModel):
-    """Who compacts the table, and when."""
-
-    model_config = validated(
-        rule(
-            "self.mode == 'Dedicated' || !has(self.minor)",
-            "minor must not be set unless mode is Dedicated",
-            path=".minor",
-            reason="FieldValueForbidden",
-        ),
-        rule(
-            "self.mode == 'Dedicated' || !has(self.full)",
-            "full must not be set unless mode is Dedicated",
-            path=".full",
-            reason="FieldValueForbidden",
-        ),
-        rule(
-            "self.mode == 'Dedicated' || !has(self.sort)",
-            "sort must not be set unless mode is Dedicated",
-            path=".sort",
-            reason="FieldValueForbidden",
-        ),
-        rule(
-            "!has(self.sort) || (!has(self.minor) && !has(self.full))",
-            "sort must not be set beside minor or full: it merges small files, too",
-            path=".sort",
-            reason="FieldValueForbidden",
-        ),
-        rule(
-            "self.mode == 'Dedicated' || !has(self.partitionIdleTime)",
-            "partitionIdleTime must not be set unless mode is Dedicated",
-            path=".partitionIdleTime",
-            reason="FieldValueForbidden",
-        ),
+_DEDICATED: Final = [
+    rule(
+        f"self.mode == 'Dedicated' || !has(self.{field})",
+        f"{field} must not be set unless mode is Dedicated",
+        path=f".{field}",
+        reason="FieldValueForbidden",
     )
+    for field in ("minor", "full", "partitionIdleTime")
+]
+_SORT: Final = [
+    rule(
+        "self.mode == 'Dedicated' || !has(self.sort)",
+        "sort must not be set unless mode is Dedicated",
+        path=".sort",
+        reason="FieldValueForbidden",
+    ),
+    rule(
+        "!has(self.sort) || (!has(self.minor) && !has(self.full))",
+        "sort must not be set beside minor or full: it merges small files, too",
+        path=".sort",
+        reason="FieldValueForbidden",
+    ),
+]
+
+
+class CompactionDefault(ApiModel):
+    """Who compacts the tables that say nothing about it, and when."""
+
+    model_config = validated(*_DEDICATED)
 
     mode: CompactionMode
     """Inline: writers compact as they write. Dedicated: writers do not compact; the operator does, on a schedule.
@@ -154,8 +148,15 @@ class Compaction(ApiModel):
     """Minor compaction: merges a few sorted runs at low cost. Not available with Paimon 0.9."""
     full: FullCompaction | None = None
     """Full compaction: rewrites each bucket into one sorted run."""
+    partition_idle_time: Duration | None = None
+    """The schedules compact only partitions that received no file for this long. A user's run compacts all."""
+
+
+class Compaction(CompactionDefault):
+    """Who compacts the table, and when."""
+
+    model_config = validated(*_DEDICATED, *_SORT)
+
     sort: SortCompaction | None = None
     """Sort compaction: sorts rows so that readers skip more files. Only without primaryKeys, with bucket Unaware and
     without other writers. Not available with Paimon 0.9."""
-    partition_idle_time: Duration | None = None
-    """The schedules compact only partitions that received no file for this long. A user's run compacts all."""

@@ -43,12 +43,14 @@ class Need:
     message: str = ""
     checks: tuple[Check, ...] = ()
     observed_at: datetime | None = None
+    reason: Reason = Reason.NOT_NEEDED
+    """Why it is skipped where it is not needed."""
 
     def skipped(self) -> LastDecision:
         """The decision that a run is not needed."""
         return LastDecision(
             result=DecisionResult.SKIPPED,
-            reason=Reason.NOT_NEEDED,
+            reason=self.reason,
             message=self.message,
             checks=self.checks,
             observed_at=self.observed_at,

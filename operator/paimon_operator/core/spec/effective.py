@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog, TableDefaults
 from paimon_operator.api.compaction import (
-    Compaction,
+    CompactionDefault,
     CompactionMode,
     FullCompaction,
     FullThresholds,
@@ -107,8 +107,9 @@ def run_policy(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defa
 
 def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> EffectiveCompaction:
     inherited = _defaults_of(catalog).compaction
-    block, source = _nearest(table.spec.compaction, inherited, Compaction(mode=CompactionMode.INLINE))
-    minor, full, sort = block.minor, block.full, block.sort
+    default = CompactionDefault(mode=CompactionMode.INLINE)
+    block, source = _nearest(table.spec.compaction, inherited, default)
+    minor, full, sort = block.minor, block.full, table.spec.compaction and table.spec.compaction.sort
     if block.mode is CompactionMode.DEDICATED and minor is None and full is None and sort is None:
         full = FullCompaction(schedule=spread(defaults.full_compaction, table.metadata.uid))
         if engine.has_minor_compaction:

@@ -47,6 +47,8 @@ CLUSTERING_ORDERS: Final = {
     ClusteringOrder.Z_ORDER: "zorder",
     ClusteringOrder.HILBERT: "hilbert",
 }
+CLUSTERING_COLUMNS: Final = "clustering.columns"
+CLUSTERING_STRATEGY: Final = "clustering.strategy"
 TRUE: Final = "true"
 POSTPONE_BUCKET: Final = "-2"
 """Means that the first write into a partition sets its number of buckets."""
@@ -193,7 +195,7 @@ def _clustering(compaction: EffectiveCompaction | None) -> dict[str, str]:
     if sort is None:
         return {}
     return {
-        "clustering.columns": ",".join(sort.columns),
-        "clustering.strategy": CLUSTERING_ORDERS[sort.order],
+        CLUSTERING_COLUMNS: ",".join(sort.columns),
+        CLUSTERING_STRATEGY: CLUSTERING_ORDERS[sort.order],
         "clustering.incremental": TRUE,
     }

@@ -41,9 +41,6 @@ def catalog_shape(catalog: PaimonCatalog) -> Iterator[SpecError]:
         yield from _database_problems(spec)
     if spec.table_defaults is not None:
         yield from compaction_problems(spec.table_defaults.compaction, f"{_DEFAULTS}.compaction")
-        if spec.table_defaults.compaction is not None and spec.table_defaults.compaction.sort is not None:
-            said = "its columns are those of one table"
-            yield SpecError(f"{_DEFAULTS}.compaction.sort", said, "Set compaction.sort in each table.")
     yield from memory_problems(spec.spark)
     yield from memory_problems(spec.limits.spark if spec.limits else None, "spec.limits.spark")
 

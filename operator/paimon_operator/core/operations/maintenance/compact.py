@@ -31,6 +31,7 @@ from paimon_operator.core.operations.maintenance.compaction_need import (
     longest_delay,
     settings_hash,
 )
+from paimon_operator.core.operations.maintenance.sort_need import row_order
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import COMPACTION, TableContext
@@ -216,6 +217,7 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
         partitions=partitions,
         partition_idle_time=paimon_duration(idle) if idle else None,
         thresholds=job_thresholds(context, context.table.status, strategy) if by_itself else None,
+        order=row_order(context) if strategy is CompactStrategy.SORT else None,
     )
 
 

@@ -9,12 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from paimon_contract.parameters.compact import CompactThresholds
+from paimon_contract.parameters.compact import CompactThresholds, RowOrder
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.status import Check, CompactionState, StrategyState, TableStatus
-from paimon_operator.core.operations.need import UNKNOWN, Need, age_check, by_checks, holding_measurement, sentence
+from paimon_operator.core.operations.need import (
+    UNKNOWN,
+    Need,
+    Verdict,
+    age_check,
+    by_checks,
+    holding_measurement,
+    sentence,
+)
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
+from paimon_operator.core.spec.paimon_options import CLUSTERING_COLUMNS as COLUMNS
+from paimon_operator.core.spec.paimon_options import CLUSTERING_STRATEGY as STRATEGY
+from paimon_operator.core.spec.paimon_options import table_options
 
 _ANY: Final = 1
 """Unsorted files once maxDelay is over."""
@@ -25,6 +37,9 @@ def sort_need(context: TableContext, status: TableStatus) -> Need:
 
     Unknown after an edit of sort: only the files tell in which order they are sorted.
     """
+    beside = _other_writer(context, status)
+    if beside is not None:
+        return beside
     health, state = holding_measurement(context, status), _state(status)
     unsorted = None if health is None else health.level0_files_max
     if health is None or unsorted is None or state.compacted_for != sort_hash(context):
@@ -56,6 +71,21 @@ def sort_hash(context: TableContext) -> str:
     """Identifies order, columns and thresholds. An edit of the schedule changes nothing."""
     sort = context.compaction.sort
     return digest({} if sort is None else sort.model_copy(update={"schedule": ""}).to_json())
+
+
+def row_order(context: TableContext) -> RowOrder | None:
+    """The order that the table must have before it is sorted; None: it has none."""
+    options = table_options(context.spec, context.effective)
+    return RowOrder(columns=options[COLUMNS], strategy=options[STRATEGY]) if context.compaction.sort else None
+
+
+def _other_writer(context: TableContext, status: TableStatus) -> Need | None:
+    """An undeclared foreign commit counts as externalWriters Active, which excludes sort."""
+    record = status.outside_writers
+    if record is None or record.commit is None or record.stated != context.spec.external_writers:
+        return None
+    said = f"snapshot {record.commit.snapshot_id} is of another writer, and sort does not run beside others"
+    return Need(verdict=Verdict.NOT_NEEDED, message=said, reason=Reason.OUTSIDE_COMMIT)
 
 
 def _of_files(context: TableContext, health: Health) -> Iterator[Check]:
