@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -31,7 +31,7 @@ class Partition:
     size_bytes: int
 
     def __str__(self) -> str:
-        return ", ".join(f"{key.name}={text_of(key)}" for key in self.keys)
+        return text_of_keys(self.keys)
 
 
 class PartitionReader:
@@ -55,6 +55,11 @@ class PartitionReader:
                 rows=int(entry.recordCount()),
                 size_bytes=int(entry.fileSizeInBytes()),
             )
+
+
+def text_of_keys(keys: Iterable[PartitionKey]) -> str:
+    """The keys as a message names them."""
+    return ", ".join(f"{key.name}={text_of(key)}" for key in keys)
 
 
 def text_of(key: PartitionKey) -> str | None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from paimon_contract.job import Job, JobCatalog, JobTable
+from paimon_schema.bucket_count import BUCKET
+from paimon_schema.option_changes import OWNER_OPTION
 from paimon_schema.table_schema import TableSchema, table_schema
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 
@@ -28,6 +30,12 @@ def location_of(job: Job) -> str:
 def place_of(catalog: JobCatalog, table: JobTable) -> str:
     """Where a table of this catalog lies."""
     return f"{catalog.warehouse.rstrip('/')}/{table.database}.db/{table.name}"
+
+
+def is_as_verified(job: Job, schema: TableSchema) -> bool:
+    """Whether the table has its owner's mark and its number of buckets; a JVM reports what is wrong otherwise."""
+    counted = job.bucket_count is None or schema.options.get(BUCKET) == str(job.bucket_count)
+    return counted and schema.options.get(OWNER_OPTION) == job.owner
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,6 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
-from paimon_schema.bucket_count import BUCKET
-from paimon_schema.option_changes import OWNER_OPTION
-from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
 from spark_apps.catalog.measure import Measured, files_for, measure_table, schema_of
@@ -27,7 +24,7 @@ from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.measurement import of_contents
 from spark_apps.metadata.sorted_files import sorts_by
-from spark_apps.metadata.table_files import TableFiles, location_of
+from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.progress import log_step
 from spark_apps.sql.identifiers import SqlValue, call, qualified
 from spark_apps.sql.partitions import partition_filter
@@ -81,7 +78,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     compact = job.parameters_as(PARAMETERS)
     thresholds = compact.thresholds
     schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
-    if thresholds is None or schema is None or not _is_as_verified(job, schema):
+    if thresholds is None or schema is None or not is_as_verified(job, schema):
         return None
     scope: Scope | SortScope
     if compact.strategy == SORT:
@@ -105,12 +102,6 @@ def _trigger(compact: CompactParameters) -> str:
     """An option for a minor compaction by a threshold: Paimon merges nothing at or below its own one."""
     runs = None if compact.thresholds is None else compact.thresholds.sorted_runs
     return "" if runs is None or compact.strategy != "Minor" else f",{_RUNS_TRIGGER}={max(runs - 1, 1)}"
-
-
-def _is_as_verified(job: Job, schema: TableSchema) -> bool:
-    """Whether the table has its owner's mark and its number of buckets; a JVM reports what is wrong otherwise."""
-    counted = job.bucket_count is None or schema.options.get(BUCKET) == str(job.bucket_count)
-    return counted and schema.options.get(OWNER_OPTION) == job.owner
 
 
 def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
