@@ -22,7 +22,7 @@ def options(columns: str = "v", order: str = "order", **more: str) -> dict[str, 
 def land(lake: Lake, number: int, day: str = "a", rows: int = 20) -> None:
     """One commit of rows in no order into one partition."""
     values = list(range(rows))
-    random.Random(number).shuffle(values)
+    random.Random(number).shuffle(values)  # noqa: S311
     lines = "".join(f"{number * rows + n},{day},{v},{v:040x}\n" for n, v in enumerate(values))
     lake.land(f"orders/{number}.csv", f"id,dt,v,note\n{lines}")
     lake.write(path=f"orders/{number}.csv", mode="Append").ok()
@@ -62,7 +62,7 @@ def levels_of(lake: Lake) -> dict[str, list[int]]:
 
 def stored_order(lake: Lake, day: str = "a", column: str = "v") -> list[int]:
     """The values of a partition in the order of its rows."""
-    found = lake.select(f"SELECT {column} FROM outside.shop.orders WHERE dt = '{day}'")
+    found = lake.select(f"SELECT {column} FROM outside.shop.orders WHERE dt = '{day}'")  # noqa: S608
     return [row[column] for row in found]
 
 
@@ -233,6 +233,6 @@ def test_the_engines_own_column_replaces_one_of_its_name(lake: Lake) -> None:
     """So that the operator refuses the name: core/validation/sorting.py."""
     lake.provision({"id": "BIGINT", "zvalue": "BIGINT"}, options=options("id", "zorder")).ok()
     for number in range(2):
-        lake.outside(f"INSERT INTO outside.shop.orders VALUES ({number}, 7)")
+        lake.outside(f"INSERT INTO outside.shop.orders VALUES ({number}, 7)")  # noqa: S608
     before = rows_of(lake)
     assert sort(lake).code != 0 or rows_of(lake) != before
