@@ -116,7 +116,7 @@ def test_only_the_result_of_the_last_turn_is_left_when_the_operator_does_not_ans
 def test_the_program_leaves_an_unreported_result_as_its_termination_message(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    config = BatchConfig(url="http://operator/v1/turns", token_file="/t", seconds=60, launch_hash="0")  # noqa: S106
+    config = BatchConfig(url="http://operator/v1/turns", token_file="/t", seconds=60, launch_hash="0")
     monkeypatch.setenv(environment.BATCH_CONFIG, config_text(config))
     monkeypatch.setenv(environment.TERMINATION_LOG, str(tmp_path / "message"))
     for number, name in enumerate("ab"):
@@ -131,7 +131,7 @@ WRONG = {
     "no configuration": ("", job_text(job_of("a"))),
     "a configuration of another version": ('{"version":2}', job_text(job_of("a"))),
     "a job that is none": (
-        config_text(BatchConfig(url="http://o/v1/turns", token_file="/t", seconds=1, launch_hash="0")),  # noqa: S106
+        config_text(BatchConfig(url="http://o/v1/turns", token_file="/t", seconds=1, launch_hash="0")),
         "{}",
     ),
 }

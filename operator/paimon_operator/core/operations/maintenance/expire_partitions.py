@@ -71,4 +71,5 @@ OPERATION: Final = OperationSpec(
     is_still_asked_for=_EXPIRY.is_still_asked_for,
     skips_empty_table=True,
     in_windows=True,
+    small=True,
 )
