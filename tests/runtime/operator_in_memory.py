@@ -114,7 +114,7 @@ class OperatorInMemory:
     async def settle(self) -> None:
         """Waits until no key is queued and no worker is busy."""
         for _ in range(100_000):
-            if not self.queue.depth and not self.queue.busy:
+            if not self.queue.depth and not self.queue.busy and not self.batches.is_creating:
                 return
             await asyncio.sleep(0)
         raise AssertionError(f"the operator never settles: {self.reconciles[-20:]}")

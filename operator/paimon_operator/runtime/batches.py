@@ -28,6 +28,8 @@ PATIENCE: Final = timedelta(minutes=2)
 """A run starts alone when its Pod has made no progress for so long: it was created, has started, or has asked."""
 SILENT_FOR: Final = timedelta(minutes=10)
 """The runs of a catalog start alone for so long after a Pod has ended without any request: it cannot reach us."""
+_CREATING: Final = ""
+"""In place of the UID of a Pod that is being created."""
 _log = logging.getLogger(__name__)
 
 
@@ -97,6 +99,11 @@ class Batches:
     def is_enabled(self) -> bool:
         """Whether runs may share a Pod."""
         return self._facts is not None
+
+    @property
+    def is_creating(self) -> bool:
+        """Whether a Pod is being created."""
+        return bool(self._tasks)
 
     def sharing(self, run: Key, uid: str, catalog: Key) -> Sharing | None:
         """Whether the run may wait for a shared Pod; None: it starts alone."""
@@ -187,13 +194,14 @@ class Batches:
             self._start_alone(waiting[0].run, waiting[0].member.run.uid)
             self._enqueue(waiting[0].run)
         elif waiting:
+            self._pod_of |= {each.run: _CREATING for each in waiting}
             task = asyncio.get_running_loop().create_task(self._create(group, waiting))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     async def _create(self, group: _Group, offers: list[Offer]) -> None:
         first, longest = offers[0], int(max(each.longest for each in offers).total_seconds())
-        now, url = self._clock.now(), self._facts.url if self._facts is not None else ""
+        url = self._facts.url if self._facts is not None else ""
         body = batch_pod(
             first.catalog,
             first.launch,
@@ -201,15 +209,20 @@ class Batches:
             url=url,
             deadline_s=TURNS_FOR_S + longest,
             own_deadline_s=TURNS_FOR_S + longest,
-            distinction=rfc3339(now),
+            distinction=rfc3339(self._clock.now()),
         )
+        created: SharedPod | None = None
         try:
             created = read_batch(await self._store.create(Kind.POD, group.catalog.namespace, body))
         except KubernetesError as error:
             _log.warning("%d runs of %s share no Pod: %s", len(offers), group.catalog, error)
-            created = None
+        finally:
+            self._record_created(group, offers, created)
+
+    def _record_created(self, group: _Group, offers: list[Offer], created: SharedPod | None) -> None:
+        """Assigns the runs to their Pod. Without one, each starts alone, and reports itself what is refused."""
         if created is not None:
-            known = self._pods.setdefault(created.uid, _KnownPod(created, None, now))
+            known = self._pods.setdefault(created.uid, _KnownPod(created, None, self._clock.now()))
             known.catalog = group.catalog
             _log.info("%d runs of %s share pod %s", len(offers), group.catalog, created.name)
         for each in offers:

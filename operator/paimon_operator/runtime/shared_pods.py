@@ -36,9 +36,10 @@ class SharedPodReconciler:
     def _in_turn(self, shared: SharedPod, pod: PodObserved) -> bool:
         """Whether the turn of one of its runs has begun and its end is not stored. Then that run releases the Pod."""
         cache, namespace = self._dependencies.cache, shared.namespace
-        return any(_is_in(cache.get(Kind.RUN, namespace, run), pod.name) for run in shared.runs)
+        return any(is_in_turn(cache.get(Kind.RUN, namespace, run), pod.name) for run in shared.runs)
 
 
-def _is_in(run: Manifest | None, pod: str) -> bool:
+def is_in_turn(run: Manifest | None, pod: str) -> bool:
+    """Whether an attempt of the run in this Pod has not ended."""
     attempts: Iterable[Mapping[str, Any]] = ((run or {}).get("status") or {}).get("attempts") or ()
     return any(each.get("pod") == pod and each.get("state") != AttemptState.ENDED for each in attempts)

@@ -78,7 +78,7 @@ class TurnsEndpoint:
             if len(body) > MAX_BYTES:
                 return _refused(HTTPStatus.BAD_REQUEST, f"a request has at most {MAX_BYTES} bytes")
             asked = _checked(read_request(body), pod)
-            answer = TurnAnswer(begin=await _carry_out(giver, pod, asked))
+            answer = TurnAnswer(begin=await carry_out(giver, pod, asked))
         except KubernetesError as error:
             _log.warning("the token of pod %s cannot be reviewed: %s", pod.name, error)
             return _refused(HTTPStatus.SERVICE_UNAVAILABLE, "the token cannot be reviewed", headers=_RETRY)
@@ -102,7 +102,7 @@ def _is_member(run: TurnOf, pod: SharedPod) -> bool:
     return run.uid in pod.jobs and run.name in pod.runs
 
 
-async def _carry_out(giver: TurnGiver, pod: SharedPod, asked: TurnRequest) -> bool:
+async def carry_out(giver: TurnGiver, pod: SharedPod, asked: TurnRequest) -> bool:
     """Stores the report, then begins the next turn. Returns whether it has begun."""
     giver.batches.record_progress(pod)
     if asked.report is not None:

@@ -91,9 +91,7 @@ def classify_turn(pod: PodObserved, run: str) -> Success | AttemptFailure:
         return _by_result(result)
     code = None if pod.container.terminated is None else pod.container.terminated.exit_code
     if code == ExitCode.OK or code in _BY_EXIT_CODE:
-        return _infrastructure(
-            Reason.RESULT_MISSING, f"the driver of pod {pod.name} ended without a result of it"
-        )
+        return _infrastructure(Reason.RESULT_MISSING, f"the driver of pod {pod.name} ended without a result of it")
     return _killed(pod)
 
 
