@@ -156,15 +156,16 @@ class Batches:
         if known is not None:
             known.progress, known.has_asked = self._clock.now(), True
 
-    def leave(self, pod: SharedPod, run: TurnOf) -> None:
-        """The Pod does not ask for the run again. If its turn has not begun, it waits for another Pod."""
+    def record_turn(self, pod: SharedPod, run: TurnOf, *, begins: bool) -> None:
+        """The Pod does not ask for the run again. A run whose turn does not begin waits for another Pod."""
         key = Key(Kind.RUN, pod.namespace, run.name)
         if self._pod_of.get(key) == pod.uid:
             del self._pod_of[key]
+        if not begins:
             self._enqueue(key)
 
     def observe(self, event: str | None, body: Manifest) -> set[Key]:
-        """What to reconcile after an event of a Pod: once a shared one has ended, all its runs and the Pod itself."""
+        """What to reconcile after an event of a shared Pod: the Pod itself, and once it has ended its runs."""
         pod = read_batch(body)
         if pod is None:
             return set()
@@ -173,13 +174,13 @@ class Batches:
             known = self._pods.setdefault(pod.uid, _KnownPod(pod, None, self._clock.now()))
             if phase == "Running" and not known.started:
                 known.started, known.progress = True, self._clock.now()
-            return {key_of(Kind.POD, body)} if body["metadata"].get("deletionTimestamp") else set()
-        self._close(pod.uid, by_itself=event != "DELETED")
-        runs = {Key(Kind.RUN, pod.namespace, run) for run in pod.runs}
-        return runs | {key_of(Kind.POD, body)}
+            return {key_of(Kind.POD, body)}
+        known_before = self._pods.pop(pod.uid, None)
+        self._close(pod.uid, known_before, by_itself=event != "DELETED")
+        runs = () if known_before is None else pod.runs
+        return {key_of(Kind.POD, body), *(Key(Kind.RUN, pod.namespace, run) for run in runs)}
 
-    def _close(self, uid: str, *, by_itself: bool) -> None:
-        known = self._pods.pop(uid, None)
+    def _close(self, uid: str, known: _KnownPod | None, *, by_itself: bool) -> None:
         for run in [run for run, pod in self._pod_of.items() if pod == uid]:
             del self._pod_of[run]
         if known is None or known.catalog is None or known.has_asked or not known.started or not by_itself:

@@ -232,12 +232,16 @@ class ChangeRouter:
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
             if is_batch(body):
-                return self._on_shared_pod(event, body)
+                return {key for key in self._on_shared_pod(event, body) if not self._is_run_at_rest(key)}
             return _observed_catalog(event, body) or _run_awaiting_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
+
+    def _is_run_at_rest(self, key: Key) -> bool:
+        known = self._cache.get(*key) if key.kind is Kind.RUN else None
+        return known is not None and _is_at_rest(known)
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
         """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""

@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import Any, Final
 
 from paimon_operator.api.run.status import AttemptState, RunStatus
+from paimon_operator.core.decision import Decision
 from paimon_operator.core.launch.batch_pod import SharedPod, read_batch
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.run.pod import PodObserved, read_pod
-from paimon_operator.core.run.pod_release import ended_batch
+from paimon_operator.core.run.pod_release import ended_batch, unstarted_batch
 from paimon_operator.runtime.dependencies import Dependencies
 
 _AGAIN: Final = timedelta(seconds=30)
@@ -28,10 +29,13 @@ class SharedPodReconciler:
         if shared is None:
             return None
         if not pod.stopped_or_expired(now):
-            return _AGAIN if pod.deleting else None
+            return await self._apply(body, unstarted_batch(pod, now))
         if self._in_turn(shared, pod):
             return _AGAIN
-        return await self._dependencies.applier.apply(Kind.POD, body, RunStatus(), ended_batch(pod, now))
+        return await self._apply(body, ended_batch(pod, now))
+
+    async def _apply(self, body: Manifest, decision: Decision[RunStatus]) -> timedelta | None:
+        return await self._dependencies.applier.apply(Kind.POD, body, RunStatus(), decision)
 
     def _in_turn(self, shared: SharedPod, pod: PodObserved) -> bool:
         """Whether the turn of one of its runs has begun and its end is not stored. Then that run releases the Pod."""

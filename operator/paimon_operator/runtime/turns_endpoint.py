@@ -107,11 +107,10 @@ async def carry_out(giver: TurnGiver, pod: SharedPod, asked: TurnRequest) -> boo
     giver.batches.record_progress(pod)
     if asked.report is not None:
         await giver.turns.end(pod, asked.report.run, asked.report.result)
-        giver.batches.leave(pod, asked.report.run)
     if asked.next is None:
         return False
     begins = await giver.turns.begin(pod, asked.next)
-    giver.batches.leave(pod, asked.next)
+    giver.batches.record_turn(pod, asked.next, begins=begins)
     return begins
 
 
