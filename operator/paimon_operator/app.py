@@ -47,7 +47,7 @@ from paimon_operator.runtime.looks_server import LooksServer, Receiver
 from paimon_operator.runtime.metrics import Metrics
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
-from paimon_operator.runtime.turns import Turns
+from paimon_operator.runtime.turns import TurnRequests
 from paimon_operator.runtime.turns_endpoint import TurnGiver, TurnsEndpoint
 from paimon_operator.runtime.watch import build_registry, build_settings, run_watches
 from paimon_operator.runtime.workers import Workers
@@ -207,7 +207,7 @@ class Operator:
             router=router,
             looks=Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after),
             batches=batches,
-            turns=Turns(enqueue=queue.add),
+            turns=TurnRequests(enqueue=queue.add),
             operator=operator,
             clock=self._clock,
         )

@@ -32,7 +32,7 @@ from spark_apps.progress import log_step
 
 
 @dataclass
-class Batch:
+class TurnLoop:
     """The jobs of one driver. `is_usable` tells whether the JVM may perform another job."""
 
     jobs: Sequence[Job]
@@ -111,18 +111,18 @@ def main() -> int:
     except (DocumentError, JobError) as error:
         sys.stderr.write(f"cannot read the jobs: {error}\n")
         return int(ExitCode.INFRASTRUCTURE)
-    batch = _batch(config, jobs)
-    batch.run()
-    if batch.unreported is not None:
+    loop = _loop(config, jobs)
+    loop.run()
+    if loop.unreported is not None:
         log = Path(os.environ.get(environment.TERMINATION_LOG, "/dev/termination-log"))
-        log.write_text(batch.unreported.result, encoding="utf-8")
+        log.write_text(loop.unreported.result, encoding="utf-8")
     return int(ExitCode.OK)
 
 
-def _batch(config: BatchConfig, jobs: Sequence[Job]) -> Batch:
+def _loop(config: BatchConfig, jobs: Sequence[Job]) -> TurnLoop:
     client = TurnClient(OperatorHttp(config.url, Path(config.token_file), MAX_BYTES))
     until = time.monotonic() + config.seconds
-    return Batch(jobs, client.ask, perform, is_usable, has_time=lambda: time.monotonic() < until)
+    return TurnLoop(jobs, client.ask, perform, is_usable, has_time=lambda: time.monotonic() < until)
 
 
 if __name__ == "__main__":

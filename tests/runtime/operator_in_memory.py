@@ -23,7 +23,7 @@ from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
-from paimon_operator.runtime.turns import Turns
+from paimon_operator.runtime.turns import TurnRequests
 from paimon_operator.runtime.workers import Workers
 from tests.support.builders import operator_facts
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
@@ -61,7 +61,7 @@ class OperatorInMemory:
         self.batches = Batches(
             self.store, facts=sharing, clock=self.time, call_later=self.time.call_later, enqueue=self.queue.add
         )
-        self.turns = Turns(enqueue=self.queue.add)
+        self.turns = TurnRequests(enqueue=self.queue.add)
         self.router = ChangeRouter(
             *indexes, self.queue, on_heartbeat=lambda _: None, on_shared_pod=self.batches.observe
         )

@@ -1,7 +1,7 @@
 """Which waiting runs share a driver Pod, and the Pods that exist.
 
 All of it is in memory and advice alone: whether a run's turn begins is decided by its reconcile, from live reads. After
-a restart, the runs that still wait are put together anew, and a Pod that exists already asks for them as before.
+a restart, the runs that still wait are put together again, and a Pod that exists already asks for them as before.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CREATING: Final = ""
 _log = logging.getLogger(__name__)
 
 
-class CallLater(Protocol):
+class StartTimer(Protocol):
     """`loop.call_later`."""
 
     def __call__(self, delay: float, callback: Callable[[_Group], None], argument: _Group, /) -> object: ...
@@ -80,7 +80,7 @@ class Batches:
         *,
         facts: SharingFacts | None,
         clock: Clock,
-        call_later: CallLater,
+        call_later: StartTimer,
         enqueue: Callable[[Key], None],
     ) -> None:
         self._store, self._facts, self._clock = store, facts, clock

@@ -14,7 +14,7 @@ from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.decision_applier import DecisionApplier
 from paimon_operator.runtime.looks import Looks
-from paimon_operator.runtime.turns import Turns
+from paimon_operator.runtime.turns import TurnRequests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Dependencies:
     router: ChangeRouter
     looks: Looks
     batches: Batches
-    turns: Turns
+    turns: TurnRequests
     operator: OperatorFacts
     clock: Clock
 

@@ -32,7 +32,7 @@ class _Asked:
     answer: asyncio.Future[bool]
 
 
-class Turns:
+class TurnRequests:
     """The requests that wait. `enqueue(run)` asks for a reconcile."""
 
     def __init__(self, *, enqueue: Callable[[Key], None] = lambda _: None) -> None:

@@ -22,7 +22,7 @@ from paimon_operator.core.ports import TokenReviewer
 from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.looks_server import BODY_TIMEOUT_S, claimed_pod
-from paimon_operator.runtime.turns import Turns
+from paimon_operator.runtime.turns import TurnRequests
 
 _SCHEME: Final = "Bearer "
 _RETRY: Final = {"Retry-After": "1"}
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 class TurnGiver:
     """What a leader needs to answer."""
 
-    turns: Turns
+    turns: TurnRequests
     batches: Batches
     reviewer: TokenReviewer
 

@@ -15,7 +15,7 @@ from paimon_contract.job import Job, JobRun, job_text
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.turns import BatchConfig, TurnRequest, config_text, job_variable
 from spark_apps.driver import batch as program
-from spark_apps.driver.batch import Batch
+from spark_apps.driver.batch import TurnLoop
 from spark_apps.driver.process import Performed
 from spark_apps.driver.turns import NotAnsweredError
 from tests.spark_apps.jobs import job
@@ -54,14 +54,14 @@ def fails(name: str) -> Callable[[Job], Performed]:
     return lambda job: ({"run": job.run.name, "ok": job.run.name != name}, 20 if job.run.name == name else 0)
 
 
-def run(operator: FakeOperator, names: str = "a b c", **how: Any) -> Batch:
+def run(operator: FakeOperator, names: str = "a b c", **how: Any) -> TurnLoop:
     usual: dict[str, Any] = {"perform": succeeds, "is_usable": lambda: True, "has_time": lambda: True}
-    batch = Batch([job_of(name) for name in names.split()], operator.ask, **usual | how)
+    batch = TurnLoop([job_of(name) for name in names.split()], operator.ask, **usual | how)
     batch.run()
     return batch
 
 
-def unreported(batch: Batch) -> str | None:
+def unreported(batch: TurnLoop) -> str | None:
     return None if batch.unreported is None else json.loads(batch.unreported.result)["run"]
 
 
@@ -122,7 +122,7 @@ def test_the_program_leaves_an_unreported_result_as_its_termination_message(
     for number, name in enumerate("ab"):
         monkeypatch.setenv(job_variable(number), job_text(job_of(name)))
     operator = FakeOperator(answers=1)
-    monkeypatch.setattr(program, "_batch", lambda _, jobs: Batch(jobs, operator.ask, succeeds, _true, _true))
+    monkeypatch.setattr(program, "_loop", lambda _, jobs: TurnLoop(jobs, operator.ask, succeeds, _true, _true))
     assert program.main() == 0
     assert json.loads((tmp_path / "message").read_text())["run"] == "a"
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_read_ends_the_program_before_any_turn(
 ) -> None:
     monkeypatch.setenv(environment.BATCH_CONFIG, config)
     monkeypatch.setenv(job_variable(0), text)
-    monkeypatch.setattr(program, "_batch", lambda *_: pytest.fail("a turn was asked for"))
+    monkeypatch.setattr(program, "_loop", lambda *_: pytest.fail("a turn was asked for"))
     assert program.main() == 30
 
 

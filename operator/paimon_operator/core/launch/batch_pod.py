@@ -106,18 +106,6 @@ def batch_pod(
     `deadline_s` and `own_deadline_s` are those of `driver_pod`. `distinction` distinguishes its name from that of an
     earlier Pod of the same runs.
     """
-    uids = (each.run.uid for each in members)
-    name = naming.batch_name(catalog.metadata.name, catalog.metadata.uid, distinction, *uids)
-    owner = naming.owner_reference(Kind.CATALOG.value, catalog.metadata.name, catalog.metadata.uid)
-    metadata = {
-        "name": name,
-        "namespace": catalog.metadata.namespace,
-        "labels": naming.batch_labels(catalog.metadata.name),
-        # A catalog's deletion does not wait for it: the operator has no right to let it.
-        "ownerReferences": [owner | {"blockOwnerDeletion": False}],
-        "finalizers": [naming.FINALIZER],
-        "annotations": dict(driver_pod.ANNOTATIONS),
-    }
     config = BatchConfig(
         url=url, token_file=operator_token.path(), seconds=TURNS_FOR_S, launch_hash=members[0].launch_hash
     )
@@ -128,9 +116,22 @@ def batch_pod(
     }
     pod = _shared_part(launch)
     pod["spec"]["activeDeadlineSeconds"] = deadline_s
-    container = pod["spec"]["containers"][0]
-    container["env"] = [*container["env"], *({"name": key, "value": value} for key, value in own.items())]
+    pod["spec"]["containers"][0]["env"] += [{"name": key, "value": value} for key, value in own.items()]
+    metadata = _metadata(catalog, [distinction, *(each.run.uid for each in members)])
     return pod | {"metadata": pod["metadata"] | metadata | _overlaid_metadata(pod, metadata)}
+
+
+def _metadata(catalog: PaimonCatalog, parts: Iterable[str]) -> dict[str, Any]:
+    owner = naming.owner_reference(Kind.CATALOG.value, catalog.metadata.name, catalog.metadata.uid)
+    return {
+        "name": naming.batch_name(catalog.metadata.name, catalog.metadata.uid, *parts),
+        "namespace": catalog.metadata.namespace,
+        "labels": naming.batch_labels(catalog.metadata.name),
+        # A catalog's deletion does not wait for it: the operator has no right to let it.
+        "ownerReferences": [owner | {"blockOwnerDeletion": False}],
+        "finalizers": [naming.FINALIZER],
+        "annotations": dict(driver_pod.ANNOTATIONS),
+    }
 
 
 def read_batch(body: Manifest) -> SharedPod | None:

@@ -81,7 +81,7 @@ def waits_for_turn(decision: Decision[RunStatus]) -> bool:
 
 
 def begins_turn(run: PaimonRun, decision: Decision[RunStatus]) -> bool:
-    """Whether a turn is about to begin: like a Pod, only when no driver of another run of the table is at work."""
+    """Whether a turn is about to begin: like a Pod, only when no driver of another run of the table runs."""
     attempts = () if decision.status is None else decision.status.attempts
     return len(attempts) > len(run.status.attempts) and attempts[-1].shared is True
 
