@@ -168,7 +168,7 @@ class Batches:
         """What to reconcile after an event of a shared Pod: the Pod itself, and once it has ended its runs."""
         pod = read_batch(body)
         if pod is None:
-            return set()
+            return {key_of(Kind.POD, body)}
         phase = (body.get("status") or {}).get("phase")
         if event != "DELETED" and phase not in ("Succeeded", "Failed"):
             known = self._pods.setdefault(pod.uid, _KnownPod(pod, None, self._clock.now()))

@@ -26,11 +26,9 @@ class SharedPodReconciler:
     async def reconcile(self, body: Manifest) -> timedelta | None:
         """Reconciles one Pod. Raises KubernetesError; the worker then retries."""
         shared, pod, now = read_batch(body), read_pod(body), self._dependencies.clock.now()
-        if shared is None:
-            return None
         if not pod.stopped_or_expired(now):
             return await self._apply(body, unstarted_batch(pod, now))
-        if self._in_turn(shared, pod):
+        if shared is not None and self._in_turn(shared, pod):
             return _AGAIN
         return await self._apply(body, ended_batch(pod, now))
 
