@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -177,7 +177,7 @@ class Batches:
             return {key_of(Kind.POD, body)}
         known_before = self._pods.pop(pod.uid, None)
         self._close(pod.uid, known_before, by_itself=event != "DELETED")
-        runs = () if known_before is None else pod.runs
+        runs: Iterable[str] = () if known_before is None else pod.runs
         return {key_of(Kind.POD, body), *(Key(Kind.RUN, pod.namespace, run) for run in runs)}
 
     def _close(self, uid: str, known: _KnownPod | None, *, by_itself: bool) -> None:
