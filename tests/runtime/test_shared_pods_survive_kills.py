@@ -93,4 +93,5 @@ async def test_after_a_kill_at_any_write_each_run_is_performed_exactly_once() ->
             phases = [run_of(story.operator, name)["status"]["phase"] for name in NAMES]
             assert phases == ["Succeeded"] * 2, point
             assert [len(run_of(story.operator, name)["status"]["attempts"]) for name in NAMES] == [1, 1], point
+            story.operator.store.revive()
             await story.operator.kill()
