@@ -88,8 +88,9 @@ class Engine:
     stores_default_values: bool
     """Whether writes store a column's default value in place of NULL."""
     counts_delta_commits: bool
-    names_statistics: bool
     """Whether writers compact fully after a number of commits."""
+    names_statistics: bool
+    """Whether ANALYZE commits with the run's commit user. Another one looks like a foreign commit."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""

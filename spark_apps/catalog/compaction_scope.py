@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Final
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactThresholds
-from paimon_schema.data_types import DataType
 from paimon_schema.table_schema import TableSchema
+from spark_apps.catalog.decoded_partitions import keys_of
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
-from spark_apps.metadata.binary_row import Value, partition_values
 from spark_apps.metadata.compaction_need import partitions_in_need
 from spark_apps.metadata.health import small_files_of
 from spark_apps.metadata.observation import Contents, Observer
 from spark_apps.metadata.table_files import location_of
-from spark_apps.sql.partition_values import EPOCH, PartitionKey, condition_of
+from spark_apps.sql.partition_values import condition_of
 
 PER_CALL: Final = 50
 """Partitions of one call, whose commit holds the files of all of them."""
-_ROOTS: Final = {"INT": "INTEGER", "STRING": "VARCHAR"}
-"""Name of a type -> its root, where they differ."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +56,9 @@ class Scope:
         if not self.schema.partition_keys:
             yield Batch(None, small_files)
             return
-        each = [f"({condition_of(self._keys(partition))})" for partition in partitions]
+        each = [f"({condition_of(keys_of(partition, self.schema))})" for partition in partitions]
         for at in range(0, len(each), PER_CALL):
             yield Batch(" OR ".join(each[at : at + PER_CALL]), small_files)
-
-    def _keys(self, partition: bytes) -> Iterable[PartitionKey]:
-        types = [self.schema.by_name[name].type for name in self.schema.partition_keys]
-        values = partition_values(partition, types)
-        for name, type_, value in zip(self.schema.partition_keys, types, values, strict=True):
-            yield PartitionKey(name, _ROOTS.get(type_.name, type_.name), _stored(value, type_))
 
 
 def scope_of(
@@ -84,10 +75,3 @@ def scope_of(
         newest = observer.manifests.newest_files(contents.manifests.values())
         chosen = tuple(each for each in chosen if each not in newest or newest[each] < idle_since)
     return Scope(schema, contents, chosen)
-
-
-def _stored(value: Value, type_: DataType) -> str | int | None:
-    """As a PartitionKey has it. A value of another type stays what it is, and is refused there."""
-    if isinstance(value, date) and type_.name == "DATE":
-        return (value - EPOCH).days
-    return value  # type: ignore[no-any-return]

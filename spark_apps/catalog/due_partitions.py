@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import datetime
 from typing import Final
 
 from paimon_contract.parameters.expire_partitions import UPDATE_TIME, ExpirePartitionsParameters
 from paimon_contract.result import PartitionExpiry
 from paimon_schema.table_schema import TableSchema
+from spark_apps.catalog.decoded_partitions import keys_of
 from spark_apps.catalog.partition_times import time_text
 from spark_apps.catalog.partitions import text_of_keys
 from spark_apps.catalog.plain_times import earliest_moment, is_certainly_no_time, reader_of
-from spark_apps.metadata.binary_row import Value, partition_values
 from spark_apps.metadata.manifests import ManifestFiles
 from spark_apps.metadata.observation import Contents
 from spark_apps.sql.partition_values import PartitionKey
@@ -21,7 +21,7 @@ MAX_EXAMPLE: Final = 200
 """Characters of the partition that a result names."""
 
 
-def none_is_due(
+def report_if_none_is_due(
     expire: ExpirePartitionsParameters,
     schema: TableSchema,
     contents: Contents,
@@ -37,28 +37,11 @@ def none_is_due(
         newest = manifests.newest_files(contents.manifests.values())
         is_due = any(each not in newest or newest[each] < limit for each in partitions)
         return None if is_due else PartitionExpiry(expired=0, total=len(partitions), remaining=0, unreadable=0)
-    unreadable = _without_time(expire, (_keys(each, schema) for each in sorted(partitions)), limit)
+    unreadable = _without_time(expire, (keys_of(each, schema) for each in sorted(partitions)), limit)
     if unreadable is None:
         return None
     example = text_of_keys(unreadable[0])[:MAX_EXAMPLE] if unreadable else None
     return PartitionExpiry(expired=0, total=len(partitions), remaining=0, unreadable=len(unreadable), example=example)
-
-
-def _keys(partition: bytes, schema: TableSchema) -> tuple[PartitionKey, ...]:
-    """The keys, with their values as texts that Paimon reads."""
-    names = schema.partition_keys
-    values = partition_values(partition, [schema.by_name[name].type for name in names])
-    return tuple(PartitionKey(name, "VARCHAR", _text(value)) for name, value in zip(names, values, strict=True))
-
-
-def _text(value: Value) -> str | None:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ")
-    if isinstance(value, date):
-        return value.isoformat()
-    return None if value is None else str(value)
 
 
 def _without_time(

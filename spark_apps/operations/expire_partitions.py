@@ -18,7 +18,7 @@ from paimon_contract.result import Outcome, PartitionExpiry, ResultMeasure
 from paimon_engines.engine import Engine
 from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.bucket_layout import refuse_while_rescaling
-from spark_apps.catalog.due_partitions import MAX_EXAMPLE, none_is_due
+from spark_apps.catalog.due_partitions import MAX_EXAMPLE, report_if_none_is_due
 from spark_apps.catalog.measure import Measured, measure_table
 from spark_apps.catalog.partition_times import PartitionTime, partition_time
 from spark_apps.catalog.partitions import Partition, PartitionNames, PartitionReader, PartitionSpec, drop_partitions
@@ -74,7 +74,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     if contents is None:
         return None
     limit = EPOCH + timedelta(milliseconds=now()) - timedelta(seconds=expire.expiration_seconds)
-    found = none_is_due(expire, schema, contents, observer.manifests, limit)
+    found = report_if_none_is_due(expire, schema, contents, observer.manifests, limit)
     if found is None:
         return None
     measured = Measured(of_contents(contents, schema))

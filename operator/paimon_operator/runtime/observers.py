@@ -84,10 +84,12 @@ class ObserverPods:
         return AGAIN_AFTER - passed if timedelta(0) <= passed < AGAIN_AFTER else None
 
     async def _report(self, body: Manifest, uid: str, error: KubernetesError) -> None:
-        """An Event for what only an administrator can change, once as long as it stays the same."""
-        _log.warning("the observer of %s/%s: %s", body["metadata"]["namespace"], body["metadata"]["name"], error)
+        """A line in the log, and an Event for what only an administrator can change: once while it stays the same."""
         problem = str(error)
-        if isinstance(error, RetryableError) or self._failed.get(uid) == problem:
+        if self._failed.get(uid) == problem:
+            return
+        _log.warning("the observer of %s/%s: %s", body["metadata"]["namespace"], body["metadata"]["name"], error)
+        if isinstance(error, RetryableError):
             return
         self._failed[uid] = problem
         note = f"the catalog has no observer, and maintenance runs by its schedules alone: {problem}"[:_NOTE_LENGTH]

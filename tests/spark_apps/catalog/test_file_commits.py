@@ -60,6 +60,20 @@ def test_commits_since_the_last_inspection(
     assert (found.seen_commit is not None) is is_inspected
 
 
+@pytest.mark.parametrize("owner", [None, "cluster/shop/others"], ids=["of nobody", "of another owner"])
+def test_commits_before_an_adoption_are_known_and_not_foreign(tmp_path: Path, owner: str | None) -> None:
+    made = table(tmp_path, "etl", "etl")
+    found = inspected(inspecting(0), FileCommits(SnapshotFiles(VolumeFiles(), made.location)), owner, adopts=True)
+    assert (found.seen_snapshot, foreign(found)) == (2, None)
+    assert found.seen_commit is not None
+
+
+def test_an_adoption_of_the_own_table_finds_foreign_commits(tmp_path: Path) -> None:
+    made = table(tmp_path, OURS, "etl")
+    commits = FileCommits(SnapshotFiles(VolumeFiles(), made.location))
+    assert foreign(inspected(inspecting(1), commits, OWNER, adopts=True)) == 2
+
+
 def test_a_table_without_a_snapshot(tmp_path: Path) -> None:
     assert seen(FabricatedTable(tmp_path), inspecting(0)) == Seen(seen_snapshot=0)
 

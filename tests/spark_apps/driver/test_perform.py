@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from paimon_contract.result import Outcome, Seen
+from paimon_operator.core.operations.registry import OPERATIONS
 from spark_apps.catalog import foreign_commits
 from spark_apps.driver import main as driver
-from spark_apps.driver.dispatch import operation_of
+from spark_apps.driver.dispatch import adopts, operation_of
 from tests.spark_apps.jobs import job
 
 
@@ -48,3 +49,8 @@ def test_only_an_operation_that_commits_waits_for_locks_and_one_that_looks_inspe
 
     assert (code, done) == (0, steps)
     assert document.get("seenSnapshot") == (3 if "inspect commits" in steps else None)
+
+
+def test_only_provision_may_take_over_a_table() -> None:
+    """All other runs count nothing as inspected of a table that is not their owner's."""
+    assert [type_ for type_ in OPERATIONS.types if adopts(operation_of(type_))] == ["Provision"]

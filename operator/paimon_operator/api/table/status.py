@@ -119,7 +119,7 @@ class LastDecision(ApiModel):
     observed_at: Time | None = None
     """Time of the measurement."""
     after_skip: bool | None = None
-    """True for work that waits and was not needed at the tick before. An Event reports this only once."""
+    """True: it waits, and its last tick was skipped as not needed. So another skip brings no Event."""
 
 
 class LastFailure(ApiModel):

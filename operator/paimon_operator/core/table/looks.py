@@ -8,13 +8,12 @@ from paimon_operator.api.base import to_the_second
 from paimon_operator.api.measure import Measure
 from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.api.units import readable_size
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.verification import is_established
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.look import Look
-from paimon_operator.core.table.measures import health_of
+from paimon_operator.core.table.measures import file_facts, health_of
 
 _NOT_MEASURED: Final = ("observed_at", "in_doubt_since", "unread", "pins", "pins_count")
 """Fields of the health that an observer does not report."""
@@ -71,14 +70,4 @@ def _is_same(found: Health, known: Health | None) -> bool:
 
 def _facts(context: TableContext, known: TableFacts | None, measure: Measure) -> TableFacts:
     base = known or TableFacts(identifier=f"{context.spec.database}.{table_name(context.table)}")
-    update = {
-        "snapshot_id": measure.snapshot_id,
-        "partitions": measure.partitions,
-        "bucket_bytes_median": measure.bucket_bytes_median,
-        "bucket_bytes_max": measure.bucket_bytes_max,
-        "files": measure.files,
-        "rows": measure.rows,
-        "size_bytes": measure.bytes,
-        "size": None if measure.bytes is None else readable_size(measure.bytes),
-    }
-    return base.model_copy(update=update)
+    return base.model_copy(update=file_facts(measure))

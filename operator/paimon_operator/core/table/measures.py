@@ -65,18 +65,24 @@ def _facts(table: PaimonTable, measure: Measure) -> TableFacts:
     return TableFacts(
         identifier=f"{table.spec.database}.{table_name(table)}",
         schema_id=measure.schema_id,
-        snapshot_id=measure.snapshot_id,
         bucket_mode=measure.bucket_mode,
         bucket_count=measure.bucket_count,
         rescaling=measure.rescaling,
-        partitions=measure.partitions,
-        bucket_bytes_median=measure.bucket_bytes_median,
-        bucket_bytes_max=measure.bucket_bytes_max,
-        files=measure.files,
-        rows=measure.rows,
-        size_bytes=measure.bytes,
-        size=None if measure.bytes is None else readable_size(measure.bytes),
-    )
+    ).model_copy(update=file_facts(measure))
+
+
+def file_facts(measure: Measure) -> dict[str, object]:
+    """The fields of TableFacts that follow from the files of the latest snapshot."""
+    return {
+        "snapshot_id": measure.snapshot_id,
+        "partitions": measure.partitions,
+        "bucket_bytes_median": measure.bucket_bytes_median,
+        "bucket_bytes_max": measure.bucket_bytes_max,
+        "files": measure.files,
+        "rows": measure.rows,
+        "size_bytes": measure.bytes,
+        "size": None if measure.bytes is None else readable_size(measure.bytes),
+    }
 
 
 def health_of(measure: Measure, at: datetime) -> Health:

@@ -179,16 +179,18 @@ def exceeded(context: TableContext, status: TableStatus) -> Iterator[str]:
 
 
 def late_from(context: TableContext, status: TableStatus) -> Iterator[datetime]:
-    """When each strategy has been due for an interval of its schedule."""
+    """When each strategy that is due has been so for an interval of its schedule."""
     moments = (_late_from(context, status, strategy) for strategy in FULL_FIRST)
     yield from (each for each in moments if each is not None)
 
 
 def _late_from(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> datetime | None:
-    """None for a strategy that waits for a maintenance window: that is what the catalog's owner wants."""
+    """None unless it is due, and while it waits for a maintenance window: that is what the catalog's owner wants."""
     wanted, state = _schedule(context, strategy), _slot(status, strategy)
-    in_window = state.decision is None or state.decision.reason != Reason.WAITING_FOR_WINDOW
-    return wanted.next_after(state.next) if wanted is not None and state.next is not None and in_window else None
+    if wanted is None or state.next is None or state.next > context.now:
+        return None
+    waits_for_window = state.decision is not None and state.decision.reason == Reason.WAITING_FOR_WINDOW
+    return None if waits_for_window else wanted.next_after(state.next)
 
 
 def job(context: TableContext, run: PaimonRun) -> CompactParameters:
