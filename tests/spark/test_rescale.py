@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -45,7 +46,8 @@ def test_each_run_rewrites_a_bounded_number_and_nothing_else_commits_in_between(
     assert first.result["table"]["rescaling"] is True
     snapshots = len(lake.snapshots())
     lake.land("orders/3.csv", "day,id,v\nmon,1,twice\n")
-    expiry = lake.expire_partitions(expirationSeconds=1, strategy="UpdateTime")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    expiry = lake.expire_partitions(now=tomorrow, expirationSeconds=1, strategy="UpdateTime")
     for refused in (lake.write(), lake.compact(), expiry):
         assert "rescaled" in refused.blocked("Rescaling")
     assert len(lake.snapshots()) == snapshots
