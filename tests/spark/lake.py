@@ -75,6 +75,10 @@ class Ended:
         return str(self.error["message"])
 
 
+class RefusedBySparkError(Exception):
+    """A statement of another writer has failed."""
+
+
 @dataclass
 class Lake:
     """One table `shop.orders` in its own directory. Each operation is one method, which performs one run."""
@@ -242,8 +246,10 @@ class Lake:
         }
 
     def outside(self, *statements: str) -> None:
-        """Runs SQL as another writer than the operator, in the catalog `outside`."""
-        self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
+        """Runs SQL as another writer than the operator, in the catalog `outside`. Raises RefusedBySparkError."""
+        error = self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
+        if error is not None:
+            raise RefusedBySparkError(error)
 
     def select(self, query: str) -> list[dict[str, Any]]:
         """The rows of a query in the catalog `outside`, read by Spark, in JSON's types. Raises UnreadableError."""

@@ -11,6 +11,7 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "now": milliseconds}   the same; an ExpirePartitions takes it for the current time
   {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
   {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
+                                       the answer is Spark's error, or None
   {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON, or Spark's error
   {"schema": uri}                      the schema of shop.orders in that warehouse as Paimon reads it, and the version
                                        of the schema files that it writes
@@ -58,8 +59,7 @@ def answer(request: dict[str, Any]) -> Any:
         with mock.patch.dict(os.environ, request.get("environment", {})):
             return _do_job(request)
     if "sql" in request:
-        _run_outside(request["sql"], request["warehouse"])
-        return None
+        return _run_outside(request["sql"], request["warehouse"])
     if "select" in request:
         return _select_outside(request["select"], request["warehouse"])
     if "schema" in request:
@@ -197,10 +197,14 @@ def _close(self: Session) -> None:
     _forget_session()
 
 
-def _run_outside(statement: str, warehouse: str) -> None:
+def _run_outside(statement: str, warehouse: str) -> str | None:
     with _outside(warehouse) as session:
-        for each in statement.split(";"):
-            session.sql(each).collect()
+        try:
+            for each in statement.split(";"):
+                session.sql(each).collect()
+        except (Py4JError, PySparkException) as error:
+            return str(error)
+    return None
 
 
 def _select_outside(query: str, warehouse: str) -> dict[str, Any]:
