@@ -31,6 +31,11 @@ _HEAD: Final = ("_VERSION", "_KIND", "_PARTITION", "_BUCKET")
 _MEASURES: Final = ("_FILE_SIZE", "_ROW_COUNT", "_LEVEL", "_DELETE_ROW_COUNT")
 _ENTRY_FIELDS: Final[Fields] = (*_HEAD, ("_FILE", _MEASURES))
 _TIME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", "_PARTITION", ("_FILE", ("_CREATION_TIME",)))
+_REACHED_FIELDS: Final[Fields] = (
+    "_VERSION",
+    "_KIND",
+    ("_FILE", ("_FILE_NAME", "_EXTRA_FILES", "_EXTERNAL_PATH")),
+)
 _NAME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", ("_FILE", ("_FILE_NAME", "_FILE_SIZE")))
 
 
@@ -86,6 +91,19 @@ class ManifestFiles:
                 at = made.replace(tzinfo=UTC)
                 newest[entry["_PARTITION"]] = max(at, newest.get(entry["_PARTITION"], at))
         return newest
+
+    def listed(self, name: str, size: int | None = None) -> tuple[Manifest, ...]:
+        """The manifests that a list names; `size` are its bytes, if they are known."""
+        return tuple(self._listed(name, size))
+
+    def files_of(self, manifest: Manifest) -> Iterator[str]:
+        """Names of all files that a manifest adds or removes: data files, changelog files, and those beside them."""
+        for entry in self._entries(manifest, _REACHED_FIELDS, ()):
+            file = entry["_FILE"]
+            yield file["_FILE_NAME"]
+            yield from file["_EXTRA_FILES"]
+            if file.get("_EXTERNAL_PATH"):
+                yield file["_EXTERNAL_PATH"].rpartition("/")[2]
 
     def read(self, name: str) -> bytes:
         """The content of a manifest, a list or an index manifest."""

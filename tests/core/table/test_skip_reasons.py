@@ -75,6 +75,18 @@ def failed_for_good() -> LastDecision:
     return decision_of(seen)
 
 
+def too_many_orphans() -> LastDecision:
+    seen = ready(retention={"orphanFiles": {"mode": "Delete", "schedule": HOURLY}})
+    seen.wait(hours=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES)
+    seen.settle()
+    state = seen.table.status.orphan_files
+    assert state is not None
+    assert state.decision is not None
+    return state.decision
+
+
 def failed_for_now() -> LastDecision:
     seen = due(measured_table())
     seen.fail(FailureClass.INFRASTRUCTURE, Reason.POD_LOST)
@@ -136,6 +148,7 @@ CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
     ("Skipped", "NotNeeded", "no snapshot may expire"): no_snapshot,
     ("Skipped", "NotNeeded", "nothing was written to the table yet"): nothing_written,
     ("Skipped", "RunFailing", "the last run failed, and only an edit or the next tick repeats it"): failed_for_good,
+    ("Skipped", "RunFailing", "the last search found too many orphan files, and a human decides"): too_many_orphans,
     ("Waiting", "RunFailing", "the last run failed, and is repeated at the time in the message"): failed_for_now,
     ("Waiting", "RunSucceeded", "the last run succeeded, and the next tick has not come"): succeeded,
     ("Waiting", "AnotherRunIsActive", "another run of the table is active"): another_run,

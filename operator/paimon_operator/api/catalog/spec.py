@@ -27,7 +27,7 @@ from paimon_operator.api.catalog.storage import SCHEMES, Location, Storage, Ware
 from paimon_operator.api.catalog.windows import MAX_WINDOWS, MaintenanceWindow
 from paimon_operator.api.compaction import Compaction
 from paimon_operator.api.conditions import Condition
-from paimon_operator.api.policies import CommitPolicy, EvolutionPolicy, RunPolicy
+from paimon_operator.api.policies import CommitPolicy, EnforcedBlock, EvolutionPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
 from paimon_operator.api.tags import Tags
@@ -39,6 +39,9 @@ _METASTORE_URI = (
 )
 _DEADLINE = " && ".join(
     f"has(self.tableDefaults{member})" for member in ("", ".runPolicy", ".runPolicy.activeDeadline")
+)
+_ORPHAN_FILES = " && ".join(
+    f"has(self.tableDefaults{member})" for member in ("", ".retention", ".retention.orphanFiles")
 )
 _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 
@@ -118,6 +121,11 @@ class PaimonCatalogSpec(ApiModel):
             for member, scheme in SCHEMES.items()
         ),
         rule(
+            f"!has(self.enforced) || !self.enforced.exists(e, e == 'OrphanFiles') || ({_ORPHAN_FILES})",
+            "enforced OrphanFiles needs tableDefaults.retention.orphanFiles",
+            path=".enforced",
+        ),
+        rule(
             "!has(self.locations) || self.locations.all(l, !l.uri.startsWith(self.warehouse + '/')"
             f" && l.uri != self.warehouse && !(self.warehouse + '/').startsWith({_SLASH}))",
             "a location must neither be inside the warehouse nor contain it",
@@ -154,6 +162,11 @@ class PaimonCatalogSpec(ApiModel):
     """Defaults for the Spark Pods."""
     table_defaults: TableDefaults | None = None
     """Defaults for tables that do not set the field."""
+    enforced: Annotated[
+        tuple[EnforcedBlock, ...], Field(max_length=8, json_schema_extra={"x-kubernetes-list-type": "set"})
+    ] = ()
+    """Blocks of tableDefaults that tables may not replace: a table's own block has no effect. OrphanFiles stands for
+    retention.orphanFiles."""
     limits: CatalogLimits | None = None
     """Limits of the catalog's tables."""
     maintenance_windows: Annotated[tuple[MaintenanceWindow, ...], Field(max_length=MAX_WINDOWS)] = ()

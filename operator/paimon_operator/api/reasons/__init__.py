@@ -94,6 +94,8 @@ class Reason(StrEnum):
     TABLE_ALTERED = "TableAltered"
     SCHEMA_NOT_COMPARED = "SchemaNotCompared"
     DRIFT_CONTESTED = "DriftContested"
+    TOO_MANY_ORPHAN_FILES = "TooManyOrphanFiles"
+    ORPHAN_REFERENCED = "OrphanReferenced"
     CORRECTION_LIMIT_REACHED = "CorrectionLimitReached"
 
     # Commits by other writers
@@ -139,6 +141,7 @@ class Reason(StrEnum):
     INPUT_NOT_FOUND = "InputNotFound"
     INPUT_SCHEMA_MISMATCH = "InputSchemaMismatch"
     INPUT_MALFORMED = "InputMalformed"
+    REFERENCE_UNREADABLE = "ReferenceUnreadable"
     CONFIGURATION_REFUSED = "ConfigurationRefused"
     STORAGE_UNREACHABLE = "StorageUnreachable"
     METASTORE_UNREACHABLE = "MetastoreUnreachable"

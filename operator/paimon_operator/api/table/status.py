@@ -270,6 +270,23 @@ class CompactionState(ScheduleState):
     """State of the full schedule."""
 
 
+class OrphanFilesState(ScheduleState):
+    """State of the search for orphan files."""
+
+    files: Int64 | None = None
+    """Orphan files that the last report counts."""
+    bytes: Int64 | None = None
+    """Their bytes."""
+    unknown: Int64 | None = None
+    """Files that Paimon does not put there. They are never touched."""
+    report: Annotated[str, Field(max_length=1024)] | None = None
+    """Path of the last report."""
+    kept: Int64 | None = None
+    """Files that were moved away and can be moved back."""
+    kept_bytes: Int64 | None = None
+    """Their bytes."""
+
+
 class WriteState(ScheduleState):
     """State of one write."""
 
@@ -352,6 +369,8 @@ class TableStatus(ApiModel):
     """State of snapshot expiry."""
     partition_expiry: ScheduleState | None = None
     """State of partition expiry."""
+    orphan_files: OrphanFilesState | None = None
+    """State of the search for orphan files."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (

@@ -168,8 +168,8 @@ def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> C
         trigger["specHash"] = active.spec_hash
     spec: dict[str, Any] = {"tableRef": {"name": table.metadata.name}, "type": active.type, "trigger": trigger}
     member = registry.OPERATIONS.of(active.type).member
-    if member is not None and active.subject is not None:
-        spec[member.field] = member.of_subject(active.subject)
+    if member is not None:
+        spec[member.field] = member.of_subject(active.subject or "")
     limits = {"activeDeadline": policy.active_deadline, "backoffLimit": policy.backoff_limit}
     spec |= {field: value for field, value in limits.items() if value is not None}
     metadata = {

@@ -184,6 +184,8 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
         yield "spec.retention.snapshots.schedule", retention.snapshots.schedule
     if retention is not None and retention.partitions is not None and retention.partitions.schedule:
         yield "spec.retention.partitions.schedule", retention.partitions.schedule
+    if retention is not None and retention.orphan_files is not None and retention.orphan_files.schedule:
+        yield "spec.retention.orphanFiles.schedule", retention.orphan_files.schedule
     for index, write in enumerate(context.spec.writes):
         if write.trigger.schedule is not None:
             yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
