@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.status import LastDecision
+from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit
 from tests.core.table.edited_table import ready
@@ -113,6 +115,13 @@ def outside_windows() -> LastDecision:
     return decision_of(due(seen))
 
 
+def spent_budget() -> LastDecision:
+    seen = measured_table()
+    tomorrow = seen.now + timedelta(days=1)
+    seen.observed = TableObserved(spent=SpentBudget(whose="ours", hours=1, used_seconds=3600, until=tomorrow))
+    return decision_of(due(seen))
+
+
 def suspended() -> LastDecision:
     return decision_of(due(measured_table(), suspend=True))
 
@@ -154,6 +163,7 @@ CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
     ("Waiting", "AnotherRunIsActive", "another run of the table is active"): another_run,
     ("Waiting", "RunLimitReached", "as many runs are active as a limit allows"): limit_of_runs,
     ("Waiting", "WaitingForWindow", "no maintenance window of the catalog is open"): outside_windows,
+    ("Waiting", "BudgetSpent", "maintenance has used up its budget of today"): spent_budget,
     ("Waiting", "Suspended", "the table or its catalog is suspended"): suspended,
     ("Waiting", "TableNotReady", "the table has to be verified first"): not_verified,
     ("Waiting", "CommitUnsafe", "commits could get lost"): unsafe_commits,

@@ -30,6 +30,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import CommitPolicy, EnforcedBlock, EvolutionPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
+from paimon_operator.api.table.usage import Day
 from paimon_operator.api.tags import Tags
 
 _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
@@ -190,6 +191,21 @@ class EngineStatus(ApiModel):
     """Version of Spark."""
 
 
+class CatalogUsage(ApiModel):
+    """Resources that the runs of all tables of the catalog used. A deleted table is not counted any more."""
+
+    runs: Int64
+    """Runs that ended."""
+    failed: Int64
+    """Those that did not succeed."""
+    pod_seconds: Int64
+    """Seconds that their driver containers ran."""
+    maintenance_day: Day
+    """Day, in UTC, of the next field."""
+    maintenance_pod_seconds: Int64
+    """Part of podSeconds on this day that was used by maintenance, which limits.maintenancePodHoursPerDay limits."""
+
+
 class CatalogStatus(ApiModel):
     """State of the catalog at the last reconcile."""
 
@@ -206,6 +222,8 @@ class CatalogStatus(ApiModel):
     paimon-operator.dev/storage-moved. Absent: no run has reached it."""
     reached_at: Time | None = None
     """Time at which the operator first saw that a run has reached the warehouse."""
+    usage: CatalogUsage | None = None
+    """Resources that the runs of its tables used. It may be as old as the operator's resync interval."""
 
 
 class PaimonCatalog(ApiModel):

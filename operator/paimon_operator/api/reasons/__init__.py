@@ -77,6 +77,7 @@ class Reason(StrEnum):
     WAITING_FOR_EARLIER_WRITE = "WaitingForEarlierWrite"
     CLOCK_DIFFERS = "ClockDiffers"
     RUN_LIMIT_REACHED = "RunLimitReached"
+    BUDGET_SPENT = "BudgetSpent"
     WAITING_FOR_WINDOW = "WaitingForWindow"
     TABLE_NOT_READY = "TableNotReady"
     SUSPENDED = "Suspended"

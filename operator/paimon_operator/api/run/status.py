@@ -86,6 +86,16 @@ class AttemptState(StrEnum):
     ENDED = "Ended"
 
 
+class Expectation(ApiModel):
+    """What the operator expects of a run before it starts. The run's cost, before and after show what became of it."""
+
+    seconds: Int64 | None = None
+    """Length of the last run of its kind that succeeded. Absent: none has."""
+    files: Int64 | None = None
+    """Files that it removes from the latest snapshot, or snapshots that it expires, by the last measurement. Absent:
+    not known."""
+
+
 class StartReason(ApiModel):
     """What started the run."""
 

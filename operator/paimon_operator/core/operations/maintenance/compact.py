@@ -26,6 +26,7 @@ from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.compaction_need import (
     compaction_need,
     files_beyond_thresholds,
+    files_gained,
     job_thresholds,
     thresholds_hash,
     thresholds_of,
@@ -322,6 +323,7 @@ OPERATION: Final = OperationSpec(
     skips_empty_table=True,
     may_end_without_jvm=True,
     need=need,
+    gain=files_gained,
     exceeded=exceeded,
     late_from=late_from,
     in_windows=True,

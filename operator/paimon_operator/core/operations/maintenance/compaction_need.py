@@ -66,6 +66,11 @@ def files_beyond_thresholds(context: TableContext, status: TableStatus, strategy
     return ", ".join(sentence(each) for each in checks if each.reached)
 
 
+def files_gained(context: TableContext, health: Health) -> int:  # noqa: ARG001
+    """Files that a compaction is expected to merge into others: small ones, and runs of the bucket that has most."""
+    return (health.small_files or 0) + max((health.sorted_runs_max or 0) - 1, 0)
+
+
 def thresholds_of(context: TableContext, strategy: CompactStrategy) -> MinorThresholds | None:
     """The effective thresholds; None for a strategy without a schedule."""
     block = context.compaction.full if strategy is CompactStrategy.FULL else context.compaction.minor
