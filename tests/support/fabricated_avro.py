@@ -27,6 +27,8 @@ class DataFile:
     delete_rows: int | None = 0
     made: datetime | None = None
     """In the time zone of the writer's JVM."""
+    schema: int = 0
+    """Id of the schema that it was written with."""
 
 
 def data_file(name: str, **fields: Any) -> DataFile:
@@ -63,6 +65,7 @@ _FILE = {
     "_FILE_SIZE": "long",
     "_ROW_COUNT": "long",
     "_KEY_STATS": _STATS,
+    "_SCHEMA_ID": "long",
     "_LEVEL": "int",
     "_DELETE_ROW_COUNT": _optional("long"),
     "_CREATION_TIME": _optional({"type": "long", "logicalType": "timestamp-millis"}),
@@ -152,6 +155,7 @@ def _of_file(file: DataFile) -> Record:
         "_FILE_SIZE": file.size,
         "_ROW_COUNT": file.rows,
         "_KEY_STATS": _NO_STATS,
+        "_SCHEMA_ID": file.schema,
         "_LEVEL": file.level,
         "_DELETE_ROW_COUNT": file.delete_rows,
         "_CREATION_TIME": file.made and file.made.replace(tzinfo=UTC),
