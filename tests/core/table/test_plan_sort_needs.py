@@ -8,8 +8,11 @@ import pytest
 
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds, RowOrder
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.errors import SpecError
 from tests.core.table.measured import HOURLY, checks_of, decision_of, measure, measured_table, strategy_state
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -121,10 +124,11 @@ def test_a_driver_that_found_every_file_in_the_new_order_is_asked_once() -> None
     assert not sorts(seen)
 
 
-def job_of(seen: TableWorld) -> CompactParameters:
+def job_of(seen: TableWorld, run: PaimonRun | None = None) -> CompactParameters:
+    """The job of this run, by default of the active one."""
     assert seen.catalog is not None
     context = TableContext.build(seen.table, seen.catalog, seen.operator, seen.now)
-    parameters = OPERATIONS.of("Compact").job(context, seen.active)
+    parameters = OPERATIONS.of("Compact").job(context, run or seen.active)
     assert isinstance(parameters, CompactParameters)
     return parameters
 
@@ -154,6 +158,30 @@ def test_a_users_run_needs_an_order() -> None:
     seen.settle()
     with pytest.raises(Exception, match=r"no compaction\.sort"):
         job_of(seen)
+
+
+@pytest.mark.parametrize("strategy", ["Minor", "Full"])
+def test_a_sorted_table_is_compacted_by_sort_alone(strategy: str) -> None:
+    seen = sorted_table()
+    seen.runs.append(builders.run("mine", table=seen.table, compact={"strategy": strategy}))
+    seen.settle()
+    with pytest.raises(SpecError, match=r"which replaces it") as refused:
+        job_of(seen)
+    assert (refused.value.field, refused.value.remedy) == ("spec.compact.strategy", "Use Sort.")
+
+
+def test_no_run_sorts_after_a_commit_of_another_writer() -> None:
+    seen = sorted_table()
+    seen.settle()
+    commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": seen.now}
+    record = OutsideWriters.model_validate({"stated": "None", "seenSnapshot": 6, "commit": commit})
+    seen.table = seen.table.model_copy(
+        update={"status": seen.table.status.model_copy(update={"outside_writers": record})}
+    )
+    run = builders.run("mine", table=seen.table, compact={"strategy": "Sort"})
+    with pytest.raises(SpecError, match=r"snapshot 7 is of another writer") as refused:
+        job_of(seen, run)
+    assert refused.value.reason == Reason.OUTSIDE_COMMIT
 
 
 def test_sort_replaces_the_default_schedules() -> None:

@@ -103,7 +103,7 @@ OTHER = clustered(0, "day")
         ("another order, whose files lie where Paimon takes them for sorted", clustered(order="order"), [in_order()], [SortBatch(MON, WHOLE, adds_level=True)]),
         ("several sorted runs", OTHER, [in_order(), in_order(level=4)], [SortBatch(MON, WHOLE)]),
         ("above that level, after an earlier edit", OTHER, [in_order(level=LEVELS)], [SortBatch(MON, WHOLE)]),
-        ("an edit of something else", clustered(**{"file.compression": "zstd"}), [in_order()], []),
+        ("an edit of something else", clustered(0, **{"file.compression": "zstd"}), [in_order()], []),
         ("only the partition with files in the earlier order", OTHER, [in_order(), in_order("tue", schema=1)], [SortBatch(MON, WHOLE, adds_level=True)]),
         ("unsorted files below the threshold, as before the edit", OTHER, unsorted(1), []),
     ],

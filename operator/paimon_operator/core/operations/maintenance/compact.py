@@ -31,7 +31,7 @@ from paimon_operator.core.operations.maintenance.compaction_need import (
     longest_delay,
     settings_hash,
 )
-from paimon_operator.core.operations.maintenance.sort_need import row_order
+from paimon_operator.core.operations.maintenance.sort_need import other_writer, row_order
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.spec.context import COMPACTION, TableContext
@@ -201,7 +201,7 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
         raise error
     asked = _asked(run) or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
-    _require_sort(context, strategy)
+    _require_fitting(context, strategy)
     if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
         raise SpecError(
             "spec.compact.strategy",
@@ -223,15 +223,24 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
     )
 
 
-def _require_sort(context: TableContext, strategy: CompactStrategy) -> None:
-    """Raises SpecError for a sort of a table that has no order, or in a block with an error."""
+def _require_fitting(context: TableContext, strategy: CompactStrategy) -> None:
+    """Raises SpecError for a sort without an order, in a block with an error or beside another writer.
+
+    And for another strategy on a sorted table: the engine sorts in each compaction of it, and that is to be asked for.
+    """
+    is_sorted = context.compaction.sort is not None
     if strategy is not CompactStrategy.SORT:
+        if is_sorted:
+            raise SpecError("spec.compact.strategy", "the table has compaction.sort, which replaces it", "Use Sort.")
         return
     if (error := context.broken_in(COMPACTION)) is not None:
         raise error
-    if context.compaction.sort is None:
+    if not is_sorted:
         remedy = "Set spec.compaction.sort in the table, or use Full."
         raise SpecError("spec.compact.strategy", "the table has no compaction.sort, so no order to sort by", remedy)
+    if (beside := other_writer(context, context.table.status)) is not None:
+        remedy = "Stop that writer, then edit externalWriters of the table."
+        raise SpecError("spec.externalWriters", beside.message, remedy, reason=Reason.OUTSIDE_COMMIT)
 
 
 def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str) -> None:

@@ -37,7 +37,7 @@ def sort_need(context: TableContext, status: TableStatus) -> Need:
 
     Unknown after an edit of sort: only the files tell in which order they are sorted.
     """
-    beside = _other_writer(context, status)
+    beside = other_writer(context, status)
     if beside is not None:
         return beside
     health, state = holding_measurement(context, status), _state(status)
@@ -79,7 +79,7 @@ def row_order(context: TableContext) -> RowOrder | None:
     return RowOrder(columns=options[COLUMNS], strategy=options[STRATEGY]) if context.compaction.sort else None
 
 
-def _other_writer(context: TableContext, status: TableStatus) -> Need | None:
+def other_writer(context: TableContext, status: TableStatus) -> Need | None:
     """An undeclared foreign commit counts as externalWriters Active, which excludes sort."""
     record = status.outside_writers
     if record is None or record.commit is None or record.stated != context.spec.external_writers:
