@@ -31,6 +31,8 @@ class DataFile:
     """Names of the files beside it that belong to it."""
     external: str | None = None
     """Where it lies, if not in its bucket."""
+    schema: int = 0
+    """Id of the schema that it was written with."""
 
 
 def data_file(name: str, **fields: Any) -> DataFile:
@@ -67,6 +69,7 @@ _FILE = {
     "_FILE_SIZE": "long",
     "_ROW_COUNT": "long",
     "_KEY_STATS": _STATS,
+    "_SCHEMA_ID": "long",
     "_LEVEL": "int",
     "_EXTRA_FILES": _array("string"),
     "_DELETE_ROW_COUNT": _optional("long"),
@@ -169,6 +172,7 @@ def _of_file(file: DataFile) -> Record:
         "_FILE_SIZE": file.size,
         "_ROW_COUNT": file.rows,
         "_KEY_STATS": _NO_STATS,
+        "_SCHEMA_ID": file.schema,
         "_LEVEL": file.level,
         "_EXTRA_FILES": list(file.extra),
         "_DELETE_ROW_COUNT": file.delete_rows,

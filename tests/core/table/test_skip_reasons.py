@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.run.status import FailureClass, OutsideCommit
+from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.status import LastDecision
 from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.observed import TableObserved
@@ -151,9 +152,37 @@ def succeeded() -> LastDecision:
     return decision_of(seen)
 
 
+def sort_by_page(seen: TableWorld, unsorted: int) -> LastDecision:
+    seen.wait(hours=1)
+    measure(seen, level0FilesMax=unsorted)
+    seen.settle()
+    return decision_of(seen, "sort")
+
+
+def sorted_table() -> TableWorld:
+    sort = {"order": "Order", "columns": ["what"], "schedule": HOURLY}
+    return measured_table({"mode": "Dedicated", "sort": sort}, schema=builders.EVENTS)
+
+
+def every_file_sorted() -> LastDecision:
+    return sort_by_page(sorted_table(), unsorted=0)
+
+
+def other_writer() -> LastDecision:
+    seen = sorted_table()
+    known = seen.table.status.outside_writers or OutsideWriters(stated="None")
+    commit = OutsideCommit(snapshot_id=2, commit_user="etl", kind="APPEND", time=seen.now)
+    changed = seen.table.status.model_copy(update={"outside_writers": known.model_copy(update={"commit": commit})})
+    seen.table = seen.table.model_copy(update={"status": changed})
+    seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
+    return sort_by_page(seen, unsorted=9)
+
+
 CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
     ("Skipped", "NotNeeded", "no threshold is reached"): no_threshold,
     ("Skipped", "NotNeeded", "nothing was committed since the last compaction"): nothing_committed,
+    ("Skipped", "NotNeeded", "every file is sorted"): every_file_sorted,
+    ("Skipped", "OutsideCommit", "sort does not run beside another writer"): other_writer,
     ("Skipped", "NotNeeded", "no snapshot may expire"): no_snapshot,
     ("Skipped", "NotNeeded", "nothing was written to the table yet"): nothing_written,
     ("Skipped", "RunFailing", "the last run failed, and only an edit or the next tick repeats it"): failed_for_good,

@@ -25,7 +25,7 @@ from paimon_operator.api.catalog.limits import CatalogLimits
 from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, Metastore
 from paimon_operator.api.catalog.storage import SCHEMES, Location, Storage, Warehouse
 from paimon_operator.api.catalog.windows import MAX_WINDOWS, MaintenanceWindow
-from paimon_operator.api.compaction import Compaction
+from paimon_operator.api.compaction import CompactionDefault
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.policies import CommitPolicy, EnforcedBlock, EvolutionPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
@@ -50,7 +50,7 @@ _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 class TableDefaults(ApiModel):
     """Defaults for tables that do not set the field."""
 
-    compaction: Compaction | None = None
+    compaction: CompactionDefault | None = None
     """Default compaction. A table's compaction replaces the whole block."""
     retention: Retention | None = None
     """Default retention. Each member of a table's retention replaces the same member. Defaults of changelogs,

@@ -268,12 +268,14 @@ class StrategyState(ScheduleState):
 
 
 class CompactionState(ScheduleState):
-    """State of compaction: the latest of both strategies, and each strategy."""
+    """State of compaction: the latest of all strategies, and each strategy."""
 
     minor: StrategyState | None = None
     """State of the minor schedule."""
     full: StrategyState | None = None
     """State of the full schedule."""
+    sort: StrategyState | None = None
+    """State of the sort schedule."""
 
 
 class OrphanFilesState(ScheduleState):
