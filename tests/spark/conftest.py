@@ -91,13 +91,20 @@ def home(engine: Engine, jars: Path) -> SparkHome:
 
 
 @pytest.fixture(scope="session")
-def worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    """One JVM per engine for the whole session."""
+def session_worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """One JVM per engine for many tests."""
     directory = tmp_path_factory.mktemp("worker")
     environment = metastore_lake.environment(directory) | {"HIVE_LOCK_STALE_AFTER_S": "10"}
     started = Worker(home, directory / f"{engine_id}.log", WORKER, **environment)
     yield started
     started.stop()
+
+
+@pytest.fixture
+def worker(session_worker: Worker) -> Worker:
+    """The JVM of the session, or a new one."""
+    session_worker.begin_test()
+    return session_worker
 
 
 @pytest.fixture
