@@ -19,6 +19,10 @@ from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 from paimon_operator.core.spec.paimon_options import (
     AUTOMATIC_BUCKETS,
     CHANGELOG_PRODUCERS,
+    CLUSTERING_COLUMNS,
+    CLUSTERING_INCREMENTAL,
+    CLUSTERING_ORDERS,
+    CLUSTERING_STRATEGY,
     MERGE_ENGINES,
     POSTPONE_BUCKET,
     TRUE,
@@ -30,6 +34,9 @@ _FIELD_OF_ENGINE: Final = {text: type_.value for type_, text in MERGE_ENGINES.it
 _FIELD_OF_PRODUCER: Final = {text: type_.value for type_, text in CHANGELOG_PRODUCERS.items()}
 _FIELD_OF_CREATION: Final = {text: creation.value for creation, text in TAG_CREATIONS.items()}
 _FIELD_OF_PERIOD: Final = {text: period.value for period, text in TAG_PERIODS.items()}
+_FIELD_OF_ORDER: Final = {text: order.value for order, text in CLUSTERING_ORDERS.items()}
+EVERY_NIGHT: Final = "0 3 * * *"
+"""The schedule of an exported block that must have one. The table does not say how often it is sorted."""
 _RETENTION: Final[dict[str, dict[str, tuple[str, Any]]]] = {
     "snapshots": {
         "snapshot.time-retained": ("timeRetained", values.duration),
@@ -187,12 +194,31 @@ def _changelog_producer(left: Remaining) -> Json:
 
 
 def _compaction(left: Remaining, defaults: TableDefaults) -> Json:
-    """The mode, where the catalog's is not that of the table: a job outside the operator compacts now, or nobody."""
+    """The mode, where the catalog's is not that of the table: a job outside the operator compacts now, or nobody.
+
+    A table that is clustered can only be one that the operator sorts: no other manifest leaves its options.
+    """
+    if sort := _sort(left):
+        del left.options["write-only"]
+        return {"mode": CompactionMode.DEDICATED.value, "sort": sort}
     write_only = bool(left.switch("write-only", "on"))
     inherited = defaults.compaction.mode if defaults.compaction else CompactionMode.INLINE
     if write_only is (inherited in WRITE_ONLY_MODES):
         return {}
     return {"mode": (CompactionMode.EXTERNAL if write_only else CompactionMode.INLINE).value}
+
+
+def _sort(left: Remaining) -> Json:
+    """The block of a table whose writers leave the clustering to another job; empty for any other."""
+    if not (
+        left.word("write-only") == TRUE == left.word(CLUSTERING_INCREMENTAL) and CLUSTERING_COLUMNS in left.options
+    ):
+        return {}
+    order = left.take(CLUSTERING_STRATEGY, "order", lambda text: _FIELD_OF_ORDER.get(text.strip().lower()))
+    if not order:
+        return {}
+    del left.options[CLUSTERING_INCREMENTAL]
+    return {**order, **left.take(CLUSTERING_COLUMNS, "columns", values.names), "schedule": EVERY_NIGHT}
 
 
 def _retention(left: Remaining, defaults: TableDefaults) -> Json:
