@@ -19,6 +19,7 @@ from paimon_operator.core.conditions import Finding, false, idle, reconciling, s
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.operation import Hold, Memory, Role
+from paimon_operator.core.operations.row_checks import why_held
 from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
@@ -128,7 +129,7 @@ def steady_state(
     if waits is not None:
         return _held(waits.hold, _health(context, status, held))
     if verified is not None:
-        return (verified, *_repair_needed(context), *_health(context, status, held))
+        return (verified, *_repair_needed(context, status), *_health(context, status, held))
     edit = edits.blocker(context, status)
     if edit is not None:
         ready = false(ConditionType.READY, edit.reason, edit.message)
@@ -138,7 +139,7 @@ def steady_state(
     if state_of(status).failure is not None:
         return _not_made(context, status, held)
     reason, message = _progress(status)
-    step = reconciling(reason, message) if not context.broken else _repair_needed(context)
+    step = reconciling(reason, message) if not context.broken else _repair_needed(context, status)
     return (unknown(ConditionType.READY, reason, message), *step, *_health(context, status, held))
 
 
@@ -151,9 +152,9 @@ def _held(hold: Hold, health: Findings) -> Findings:
     return (ready, *reconciling(hold.reason, hold.message), *health)
 
 
-def _repair_needed(context: TableContext) -> Findings:
-    """Whether a human has to fix a part of the manifest. Everything else goes on."""
-    broken = _broken_block(context)
+def _repair_needed(context: TableContext, status: TableStatus) -> Findings:
+    """Whether a human has to fix a part of the manifest, or rows. Everything else goes on."""
+    broken = _broken_block(context) or next(_changed_rows(context, status), None)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 
 
@@ -194,7 +195,14 @@ def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[
 
 
 def _health(context: TableContext, status: TableStatus, held: Blocker | None) -> Findings:
-    return healthy(status, held, _exceeded(context, status))
+    return healthy(status, held, _exceeded(context, status), _changed_rows(context, status))
+
+
+def _changed_rows(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
+    """That a compaction has changed rows, until a human has accepted or repaired them."""
+    said = why_held(context.table, status)
+    if said is not None:
+        yield Blocker(Reason.VERIFICATION_FAILED, said)
 
 
 def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
@@ -204,11 +212,14 @@ def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
             yield from (Blocker(Reason.THRESHOLD_EXCEEDED, message) for message in operation.exceeded(context, status))
 
 
-def healthy(status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = ()) -> Findings:
+def healthy(
+    status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = (), changed: Iterable[Blocker] = ()
+) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
     problems = [
+        *changed,
         *([held] if held else []),
         *_problems(status, cancelled=False),
         *exceeded,
