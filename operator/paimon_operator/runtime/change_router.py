@@ -26,6 +26,7 @@ from paimon_operator.core.naming import (
     ObjectKey,
     controller_uid,
     controlling_run,
+    is_batch,
     is_executor,
     observed_catalog,
 )
@@ -72,7 +73,10 @@ class TableSummary:
 
 
 class ChangeRouter:
-    """Updates cache and table claims, and enqueues keys. Calls `on_heartbeat` for each heartbeat."""
+    """Updates cache and table claims, and enqueues keys. Calls `on_heartbeat` for each heartbeat.
+
+    `on_shared_pod` answers what an event of a Pod that several runs share affects.
+    """
 
     def __init__(
         self,
@@ -83,9 +87,10 @@ class ChangeRouter:
         queue: WorkQueue[Key],
         *,
         on_heartbeat: Callable[[str], None],
+        on_shared_pod: Callable[[str | None, Manifest], set[Key]] = lambda *_: set(),
     ) -> None:
         self._cache, self._claims, self._warehouses, self._slots, self._queue = cache, claims, warehouses, slots, queue
-        self._on_heartbeat = on_heartbeat
+        self._on_heartbeat, self._on_shared_pod = on_heartbeat, on_shared_pod
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
@@ -226,11 +231,17 @@ class ChangeRouter:
         """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it."""
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
+            if is_batch(body):
+                return {key for key in self._on_shared_pod(event, body) if not self._is_run_at_rest(key)}
             return _observed_catalog(event, body) or _run_awaiting_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
+
+    def _is_run_at_rest(self, key: Key) -> bool:
+        known = self._cache.get(*key) if key.kind is Kind.RUN else None
+        return known is not None and _is_at_rest(known)
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
         """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""

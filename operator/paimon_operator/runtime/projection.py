@@ -46,7 +46,7 @@ _CATALOG: Final[Fields] = {
 _RUN: Final[Fields] = {
     "metadata": {**_IDENTITY, "finalizers": Kept.FIRST},
     "spec": {"tableRef": _whole("name"), "ttlAfterFinished": Kept.WHOLE},
-    "status": {"phase": Kept.WHOLE, "attempts": _whole("pod")},
+    "status": {"phase": Kept.WHOLE, "attempts": _whole("pod", "state")},
 }
 
 

@@ -62,6 +62,7 @@ class Reason(StrEnum):
     RUNNING = "Running"
     POD_PENDING = "PodPending"
     WAITING_FOR_TABLE = "WaitingForTable"
+    WAITING_FOR_TURN = "WaitingForTurn"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     UNSCHEDULABLE = "Unschedulable"
     BACKING_OFF = "BackingOff"

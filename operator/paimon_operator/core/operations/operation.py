@@ -216,6 +216,8 @@ class OperationSpec:
     """When `exceeded` may answer otherwise although nothing else happens."""
     in_windows: bool = False
     """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
+    small: bool = False
+    """Its runs may share a driver Pod: they take seconds, and one whose result is lost is simply repeated."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False

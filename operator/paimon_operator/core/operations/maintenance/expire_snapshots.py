@@ -65,4 +65,5 @@ OPERATION: Final = OperationSpec(
     skips_empty_table=True,
     need=need,
     in_windows=True,
+    small=True,
 )
