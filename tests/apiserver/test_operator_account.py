@@ -145,7 +145,7 @@ def batch_of(spec: Object) -> Object:
         table = builders.table(name, namespace=NAMESPACE)
         of = builders.run(f"{name}-observe-8f3a91c2", table=table, type="Observe", compact=None)
         launches.append(_BUILDER.launch_of(of, table, catalog))
-        member = member_of(of, launches[-1])
+        member = member_of(of, table, launches[-1])
         assert member is not None, "its drivers share no Pod"
         members.append(member)
     url = f"http://paimon-operator.{NAMESPACE}.svc:8082/v1/turns"

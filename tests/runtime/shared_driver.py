@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from paimon_contract.turns import TurnOf, TurnReport, TurnRequest
 from paimon_operator.core.launch.batch_pod import SharedPod, read_batch
 from paimon_operator.core.naming import TABLE_LABEL, is_batch
-from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.turns_endpoint import TurnGiver, carry_out
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, shop
 from tests.support import pods
-from tests.support.manifests import keyed_table
+from tests.support.manifests import Manifest, keyed_table
 
 WINDOW_S = 2.0
 
@@ -61,6 +62,18 @@ class SharedDriver:
     failing: dict[str, Manifest] = field(default_factory=dict)
     """Table -> the error of its result."""
 
+    result: Manifest = field(default_factory=lambda: {"created": True})
+    """What each success reports."""
+
+    @property
+    def types(self) -> list[str]:
+        """Table and type of each run in the Pod, in their order."""
+        return [f"{job['table']['name']} {job['operation']}" for _, job in self._jobs()]
+
+    def _jobs(self) -> Iterator[tuple[str, Manifest]]:
+        """UID of each run, and its job."""
+        return ((uid, json.loads(job)) for uid, job in self.pod.jobs.items())
+
     @classmethod
     async def start(cls, operator: OperatorInMemory, name: str | None = None) -> SharedDriver:
         """The process in the shared Pod of this name, or the only one, which its kubelet reports as running."""
@@ -82,7 +95,7 @@ class SharedDriver:
     async def ask(self) -> bool:
         """Reports the last result and asks for the next run. Returns whether its turn has begun."""
         run = self.left[0] if self.left else None
-        uid = next((uid for uid, job in self.pod.jobs.items() if json.loads(job)["run"]["name"] == run), "")
+        uid = next((uid for uid, job in self._jobs() if job["run"]["name"] == run), "")
         following = None if run is None else TurnOf(name=run, uid=uid)
         begins = await self.send(TurnRequest(report=self.unreported, next=following))
         self.unreported, self.left = None, self.left[1:]
@@ -112,9 +125,9 @@ class SharedDriver:
         self.performed.append(table)
         self.operator.time.advance(3)
         error = self.failing.get(table)
-        document: dict[str, Any] = {"version": 1, "run": run, "operation": "Provision", "ok": error is None}
-        document |= {"created": True} if error is None else {"error": error}
-        uid = next(uid for uid, job in self.pod.jobs.items() if json.loads(job)["run"]["name"] == run)
+        uid, job = next((uid, job) for uid, job in self._jobs() if job["run"]["name"] == run)
+        document: dict[str, Any] = {"version": 1, "run": run, "operation": job["operation"], "ok": error is None}
+        document |= self.result if error is None else {"error": error}
         self.unreported = TurnReport(run=TurnOf(name=run, uid=uid), result=json.dumps(document))
 
     async def turn(self) -> bool:

@@ -118,9 +118,11 @@ def answers(kind: Kind, body: Manifest) -> list[object]:
     identity = [body["metadata"].get(name) for name in ("name", "namespace", "uid", "resourceVersion")]
     match kind:
         case Kind.TABLE:
-            active = change_router._affected_runs(key_of(kind, body), None, body), change_router._active_run(body)
+            named = change_router._named_runs(body)
+            runs = change_router._affected_runs(key_of(kind, body), None, body), [each.get("name") for each in named]
+            active = (body.get("status") or {}).get("activeRun") or {}
             others = change_router.TableSummary.of(body), CatalogObserved.of([body])
-            return [*identity, TableHead.model_validate(body), *others, active[0], active[1].get("uid")]
+            return [*identity, TableHead.model_validate(body), *others, *runs, active.get("uid"), active.get("givesWay")]
         case Kind.CATALOG:
             found = PaimonCatalog.model_validate(body)
             status = found.status.place, found.status.reached_at, found.metadata.deletion_timestamp

@@ -38,7 +38,7 @@ async def shared(operator: OperatorInMemory, *names: str) -> SharedDriver:
 
 def reason(operator: OperatorInMemory, table: str) -> str:
     conditions = run_of(operator, table)["status"]["conditions"]
-    return next(each["reason"] for each in conditions if each["type"] == "Succeeded")
+    return next(str(each["reason"]) for each in conditions if each["type"] == "Succeeded")
 
 
 async def test_tables_that_are_applied_together_become_ready_by_one_pod(operator: OperatorInMemory) -> None:

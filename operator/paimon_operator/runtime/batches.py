@@ -7,9 +7,10 @@ a restart, the runs that still wait are put together again, and a Pod that exist
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
@@ -57,6 +58,8 @@ class _Group:
 
     catalog: Key
     launch_hash: str
+    only_with: str
+    """See BatchMember."""
 
 
 @dataclass
@@ -69,6 +72,8 @@ class _KnownPod:
     progress: datetime
     started: bool = False
     has_asked: bool = False
+    begun: set[str] = field(default_factory=set)
+    """UIDs of the runs whose turn has begun, or is about to."""
 
 
 class Batches:
@@ -123,9 +128,10 @@ class Batches:
         if self._facts is None or offer.run in self._pod_of:
             return
         self.withdraw(offer.run)
-        group = _Group(key_of(Kind.CATALOG, _body_of(offer.catalog)), offer.member.launch_hash)
+        catalog, member = key_of(Kind.CATALOG, _body_of(offer.catalog)), offer.member
+        group = _Group(catalog, member.launch_hash, member.only_with)
         waiting = self._offers.get(group)
-        if waiting is None or not fits((each.member for each in waiting.values()), offer.member):
+        if waiting is None or not fits((each.member for each in waiting.values()), member):
             self._form(group)
             waiting = self._offers[group] = {}
             self._call_later(self._facts.window_s, self._form, group)
@@ -149,6 +155,18 @@ class Batches:
         """The shared Pod of this UID that has not ended."""
         known = self._pods.get(uid)
         return None if known is None else known.pod
+
+    def record_begin(self, pod: str, run: str) -> None:
+        """The turn of the run with this UID is about to begin in the Pod of this UID."""
+        if pod in self._pods:
+            self._pods[pod].begun.add(run)
+
+    def never_began(self, pod: SharedPod, name: str) -> bool:
+        """Whether no turn of a run of this name has begun in the Pod. Only the process that made the Pod knows that."""
+        known = self._pods.get(pod.uid)
+        if known is None or known.catalog is None:
+            return False
+        return not known.begun & {uid for uid, job in pod.jobs.items() if json.loads(job)["run"]["name"] == name}
 
     def record_progress(self, pod: SharedPod) -> None:
         """The driver of the Pod has asked for a turn."""
@@ -190,7 +208,7 @@ class Batches:
 
     def _form(self, group: _Group) -> None:
         """Creates the Pod of the runs that wait. A run without companions starts alone."""
-        waiting = list(self._offers.pop(group, {}).values())
+        waiting = sorted(self._offers.pop(group, {}).values(), key=lambda offer: offer.member.place)
         if len(waiting) == 1:
             self._start_alone(waiting[0].run, waiting[0].member.run.uid)
             self._enqueue(waiting[0].run)

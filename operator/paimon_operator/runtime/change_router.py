@@ -301,15 +301,18 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
-    """The runs that status.activeRun named and names, if it changed: one may start, the other stops."""
-    before, after = _active_run(known), _active_run(body)
+    """The runs that the table's status named and names, if that changed: one may start, the other stops."""
+    before, after = _named_runs(known), _named_runs(body)
     if before == after:
         return set()
-    return {Key(Kind.RUN, key.namespace, run["name"]) for run in (before, after) if run}
+    return {Key(Kind.RUN, key.namespace, run["name"]) for run in (*before, *after)}
 
 
-def _active_run(table: Manifest | None) -> Mapping[str, Any]:
-    return ((table or {}).get("status") or {}).get("activeRun") or {}
+def _named_runs(table: Manifest | None) -> list[Mapping[str, Any]]:
+    """The active run, and those that share its driver Pod."""
+    status: Mapping[str, Any] = (table or {}).get("status") or {}
+    active = status.get("activeRun")
+    return [*([active] if active else []), *(status.get("followingRuns") or ())]
 
 
 def table_of(run: Manifest) -> str:

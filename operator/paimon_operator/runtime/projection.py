@@ -66,7 +66,8 @@ def _of_table(memories: tuple[str, ...], established: str) -> Fields:
             "schema": {"primaryKeys": Kept.FIRST},
         },
         "status": {
-            "activeRun": _whole("name", "uid", "place", "blocked", "resultUnknown"),
+            "activeRun": _whole("name", "uid", "place", "blocked", "resultUnknown", "givesWay"),
+            "followingRuns": _whole("name"),
             "queuedRun": _whole("since"),
             "ownership": _whole("place", "since", "lostAt"),
             "outsideWriters": {"stated": Kept.WHOLE, "commit": Kept.PRESENCE},

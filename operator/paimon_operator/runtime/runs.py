@@ -14,7 +14,7 @@ from paimon_operator.api.run.status import RunStatus
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.launch.batch_pod import member_of, read_batch
+from paimon_operator.core.launch.batch_pod import read_batch
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import config_map_of
 from paimon_operator.core.operations import registry
@@ -24,7 +24,7 @@ from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import BACKSTOP, RunObserved, Sharing, current_pod, needs_executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.core.run.start import makes_pod
-from paimon_operator.core.run.turn import begins_turn, waits_for_turn
+from paimon_operator.core.run.turn import begins_turn, member, waits_for_turn
 from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.batches import Offer
 from paimon_operator.runtime.dependencies import Dependencies
@@ -52,7 +52,7 @@ class RunReconciler:
         if body is None:
             self._refusals.forget(key)
             self._dependencies.batches.forget(key)
-            self._dependencies.turns.answer(key, None, None)
+            self._dependencies.turns.answer(key, None, None, None)
             return None
         self._dependencies.router.on_stored(Kind.RUN, body)
         try:
@@ -69,9 +69,16 @@ class RunReconciler:
         except RefusedError as error:
             return self._refusals.record(key, uid, error)
         self._refusals.record_done(key, decision, reduced)
-        self._dependencies.turns.answer(key, observed.turn, decision.status or run.status)
+        self._answer(key, observed, decision.status or run.status)
         self._offer(key, observed, decision)
         return again
+
+    def _answer(self, key: Key, observed: RunObserved, status: RunStatus) -> None:
+        """Answers the driver that asks for the run's turn, unless the turn may begin within seconds."""
+        turns, turn = self._dependencies.turns, observed.turn
+        if turn is not None and turn.asks and observed.is_following:
+            return turns.defer(key, turn)
+        return turns.answer(key, observed.run.metadata.uid, turn, status)
 
     def _offer(self, key: Key, observed: RunObserved, decision: Decision[RunStatus]) -> None:
         """Offers a run that waits for a shared Pod to others of its catalog."""
@@ -79,11 +86,11 @@ class RunReconciler:
         catalog = self._dependencies.router.catalog_of(table) if table is not None else None
         if catalog is None or not waits_for_turn(decision):
             return batches.forget(key) if observed.run.status.attempts else batches.withdraw(key)
-        launch = observed.launch()
-        member = member_of(observed.run, launch)
-        if member is not None and observed.sharing is not None:
+        wanted = member(observed)
+        if wanted is not None and observed.sharing is not None:
             longest = observed.active_deadline + BACKSTOP + observed.limits.pending_timeout
-            batches.offer(Offer(run=key, catalog=catalog, member=member, launch=launch, longest=longest))
+            offered = Offer(run=key, catalog=catalog, member=wanted, launch=observed.launch(), longest=longest)
+            batches.offer(offered)
         return None
 
     async def _decide(self, key: Key, observed: RunObserved) -> tuple[Decision[RunStatus], Decision[RunStatus] | None]:
@@ -99,6 +106,8 @@ class RunReconciler:
         if makes_pod(reduced or decision) or begins_turn(run, decision):
             decision = step(replace(observed, others=await self._pods_of_others(run)), now)
             reduced = self._refusals.without_refused(key, uid, decision)
+        if begins_turn(run, decision) and observed.turn is not None:
+            self._dependencies.batches.record_begin(observed.turn.pod.uid, uid)
         return decision, reduced
 
     def _report_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
@@ -160,7 +169,10 @@ class RunReconciler:
             shared, pod = read_batch(body), read_pod(body)
             names = {} if shared is None or pod.ended else shared.runs
             others = [name for name, table in names.items() if table == run.spec.table_ref.name]
-            gone = [name for name in others if await store.get(Kind.RUN, namespace, name) is None]
+            asked = [
+                name for name in others if shared is None or not self._dependencies.batches.never_began(shared, name)
+            ]
+            gone = [name for name in asked if await store.get(Kind.RUN, namespace, name) is None]
             found += [pod] if gone else []
         return tuple(found)
 

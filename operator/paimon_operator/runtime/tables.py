@@ -85,6 +85,7 @@ class TableReconciler:
             look=self._dependencies.looks.of(
                 Key(Kind.CATALOG, key.namespace, table.spec.catalog_ref.name), table.metadata.uid
             ),
+            shares_drivers=self._dependencies.batches.is_enabled,
             namespace_terminating=table.metadata.uid in self._terminating,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, self._dependencies.clock.now())

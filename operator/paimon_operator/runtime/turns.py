@@ -23,13 +23,15 @@ ANSWER_WITHIN_S: Final = 8.0
 """Seconds that a request waits for the reconcile: less than the time-out of the driver."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Asked:
     """One request that waits for the reconcile of its run."""
 
     uid: str
     turn: Turn
     answer: asyncio.Future[bool]
+    deferred: bool = False
+    """A reconcile has seen it: the turn begins if the table names the run within the time."""
 
 
 class TurnRequests:
@@ -52,11 +54,18 @@ class TurnRequests:
         asked = self._asked.get(run)
         return asked.turn if asked is not None and asked.uid == uid else None
 
-    def answer(self, run: Key, turn: Turn | None, status: RunStatus | None) -> None:
-        """The reconcile that has seen `turn` has stored `status`; None: the run is gone."""
+    def answer(self, run: Key, uid: str | None, turn: Turn | None, status: RunStatus | None) -> None:
+        """The reconcile of the run with this UID has seen `turn` and stored `status`; no UID: no such run exists."""
         asked = self._asked.get(run)
-        if asked is not None and (asked.turn is turn or status is None) and not asked.answer.done():
-            asked.answer.set_result(has_begun(status, asked.turn.pod.uid))
+        if asked is None or asked.answer.done() or (asked.uid == uid and asked.turn is not turn):
+            return
+        asked.answer.set_result(asked.uid == uid and has_begun(status, asked.turn.pod.uid))
+
+    def defer(self, run: Key, turn: Turn) -> None:
+        """The reconcile that has seen `turn` waits until the table names the run. Then another one answers."""
+        asked = self._asked.get(run)
+        if asked is not None and asked.turn is turn:
+            asked.deferred = True
 
     async def _ask(self, pod: SharedPod, run: TurnOf, turn: Turn) -> bool:
         key = Key(Kind.RUN, pod.namespace, run.name)
@@ -65,6 +74,10 @@ class TurnRequests:
         try:
             async with asyncio.timeout(ANSWER_WITHIN_S):
                 return await asked.answer
+        except TimeoutError:
+            if not asked.deferred:
+                raise
+            return False
         finally:
             if self._asked.get(key) is asked:
                 del self._asked[key]

@@ -11,7 +11,8 @@ from paimon_contract.turns import MAX_JOB_BYTES
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import AttemptState, Phase, RunStatus
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.launch.batch_pod import SharedPod, member_of
+from paimon_operator.core.launch.batch_pod import BatchMember, SharedPod, member_of
+from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.operations import registry
 from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import Sharing, Turn
@@ -32,10 +33,20 @@ class SharedStory(Story):
         super().__init__(type="Observe", compact=None)
         self.sharing: Sharing | None = Sharing()
 
+    def member(self) -> BatchMember:
+        """What the run brings into a shared Pod."""
+        found = self.member_with(self.launch())
+        assert found is not None
+        return found
+
+    def member_with(self, launch: Launch) -> BatchMember | None:
+        """The same with another launch; None: it has its Pod alone."""
+        assert self.table is not None
+        return member_of(self.run, self.table, launch)
+
     def turn(self, **changes: str) -> Turn:
         """What the driver of the Pod asks. `changes` replace fields of the Pod."""
-        member = member_of(self.run, self.launch())
-        assert member is not None
+        member = self.member()
         usual = SharedPod(
             namespace="shop",
             name=POD,
@@ -141,12 +152,11 @@ def test_a_launch_that_is_not_like_others_has_its_own_pod(plan: dict[str, object
 @pytest.mark.parametrize(("size", "shares"), [(MAX_JOB_BYTES, True), (MAX_JOB_BYTES + 1, False)])
 def test_only_a_job_within_the_bound_shares_a_pod(size: int, shares: bool) -> None:
     story = SharedStory()
-    member = member_of(story.run, story.launch())
-    assert member is not None
+    member = story.member()
     padding = "w" * (size - len(member.job.encode()))
     job = story.launch().job
     longer = replace(job, catalog=replace(job.catalog, warehouse=job.catalog.warehouse + padding))
-    assert (member_of(story.run, replace(story.launch(), job=longer)) is not None) is shares
+    assert (story.member_with(replace(story.launch(), job=longer)) is not None) is shares
 
 
 def test_a_run_that_may_not_share_starts_alone() -> None:

@@ -15,6 +15,8 @@ from paimon_contract.job import Job, JobRun, job_text
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.turns import BatchConfig, TurnRequest, config_text, job_variable
 from spark_apps.driver import batch as program
+from spark_apps.driver import main as with_jvm
+from spark_apps.driver import without_jvm
 from spark_apps.driver.batch import TurnLoop
 from spark_apps.driver.process import Performed
 from spark_apps.driver.turns import NotAnsweredError
@@ -149,15 +151,15 @@ def test_what_cannot_be_read_ends_the_program_before_any_turn(
 
 def test_a_job_that_ends_without_spark_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     observe = job(operation="Observe")
-    monkeypatch.setattr(program.without_jvm, "perform", lambda _: ({"run": "r"}, 0))
-    monkeypatch.setattr(program.with_jvm, "perform", lambda _: pytest.fail("Spark was started"))
+    monkeypatch.setattr(without_jvm, "perform", lambda _: ({"run": "r"}, 0))
+    monkeypatch.setattr(with_jvm, "perform", lambda _: pytest.fail("Spark was started"))
     assert program.perform(observe) == ({"run": "r"}, 0)
 
 
 @pytest.mark.parametrize("operation", ["Observe", "ExpireSnapshots"])
 def test_any_other_job_is_performed_with_spark(monkeypatch: pytest.MonkeyPatch, operation: str) -> None:
-    monkeypatch.setattr(program.without_jvm, "perform", lambda _: None)
-    monkeypatch.setattr(program.with_jvm, "perform", lambda _: ({"run": "r"}, 10))
+    monkeypatch.setattr(without_jvm, "perform", lambda _: None)
+    monkeypatch.setattr(with_jvm, "perform", lambda _: ({"run": "r"}, 10))
     assert program.perform(job(operation=operation)) == ({"run": "r"}, 10)
 
 

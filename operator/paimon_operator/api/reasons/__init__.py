@@ -63,6 +63,7 @@ class Reason(StrEnum):
     POD_PENDING = "PodPending"
     WAITING_FOR_TABLE = "WaitingForTable"
     WAITING_FOR_TURN = "WaitingForTurn"
+    GIVING_WAY = "GivingWay"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     UNSCHEDULABLE = "Unschedulable"
     BACKING_OFF = "BackingOff"

@@ -29,6 +29,7 @@ from paimon_contract.turns import (
 from paimon_operator.api import units
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.launch import driver_pod, operator_token, pod_storage
 from paimon_operator.core.launch.driver_pod import Launch
@@ -40,6 +41,8 @@ from paimon_operator.core.spec.desired_table import digest
 
 TURNS_FOR_S: Final = 900
 """Seconds in which turns begin, from the driver's start. Those left then share another Pod."""
+_SINCE: Final = ("sinceSnapshot", "sinceCommit")
+"""Members of a job that say from where it looks for foreign commits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,10 @@ class BatchMember:
     job: str
     """The job as it will stand in the Pod's variable."""
     launch_hash: str
+    place: int = 0
+    """Its place among the runs of its table that share a Pod."""
+    only_with: str = ""
+    """UID of the table whose runs alone it shares a Pod with; empty: with all small runs of the catalog."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +75,48 @@ class SharedPod:
     """Name of a run -> name of its PaimonTable."""
 
 
-def member_of(run: PaimonRun, launch: Launch) -> BatchMember | None:
+def member_of(run: PaimonRun, table: PaimonTable, launch: Launch) -> BatchMember | None:
     """What `run` brings into a shared Pod; None for one that has its Pod alone."""
     job = variable_text(job_text(launch.job))
+    beside = _beside(run, table)
     # A Pod has one host name, and some tables record that of their drivers.
     is_alone = launch.executors is not None or launch.long_work or launch.table_host_name
-    if is_alone or not registry.OPERATIONS.of(run.spec.type).small or len(job.encode()) > MAX_JOB_BYTES:
+    is_large = not _is_small(run.spec.type) and list(beside) == [run.metadata.name]
+    if is_alone or is_large or len(job.encode()) > MAX_JOB_BYTES:
         return None
-    of = TurnOf(name=run.metadata.name, uid=run.metadata.uid)
-    return BatchMember(run=of, job=job, launch_hash=launch_hash(launch))
+    return BatchMember(
+        run=TurnOf(name=run.metadata.name, uid=run.metadata.uid),
+        job=job,
+        launch_hash=launch_hash(launch),
+        place=list(beside).index(run.metadata.name),
+        only_with="" if all(map(_is_small, beside.values())) else table.metadata.uid,
+    )
+
+
+def _is_small(type_: str) -> bool:
+    return registry.OPERATIONS.of(type_).small
+
+
+def _beside(run: PaimonRun, table: PaimonTable) -> dict[str, str]:
+    """The runs of the table that share a Pod with `run`, in their order: name -> type."""
+    active, following = table.status.active_run, table.status.following_runs or ()
+    named = {each.name: each.type for each in (*([active] if active else []), *following)}
+    return named if run.metadata.name in named else {run.metadata.name: run.spec.type}
+
+
+def is_same_work(frozen: str | None, job: str) -> bool:
+    """Whether a job from the variable of a Pod does what `job` does, which was made just now.
+
+    It may look for foreign commits since an earlier snapshot: an earlier run of the table in the same Pod has moved the
+    mark. It then finds the same as that run.
+    """
+    if frozen is None or frozen == job:
+        return frozen is not None
+    before, now = json.loads(frozen), json.loads(job)
+    since, until = before.get(_SINCE[0]), now.get(_SINCE[0])
+    if not isinstance(since, int) or not isinstance(until, int) or since > until:
+        return False
+    return all(before.get(key) == now.get(key) for key in {*before, *now} - set(_SINCE))
 
 
 def launch_hash(launch: Launch) -> str:

@@ -112,8 +112,13 @@ def _expect_uid(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
 
 
 def _between_attempts(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    blocked = first_wait(BEFORE_NEXT_ATTEMPT, observed, now)
-    return to_decision(observed.run, blocked or turn.wait_or_begin(observed, now) or launch(observed, None, now), now)
+    step = (
+        turn.while_following(observed)
+        or first_wait(BEFORE_NEXT_ATTEMPT, observed, now)
+        or turn.wait_or_begin(observed, now)
+        or launch(observed, None, now)
+    )
+    return to_decision(observed.run, step, now)
 
 
 def _in_attempt(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
@@ -139,6 +144,7 @@ def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step
 
 BEFORE_A_POD: Final[tuple[Wait, ...]] = (
     waits.until_named_by_table,
+    waits.while_giving_way,
     waits.until_claim_is_free,
     waits.until_other_drivers_end,
 )

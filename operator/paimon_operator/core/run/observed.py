@@ -119,6 +119,20 @@ class RunObserved:
         return active is not None and active.uid == self.run.metadata.uid and active.type == self.run.spec.type
 
     @property
+    def is_following(self) -> bool:
+        """Whether the table names this run as one that shares the driver Pod of its active run."""
+        run, table = self.run, self.table
+        if table is None or run.metadata.controller_uid != table.metadata.uid:
+            return False
+        return any(each.name == run.metadata.name for each in table.status.following_runs or ())
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether the table asks this run not to begin, because other work comes first."""
+        active = None if self.table is None or not self.is_active else self.table.status.active_run
+        return active is not None and active.gives_way is True
+
+    @property
     def end_is_recorded(self) -> bool:
         """Whether the table has recorded how this finished run ended, or does not ask for it any more.
 

@@ -14,11 +14,27 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState, Phase, RunStatus
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.launch.batch_pod import SharedPod, member_of
+from paimon_operator.core.launch.batch_pod import BatchMember, SharedPod, is_same_work, member_of
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.run.observed import RunObserved, Sharing
 from paimon_operator.core.run.transition import Step, in_phase, under_way, with_attempt
 from paimon_operator.errors import RunEnvironmentError, SpecError
+
+
+def while_following(observed: RunObserved) -> Step | None:
+    """Waits for a turn after the active run of the table, whose driver Pod it may share; None for all other runs."""
+    if not observed.is_following or observed.run.status.attempts or observed.sharing is None:
+        return None
+    return None if member(observed) is None else _wait(observed.run, observed.sharing)
+
+
+def member(observed: RunObserved) -> BatchMember | None:
+    """What the run brings into a shared Pod; None for one that has its Pod alone, or that cannot be launched."""
+    try:
+        launch = observed.launch()
+    except (SpecError, RunEnvironmentError):
+        return None  # the launch ends the run, with this error
+    return None if observed.table is None else member_of(observed.run, observed.table, launch)
 
 
 def wait_or_begin(observed: RunObserved, now: datetime) -> Step | None:
@@ -30,18 +46,16 @@ def wait_or_begin(observed: RunObserved, now: datetime) -> Step | None:
     asks = turn is not None and turn.asks
     if run.status.attempts or (observed.sharing is None and not asks):
         return None
-    try:
-        launch = observed.launch()
-    except (SpecError, RunEnvironmentError):
-        return None  # the launch ends the run, with this error
-    member = member_of(run, launch)
-    if member is None:
+    wanted = member(observed)
+    if wanted is None:
         return None
-    if turn is not None and turn.asks:
-        frozen = (turn.pod.jobs.get(run.metadata.uid), turn.pod.launch_hash)
-        if frozen == (member.job, member.launch_hash):
-            return _begin(run, launch, turn.pod, now)
-    return _wait(run, observed.sharing)
+    if turn is None or not turn.asks or not _has_job_of(turn.pod, wanted):
+        return _wait(run, observed.sharing)
+    return _begin(run, observed.launch(), turn.pod, now)
+
+
+def _has_job_of(pod: SharedPod, wanted: BatchMember) -> bool:
+    return pod.launch_hash == wanted.launch_hash and is_same_work(pod.jobs.get(wanted.run.uid), wanted.job)
 
 
 def _begin(run: PaimonRun, launch: Launch, pod: SharedPod, now: datetime) -> Step:

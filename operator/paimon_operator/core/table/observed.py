@@ -43,5 +43,7 @@ class TableObserved:
     """The limit that stops a run that is due since this time; None if it may start."""
     look: Look | None = None
     """The last look of the catalog's observer."""
+    shares_drivers: bool = False
+    """Whether small runs share driver Pods."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""
