@@ -44,7 +44,7 @@ OBSERVER_CONFIG: Final = "OBSERVER_CONFIG"
 """An observer's configuration as JSON (`looks.ObserverConfig`)."""
 BATCH_CONFIG: Final = "BATCH_CONFIG"
 """The configuration of a driver of several runs as JSON (`turns.BatchConfig`)."""
-BATCH_JOB: Final = "BATCH_JOB_"
+BATCH_JOB: Final = "BATCH_JOB"
 """A number from 0 follows: the jobs of such a driver."""
 
 # Set by the operator, read by Hadoop, Java or the SDKs of AWS.

@@ -95,7 +95,7 @@ def read_config(text: str) -> BatchConfig:
 
 def job_variable(number: int) -> str:
     """The variable with the job of this number, from 0."""
-    return f"{BATCH_JOB}{number}"
+    return f"{BATCH_JOB}_{number}"
 
 
 def job_texts(environment: Mapping[str, str]) -> Iterator[str]:

@@ -172,9 +172,7 @@ class Operator:
         )
         dependencies = self._dependencies(launches.operator, queue)
         reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
-        reviewer = TokenReviews(self._reviews(), clock=time.monotonic)
-        self._looks.lead(Receiver(looks=dependencies.looks, reviewer=reviewer, clock=self._clock))
-        self._turns.lead(TurnGiver(turns=dependencies.turns, batches=dependencies.batches, reviewer=reviewer))
+        self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
         measure = self._metrics.reconciled
         store, router = dependencies.store, dependencies.router
@@ -187,13 +185,30 @@ class Operator:
             watch=partial(self._watch, router),
         )
 
+    def _answer(self, world: Dependencies) -> None:
+        """Answers observers and drivers of shared Pods from now on, because this process leads."""
+        reviewer = TokenReviews(self._reviews(), clock=time.monotonic)
+        self._looks.lead(Receiver(looks=world.looks, reviewer=reviewer, clock=self._clock))
+        on_answer = self._metrics.turn_answered
+        giver = TurnGiver(turns=world.turns, batches=world.batches, reviewer=reviewer, on_answer=on_answer)
+        self._turns.lead(giver)
+
+    def _batches(self, store: KubeObjects, queue: WorkQueue[Key]) -> Batches:
+        return Batches(
+            store,
+            facts=self._sharing,
+            clock=self._clock,
+            call_later=asyncio.get_running_loop().call_later,
+            enqueue=queue.add,
+            on_created=self._metrics.pod_shared,
+        )
+
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
         claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
         store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
-        later = asyncio.get_running_loop().call_later
-        batches = Batches(store, facts=self._sharing, clock=self._clock, call_later=later, enqueue=queue.add)
+        batches = self._batches(store, queue)
         indexes = cache, claims, warehouses, slots
         router = ChangeRouter(*indexes, queue, on_heartbeat=self._on_heartbeat, on_shared_pod=batches.observe)
         interval_s = int(self._settings.looks_interval)

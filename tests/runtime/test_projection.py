@@ -41,8 +41,10 @@ def table(dice: random.Random) -> Manifest:
     """Any table: each field that a reader knows has several values, or is absent."""
     run_ = {"name": dice.choice("ab"), "uid": dice.choice([None, "u"]), "blocked": dice.choice([None, True])}
     run_ |= {"type": "Compact", "resultUnknown": dice.choice([None, True]), "place": dice.choice([None, "here"])}
+    run_["givesWay"] = dice.choice([None, True])
     status: Manifest = {
         "activeRun": dice.choice([None, run_]),
+        "followingRuns": dice.choice([None, [{"name": "c", "type": "Compact", "uid": dice.choice(["u", "v"])}]]),
         "queuedRun": dice.choice([None, {"since": dice.choice([T1, T2]), "message": "m", "type": "Compact"}]),
         "ownership": dice.choice(
             [None, {"place": dice.choice(["here", "there"]), "since": T1, "lostAt": dice.choice([None, T2])}]
@@ -122,7 +124,14 @@ def answers(kind: Kind, body: Manifest) -> list[object]:
             runs = change_router._affected_runs(key_of(kind, body), None, body), [each.get("name") for each in named]
             active = (body.get("status") or {}).get("activeRun") or {}
             others = change_router.TableSummary.of(body), CatalogObserved.of([body])
-            return [*identity, TableHead.model_validate(body), *others, *runs, active.get("uid"), active.get("givesWay")]
+            return [
+                *identity,
+                TableHead.model_validate(body),
+                *others,
+                *runs,
+                active.get("uid"),
+                active.get("givesWay"),
+            ]
         case Kind.CATALOG:
             found = PaimonCatalog.model_validate(body)
             status = found.status.place, found.status.reached_at, found.metadata.deletion_timestamp

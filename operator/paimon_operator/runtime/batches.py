@@ -87,9 +87,11 @@ class Batches:
         clock: Clock,
         call_later: StartTimer,
         enqueue: Callable[[Key], None],
+        on_created: Callable[[int], None] = lambda _: None,
     ) -> None:
+        """`on_created` is called with the number of runs of each Pod."""
         self._store, self._facts, self._clock = store, facts, clock
-        self._call_later, self._enqueue = call_later, enqueue
+        self._call_later, self._enqueue, self._on_created = call_later, enqueue, on_created
         self._offers: dict[_Group, dict[Key, Offer]] = {}
         self._pods: dict[str, _KnownPod] = {}
         self._pod_of: dict[Key, str] = {}
@@ -243,6 +245,7 @@ class Batches:
         if created is not None:
             known = self._pods.setdefault(created.uid, _KnownPod(created, None, self._clock.now()))
             known.catalog = group.catalog
+            self._on_created(len(offers))
             _log.info("%d runs of %s share pod %s", len(offers), group.catalog, created.name)
         for each in offers:
             if created is None:

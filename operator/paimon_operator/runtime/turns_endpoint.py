@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -36,6 +36,8 @@ class TurnGiver:
     turns: TurnRequests
     batches: Batches
     reviewer: TokenReviewer
+    on_answer: Callable[[bool], None] = lambda _: None
+    """Called with whether a turn has begun that was asked for."""
 
 
 class TurnsEndpoint:
@@ -111,6 +113,7 @@ async def carry_out(giver: TurnGiver, pod: SharedPod, asked: TurnRequest) -> boo
         return False
     begins = await giver.turns.begin(pod, asked.next)
     giver.batches.record_turn(pod, asked.next, begins=begins)
+    giver.on_answer(begins)
     return begins
 
 
