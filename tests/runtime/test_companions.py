@@ -182,3 +182,17 @@ async def test_a_run_that_was_deleted_before_its_turn_keeps_the_table_from_nothi
     await write_due(operator)
     assert list(own_pods(operator)) == ["a"]
     assert is_batch(operator.store.peek(Kind.POD, SHOP, driver.pod.name) or {}), "the Pod of the others is at work"
+
+
+async def test_a_finished_run_that_was_deleted_keeps_the_table_from_nothing(operator: OperatorInMemory) -> None:
+    driver = await shared(operator, "a", "b")
+    while "activeRun" in status(operator, "a") and "activeRun" in status(operator, "b"):
+        await driver.turn()
+    done = next(name for name in ("a", "b") if "activeRun" not in status(operator, name))
+    for name in operator.store.names(Kind.RUN):
+        if name.startswith(f"{done}-expire"):
+            operator.store.delete_as_user(Kind.RUN, SHOP, name)
+    await operator.settle()
+    await write_due(operator, done)
+    assert list(own_pods(operator)) == [done]
+    assert shared_pods(operator) == [driver.pod.name], "the Pod of the others is active"

@@ -72,8 +72,8 @@ class _KnownPod:
     progress: datetime
     started: bool = False
     has_asked: bool = False
-    begun: set[str] = field(default_factory=set)
-    """UIDs of the runs whose turn has begun, or is about to."""
+    in_turn: set[str] = field(default_factory=set)
+    """UIDs of the runs whose turn is about to begin or has begun, and whose result is not stored."""
 
 
 class Batches:
@@ -161,14 +161,20 @@ class Batches:
     def record_begin(self, pod: str, run: str) -> None:
         """The turn of the run with this UID is about to begin in the Pod of this UID."""
         if pod in self._pods:
-            self._pods[pod].begun.add(run)
+            self._pods[pod].in_turn.add(run)
 
-    def never_began(self, pod: SharedPod, name: str) -> bool:
-        """Whether no turn of a run of this name has begun in the Pod. Only the process that made the Pod knows that."""
+    def record_end(self, pod: str, run: str) -> None:
+        """The result of the turn is stored. The driver does nothing more for the run."""
+        if pod in self._pods:
+            self._pods[pod].in_turn.discard(run)
+
+    def may_perform(self, pod: SharedPod, name: str) -> bool:
+        """Whether a turn of a run of this name may be in progress. Only the process that made the Pod can deny it."""
         known = self._pods.get(pod.uid)
         if known is None or known.catalog is None:
-            return False
-        return not known.begun & {uid for uid, job in pod.jobs.items() if json.loads(job)["run"]["name"] == name}
+            return True
+        uids = {uid for uid, job in pod.jobs.items() if json.loads(job)["run"]["name"] == name}
+        return bool(known.in_turn & uids)
 
     def record_progress(self, pod: SharedPod) -> None:
         """The driver of the Pod has asked for a turn."""

@@ -24,7 +24,7 @@ from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import BACKSTOP, RunObserved, Sharing, current_pod, needs_executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.core.run.start import makes_pod
-from paimon_operator.core.run.turn import begins_turn, member, waits_for_turn
+from paimon_operator.core.run.turn import begins_turn, has_begun, member, waits_for_turn
 from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.batches import Offer
 from paimon_operator.runtime.dependencies import Dependencies
@@ -78,6 +78,8 @@ class RunReconciler:
         turns, turn = self._dependencies.turns, observed.turn
         if turn is not None and turn.asks and observed.is_following:
             return turns.defer(key, turn)
+        if turn is not None and turn.result is not None and not has_begun(status, turn.pod.uid):
+            self._dependencies.batches.record_end(turn.pod.uid, observed.run.metadata.uid)
         return turns.answer(key, observed.run.metadata.uid, turn, status)
 
     def _offer(self, key: Key, observed: RunObserved, decision: Decision[RunStatus]) -> None:
@@ -164,15 +166,13 @@ class RunReconciler:
         store, namespace = self._dependencies.store, run.metadata.namespace
         if not self._dependencies.batches.is_enabled:
             return ()
-        found = []
+        found, batches = [], self._dependencies.batches
         for body in await store.list(Kind.POD, namespace, naming.all_batches()):
             shared, pod = read_batch(body), read_pod(body)
             names = {} if shared is None or pod.ended else shared.runs
             others = [name for name, table in names.items() if table == run.spec.table_ref.name]
-            asked = [
-                name for name in others if shared is None or not self._dependencies.batches.never_began(shared, name)
-            ]
-            gone = [name for name in asked if await store.get(Kind.RUN, namespace, name) is None]
+            others = [name for name in others if shared is not None and batches.may_perform(shared, name)]
+            gone = [name for name in others if await store.get(Kind.RUN, namespace, name) is None]
             found += [pod] if gone else []
         return tuple(found)
 
