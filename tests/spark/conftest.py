@@ -92,7 +92,7 @@ def home(engine: Engine, jars: Path) -> SparkHome:
 
 @pytest.fixture(scope="session")
 def session_worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    """One JVM per engine for many tests."""
+    """One worker per engine for the whole session. What is not of one test calls its `begin_test` itself."""
     directory = tmp_path_factory.mktemp("worker")
     environment = metastore_lake.environment(directory) | {"HIVE_LOCK_STALE_AFTER_S": "10"}
     started = Worker(home, directory / f"{engine_id}.log", WORKER, **environment)
@@ -102,7 +102,7 @@ def session_worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.Tem
 
 @pytest.fixture
 def worker(session_worker: Worker) -> Worker:
-    """The JVM of the session, or a new one."""
+    """The worker of the session, whose JVM serves at least this test."""
     session_worker.begin_test()
     return session_worker
 

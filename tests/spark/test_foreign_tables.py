@@ -70,6 +70,7 @@ class TestForeignTables:
         request: pytest.FixtureRequest,
     ) -> ForeignLake:
         whole = request.config.getoption(WHOLE_MATRIX) or engine.id == newest_engine(request.session.items)
+        session_worker.begin_test()
         lake = Lake(engine, session_worker, home, tmp_path_factory.mktemp("foreign"))
         made = ForeignLake(lake, one_of=1 if whole else 3)
         made.make()

@@ -51,7 +51,7 @@ def run_driver(home: SparkHome, job: Path, directory: Path, **env: str) -> Exite
 
 
 class Worker:
-    """One JVM with an engine's jars that performs many jobs. `env` adds variables to the Pod's environment.
+    """One JVM at a time, with an engine's jars, that performs many jobs. `env` adds variables to the Pod's environment.
 
     The entrypoint starts `program` instead of the driver's program. It answers through worker_channel.
     """
@@ -75,6 +75,11 @@ class Worker:
             )
             self._connection = self._accepted(listener)
         self._stream = self._connection.makefile("rw", encoding="utf-8")
+
+    @property
+    def pid(self) -> int:
+        """The process of the JVM that serves now."""
+        return self._process.pid
 
     def begin_test(self) -> None:
         """Starts another JVM if this one has ended, or has served TESTS_PER_JVM tests."""

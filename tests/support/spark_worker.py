@@ -10,8 +10,8 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
   {"job": path, "now": milliseconds}   the same; an ExpirePartitions takes it for the current time
   {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
-  {"sql": statements, "warehouse": uri} run by a foreign session in the catalog `outside`; separated by ;
-                                       the answer is Spark's error, or None
+  {"sql": [statement], "warehouse": uri}   run in order by a foreign session in the catalog `outside`, up to the first
+                                       that fails; the answer is Spark's error, or None
   {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON, or Spark's error
   {"schema": uri}                      the schema of shop.orders in that warehouse as Paimon reads it, and the version
                                        of the schema files that it writes
@@ -24,7 +24,7 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -197,10 +197,10 @@ def _close(self: Session) -> None:
     _forget_session()
 
 
-def _run_outside(statement: str, warehouse: str) -> str | None:
+def _run_outside(statements: Sequence[str], warehouse: str) -> str | None:
     with _outside(warehouse) as session:
         try:
-            for each in statement.split(";"):
+            for each in statements:
                 session.sql(each).collect()
         except (Py4JError, PySparkException) as error:
             return str(error)
