@@ -160,6 +160,30 @@ class PartitionExpiry(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OrphanFiles(Document):
+    """Of `files` files, `orphans` are old and referenced by nothing, and `unknown` ones are none of Paimon's.
+
+    `report` is the path of the list. A run of mode Delete has compared it with the report of the time `compared_with`
+    (None: there is none that is old enough), and moved `moved` files away, which `restored` moves back. `kept` ones can
+    still be moved back, `removed` ones were removed for good.
+    """
+
+    files: int | None = None
+    orphans: int | None = None
+    orphan_bytes: int | None = None
+    unknown: int | None = None
+    report: str | None = None
+    compared_with: str | None = None
+    moved: int | None = None
+    moved_bytes: int | None = None
+    kept: int | None = None
+    kept_bytes: int | None = None
+    removed: int | None = None
+    removed_bytes: int | None = None
+    restored: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DriftedField(Document):
     """A change that somebody else made: `change` is a kind of `paimon_schema.drift.DriftKind`.
 
@@ -257,6 +281,7 @@ class Outcome(Document):
     loaded: tuple[LoadedWrite, ...] = ()
     rescale: RescaleSummary | None = None
     partitions: PartitionExpiry | None = None
+    orphan_files: OrphanFiles | None = None
     drift: ResultDrift | None = None
 
 

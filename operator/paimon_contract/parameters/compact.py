@@ -23,6 +23,16 @@ class CompactThresholds(Document):
     """Small files in the partition, without those that are alone in their bucket."""
     delete_percent: int | None = None
     """Deleted rows of 100, in the whole table. If it is reached, all partitions are compacted."""
+    unsorted_files: int | None = None
+    """Files of the partition that no sort compaction has made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOrder(Document):
+    """Values of Paimon's options clustering.columns and clustering.strategy."""
+
+    columns: str
+    strategy: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +44,8 @@ class CompactParameters(Document):
     partition_idle_time: str | None = None
     thresholds: CompactThresholds | None = None
     """None: all partitions are compacted that are asked for."""
+    order: RowOrder | None = None
+    """What the table must have for the strategy Sort."""
 
     @property
     def idle_time(self) -> timedelta | None:

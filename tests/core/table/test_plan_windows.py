@@ -154,7 +154,8 @@ def test_the_catalog_of_the_example_opens_its_windows_in_its_own_time_zone() -> 
 
 def test_only_maintenance_runs_in_windows() -> None:
     operations = registry.OPERATIONS.operations
-    assert {each.type for each in operations if each.in_windows} == {"Compact", "ExpirePartitions", "ExpireSnapshots"}
+    expiries = {"ExpirePartitions", "ExpireSnapshots", "RemoveOrphanFiles"}
+    assert {each.type for each in operations if each.in_windows} == {"Compact", *expiries}
 
 
 def test_a_users_run_starts_at_any_time() -> None:

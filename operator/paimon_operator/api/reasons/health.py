@@ -56,6 +56,16 @@ EXPLANATIONS: Final = {
         "Find out who changes the field. Stop that, or declare the same value in the manifest. The message names the"
         " field and the times.",
     ),
+    "TooManyOrphanFiles": Explanation(
+        "So many of the table's files are orphans that the table may be damaged. Nothing was removed.",
+        "Read the list that the message names. If the files are waste, create a PaimonRun of type RemoveOrphanFiles"
+        " with removeOrphanFiles.maxPercent: docs/orphan-files.md. Otherwise restore the table.",
+    ),
+    "OrphanReferenced": Explanation(
+        "A file that was moved away as an orphan is referenced again. It was moved back, and nothing else was removed.",
+        "Find out who has restored a snapshot or committed old files. Set retention.orphanFiles.mode to Report until"
+        " then.",
+    ),
     "CorrectionLimitReached": Explanation(
         "The operator has corrected the table three times within an hour, and waits before it corrects it again.",
         "Find out who changes the table. The message states when the operator tries again.",

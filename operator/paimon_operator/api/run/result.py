@@ -18,6 +18,7 @@ from paimon_operator.api.measure import Measure
 from paimon_operator.api.run.status import (
     CommitIdentity,
     LoadedWrites,
+    OrphanFilesResult,
     OutsideCommit,
     PartitionExpiryResult,
     RescaleResult,
@@ -113,6 +114,11 @@ def partition_expiry(result: Result) -> PartitionExpiryResult | None:
     return None if result.partitions is None else PartitionExpiryResult.model_validate(_given(result.partitions))
 
 
+def orphan_files(result: Result) -> OrphanFilesResult | None:
+    """What was found of orphan files, and what was done about it."""
+    return None if result.orphan_files is None else OrphanFilesResult.model_validate(_given(result.orphan_files))
+
+
 def loaded_writes(result: Result) -> LoadedWrites:
     """The writes of type Once that a run has found as done."""
     return _LOADED.validate_python([_given(each) for each in result.loaded])
@@ -142,6 +148,7 @@ def _check_values(result: Result) -> None:
         drift_found,
         rescale_result,
         partition_expiry,
+        orphan_files,
         loaded_writes,
         outside_commit,
         seen_commit,

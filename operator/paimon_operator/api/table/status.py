@@ -25,11 +25,12 @@ from paimon_operator.api.base import (
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import MAX_CORRECTIONS, Correction, DriftedFields
 from paimon_operator.api.edit_plan import EditPlan
-from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
+from paimon_operator.api.run.status import Expectation, FailureClass, RunTrigger, RunType
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.ownership import Ownership
+from paimon_operator.api.table.usage import MAX_LEARNED, LearnedSize, Usage
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 MAX_SCHEMA_RECORD: Final = 32768
@@ -63,6 +64,8 @@ class ActiveRun(ApiModel):
     """What made the run needed."""
     note: Annotated[str, Field(max_length=512)] | None = None
     """Why the run started although no maintenance window is open, or although it is expected to outlast the window."""
+    expected: Expectation | None = None
+    """What is expected of the run."""
     recreates: Int64 | None = None
     """Generation for which the run recreates the missing table."""
     result_unknown: bool | None = None
@@ -79,7 +82,10 @@ class QueuedRun(ApiModel):
     subject: Annotated[str, Field(max_length=40)] | None = None
     """Target of the run: the name of the write, or the strategy of the compaction."""
     since: Time
-    """Since when the table waits. Of one namespace, the table that has waited longest starts first."""
+    """Since when the table waits."""
+    rank: Time | None = None
+    """Of one namespace, the table with the earliest rank starts first: `since`, less a head start of up to an hour for
+    work that others wait for, and for maintenance that gains much per cost. Absent: `since`."""
     message: Annotated[str, Field(max_length=512)]
     """The limit that stops it."""
 
@@ -262,12 +268,31 @@ class StrategyState(ScheduleState):
 
 
 class CompactionState(ScheduleState):
-    """State of compaction: the latest of both strategies, and each strategy."""
+    """State of compaction: the latest of all strategies, and each strategy."""
 
     minor: StrategyState | None = None
     """State of the minor schedule."""
     full: StrategyState | None = None
     """State of the full schedule."""
+    sort: StrategyState | None = None
+    """State of the sort schedule."""
+
+
+class OrphanFilesState(ScheduleState):
+    """State of the search for orphan files."""
+
+    files: Int64 | None = None
+    """Orphan files that the last report counts."""
+    bytes: Int64 | None = None
+    """Their bytes."""
+    unknown: Int64 | None = None
+    """Files that Paimon does not put there. They are never touched."""
+    report: Annotated[str, Field(max_length=1024)] | None = None
+    """Path of the last report."""
+    kept: Int64 | None = None
+    """Files that were moved away and can be moved back."""
+    kept_bytes: Int64 | None = None
+    """Their bytes."""
 
 
 class WriteState(ScheduleState):
@@ -352,12 +377,18 @@ class TableStatus(ApiModel):
     """State of snapshot expiry."""
     partition_expiry: ScheduleState | None = None
     """State of partition expiry."""
+    orphan_files: OrphanFilesState | None = None
+    """State of the search for orphan files."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (
         Annotated[tuple[FormerWrite, ...], Field(max_length=16, json_schema_extra=keyed_by("ledger", "hash"))] | None
     ) = None
     """Writes that are no longer in the manifest, or not with these from and mode."""
+    usage: Usage | None = None
+    """Resources that the table's runs used."""
+    learned_sizes: Annotated[tuple[LearnedSize, ...], Field(max_length=MAX_LEARNED)] = ()
+    """Driver memory of runs that ran out of memory before."""
     drop: DropState | None = None
     """State of dropping the table."""
     effective: Effective | None = None

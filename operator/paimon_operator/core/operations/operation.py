@@ -12,6 +12,7 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import ApiModel, Json
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
@@ -210,6 +211,8 @@ class OperationSpec:
     """Its ticks are answered without a run while nothing was written to the table."""
     need: Callable[[TableContext, TableStatus, DueRun], Need] | None = None
     """Whether due work has anything to do, by the last measurement. None: every tick starts a run."""
+    gain: Callable[[TableContext, Health], int] | None = None
+    """Files that a run is expected to remove from a table that was measured so; None: nobody knows."""
     exceeded: Callable[[TableContext, TableStatus], Iterator[str]] | None = None
     """What was measured beyond a threshold and has been due for longer than an interval of the schedule."""
     late_from: Callable[[TableContext, TableStatus], Iterator[datetime]] | None = None

@@ -109,8 +109,8 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     return _with_decision(status, blocked, reason, reason.means)
 
 
-def mark_outside_windows(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status with the reason why due maintenance waits for a window, and when it starts."""
+def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance waits for a window or a budget, and when it starts."""
     for work in _others(context, status):
         start = maintenance_start.start_of(context, work)
         if not start.has_come(context.now):

@@ -33,6 +33,9 @@ FOR_AN_EDIT: Final = frozenset({FailureClass.SPEC, FailureClass.RESULT_UNKNOWN})
 OF_THE_CATALOG: Final = frozenset({Reason.CATALOG_NOT_FOUND, Reason.CATALOG_INVALID, Reason.WAREHOUSE_OVERLAPS})
 """Obstacles that say nothing about the table: it stands as it was verified, and no run can start."""
 
+FOR_A_HUMAN: Final = frozenset({Reason.TOO_MANY_ORPHAN_FILES, Reason.ORPHAN_REFERENCED})
+"""Failures of maintenance after which only a human may go on. Everything else of the table continues."""
+
 
 @dataclass(frozen=True)
 class Blocker:
@@ -128,7 +131,7 @@ def steady_state(
     if waits is not None:
         return _held(waits.hold, _health(context, status, held))
     if verified is not None:
-        return (verified, *_repair_needed(context), *_health(context, status, held))
+        return (verified, *_repair_needed(context, status), *_health(context, status, held))
     edit = edits.blocker(context, status)
     if edit is not None:
         ready = false(ConditionType.READY, edit.reason, edit.message)
@@ -138,7 +141,7 @@ def steady_state(
     if state_of(status).failure is not None:
         return _not_made(context, status, held)
     reason, message = _progress(status)
-    step = reconciling(reason, message) if not context.broken else _repair_needed(context)
+    step = reconciling(reason, message) if not context.broken else _repair_needed(context, status)
     return (unknown(ConditionType.READY, reason, message), *step, *_health(context, status, held))
 
 
@@ -151,9 +154,9 @@ def _held(hold: Hold, health: Findings) -> Findings:
     return (ready, *reconciling(hold.reason, hold.message), *health)
 
 
-def _repair_needed(context: TableContext) -> Findings:
-    """Whether a human has to fix a part of the manifest. Everything else goes on."""
-    broken = _broken_block(context)
+def _repair_needed(context: TableContext, status: TableStatus) -> Findings:
+    """Whether a human has to fix a part of the manifest or of the table. Everything else goes on."""
+    broken = _broken_block(context) or next((each for each in _problems(status) if each.reason in FOR_A_HUMAN), None)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 
 

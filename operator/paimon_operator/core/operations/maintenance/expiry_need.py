@@ -36,6 +36,13 @@ def expiry_need(context: TableContext, status: TableStatus) -> Need:
     return by_checks(_checks(context, health, block or SnapshotRetention()), health.observed_at, "there is no snapshot")
 
 
+def snapshots_gained(context: TableContext, health: Health) -> int:
+    """Snapshots that may expire. Each has files of its own: at least one of the snapshot and two lists."""
+    block = context.effective.retention.snapshots if context.effective.retention else None
+    kept = (block.num_retained_min if block else None) or DEFAULT_NUM_RETAINED_MIN
+    return max((health.snapshots or 0) - kept, 0)
+
+
 def _checks(context: TableContext, health: Health, block: SnapshotRetention) -> Iterator[Check]:
     """As Paimon decides: beyond the largest number, or older than the time and beyond the smallest number."""
     count, smallest = health.snapshots or 0, block.num_retained_min or DEFAULT_NUM_RETAINED_MIN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
@@ -44,7 +44,9 @@ class RetentionSchedule:
     member: str
     """The block in `EffectiveRetention`."""
     memory: str
-    """The field of `TableStatus`, a ScheduleState."""
+    """The field of `TableStatus`."""
+    new_state: Callable[[], ScheduleState] = ScheduleState
+    """What the field holds at first."""
 
     def block(self, context: TableContext) -> Block | None:
         """The effective block."""
@@ -111,7 +113,8 @@ class RetentionSchedule:
         return digest({**what, "timeZone": context.zone})
 
     def _state(self, status: TableStatus) -> ScheduleState:
-        return getattr(status, self.memory) or ScheduleState()
+        state: ScheduleState | None = getattr(status, self.memory)
+        return state or self.new_state()
 
     def _with(self, status: TableStatus, state: ScheduleState) -> TableStatus:
         return status.model_copy(update={self.memory: state})
