@@ -184,6 +184,35 @@ class OrphanFiles(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowDifference(Document):
+    """A commit of the run after which the table held other rows: that of snapshot `after`, based on `before`.
+
+    `found`: what differs, as a clause. `tag`: what keeps snapshot `before`. `rolled_back`: the table is at it again.
+    """
+
+    before: int
+    after: int
+    found: str
+    tag: str
+    rolled_back: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification(Document):
+    """`commits` of the run were compared with the snapshots that they are based on, over `rows` rows after them.
+
+    `uncompared` are others, whose snapshot has expired. `buckets`: size of the sample; None: all rows were compared.
+    `difference`: the first one; None: no row has changed.
+    """
+
+    commits: int
+    rows: int
+    uncompared: int = 0
+    buckets: int | None = None
+    difference: RowDifference | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DriftedField(Document):
     """A change that somebody else made: `change` is a kind of `paimon_schema.drift.DriftKind`.
 
@@ -283,6 +312,8 @@ class Outcome(Document):
     partitions: PartitionExpiry | None = None
     orphan_files: OrphanFiles | None = None
     drift: ResultDrift | None = None
+    verification: Verification | None = None
+    """None: nothing was compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

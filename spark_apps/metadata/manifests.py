@@ -63,8 +63,15 @@ class ManifestFiles:
 
     def of_snapshot(self, snapshot: Snapshot) -> dict[str, Manifest]:
         """The data manifests of a snapshot by name, without those of its changelog."""
+        return self._distinct(snapshot, snapshot.manifest_lists)
+
+    def of_delta(self, snapshot: Snapshot) -> dict[str, Manifest]:
+        """Those of its own commit alone, by name."""
+        return self._distinct(snapshot, snapshot.manifest_lists[1:])
+
+    def _distinct(self, snapshot: Snapshot, lists: Iterable[tuple[str, int | None]]) -> dict[str, Manifest]:
         found: dict[str, Manifest] = {}
-        for manifest in (each for name, size in snapshot.manifest_lists for each in self._listed(name, size)):
+        for manifest in (each for name, size in lists for each in self._listed(name, size)):
             if manifest.name in found:
                 raise UnreadableError(f"snapshot {snapshot.id} has manifest {manifest.name} twice")
             found[manifest.name] = manifest

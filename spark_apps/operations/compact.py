@@ -16,13 +16,17 @@ from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
+from spark_apps.catalog.foreign_commits import FileCommits
 from spark_apps.catalog.measure import Measured, files_for, measure_table, schema_of
+from spark_apps.catalog.own_commits import own_stretches
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.sort_scope import WHOLE, SortBatch, SortScope, sort_scope_of
+from spark_apps.catalog.verification import verified
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.measurement import of_contents
+from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.sorted_files import sorts_by
 from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.progress import log_step
@@ -48,7 +52,10 @@ SORT: Final = "Sort"
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Compacts. Succeeds without a snapshot when there is nothing to compact."""
+    """Compacts. Succeeds without a snapshot when there is nothing to compact.
+
+    With `verify` in the job, it raises RunError if a commit of this run has changed rows.
+    """
     compact = job.parameters_as(PARAMETERS)
     table = session.table()
     refuse_mixing_buckets(job, table)
@@ -57,6 +64,21 @@ def run(job: Job, session: Session) -> Outcome:
     before = measure_table(session, table, pins=False)
     if before.table.snapshot_id is None:
         return Outcome(table=before.table, before=before.measure, after=before.measure)
+    count, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
+    after = measure_table(session, session.table())
+    return Outcome(
+        table=after.table,
+        before=before.measure,
+        after=after.measure,
+        compacted_partitions=count,
+        verification=compared,
+    )
+
+
+def compact_table(
+    job: Job, session: Session, compact: CompactParameters, table: Any, arguments: Arguments
+) -> int | None:
+    """Calls the procedure for each batch. Returns the number of partitions, None if which ones is Paimon's choice."""
     scope: Scope | SortScope | None
     if compact.strategy == SORT:
         scope = _sort_scope(job, session, compact)
@@ -68,9 +90,7 @@ def run(job: Job, session: Session) -> Outcome:
         log_step(f"compacts batch {number}: {batch['where'] or 'all partitions'}"[:_LOGGED])
         for each in _calls(batch, table, session):
             session.spark.sql(call("compact", each)).collect()
-    after = measure_table(session, session.table())
-    count = None if scope is None or compact.thresholds is None else len(scope.partitions)
-    return Outcome(table=after.table, before=before.measure, after=after.measure, compacted_partitions=count)
+    return None if scope is None or compact.thresholds is None else len(scope.partitions)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
@@ -80,6 +100,8 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
     if thresholds is None or schema is None or not is_as_verified(job, schema):
         return None
+    if compact.verify is not None and own_stretches(job, FileCommits(SnapshotFiles(files, location_of(job)))):
+        return None  # commits of an earlier attempt that were not compared
     scope: Scope | SortScope
     if compact.strategy == SORT:
         if not sorts_by(schema, compact.order):

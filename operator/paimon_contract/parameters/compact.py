@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from paimon_contract.documents import Document
+from paimon_contract.parameters.verification import VerifyParameters
 
 _SECONDS: Final = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
@@ -46,6 +47,8 @@ class CompactParameters(Document):
     """None: all partitions are compacted that are asked for."""
     order: RowOrder | None = None
     """What the table must have for the strategy Sort."""
+    verify: VerifyParameters | None = None
+    """None: the rows are not compared."""
 
     @property
     def idle_time(self) -> timedelta | None:

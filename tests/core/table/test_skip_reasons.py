@@ -178,6 +178,15 @@ def other_writer() -> LastDecision:
     return sort_by_page(seen, unsorted=9)
 
 
+def changed_rows() -> LastDecision:
+    seen = due(measured_table(maintenance={"verify": "Sample"}))
+    difference = {"before": 1, "after": 2, "found": "1 row less", "tag": "t"}
+    found = {"commits": 1, "rows": 9, "difference": difference}
+    seen.fail(FailureClass.SPEC, Reason.VERIFICATION_FAILED, verification=found)
+    seen.settle()
+    return decision_of(due(seen))
+
+
 CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
     ("Skipped", "NotNeeded", "no threshold is reached"): no_threshold,
     ("Skipped", "NotNeeded", "nothing was committed since the last compaction"): nothing_committed,
@@ -193,6 +202,7 @@ CASES: dict[tuple[str, str, str], Callable[[], LastDecision]] = {
     ("Waiting", "RunLimitReached", "as many runs are active as a limit allows"): limit_of_runs,
     ("Waiting", "WaitingForWindow", "no maintenance window of the catalog is open"): outside_windows,
     ("Waiting", "BudgetSpent", "maintenance has used up its budget of today"): spent_budget,
+    ("Waiting", "VerificationFailed", "a compaction has changed rows"): changed_rows,
     ("Waiting", "Suspended", "the table or its catalog is suspended"): suspended,
     ("Waiting", "TableNotReady", "the table has to be verified first"): not_verified,
     ("Waiting", "CommitUnsafe", "commits could get lost"): unsafe_commits,

@@ -14,6 +14,7 @@ from tests.support.table_rules.merging import MERGING, ROW_KINDS
 from tests.support.table_rules.retention import RETENTION, TAGS
 from tests.support.table_rules.rule import TableRule
 from tests.support.table_rules.sorting import SORT
+from tests.support.table_rules.verifying import VERIFICATION
 
 BLOCKS: Final[dict[str, list[TableRule]]] = {
     "Keys and partitions": [*KEYS, *PARTITIONS],
@@ -24,6 +25,7 @@ BLOCKS: Final[dict[str, list[TableRule]]] = {
     "Changelog": CHANGELOG,
     "Deletion vectors": DELETION_VECTORS,
     "Sort compaction": SORT,
+    "Verified maintenance": VERIFICATION,
     "Retention": RETENTION,
     "Automatic tags": TAGS,
     "Options": OPTIONS,

@@ -88,6 +88,7 @@ class Reason(StrEnum):
     NOT_MEASURED = "NotMeasured"
     RUN_FAILING = "RunFailing"
     THRESHOLD_EXCEEDED = "ThresholdExceeded"
+    VERIFICATION_FAILED = "VerificationFailed"
     BUCKET_SIZE_FITS = "BucketSizeFits"
     BUCKETS_TOO_SMALL = "BucketsTooSmall"
     BUCKETS_TOO_LARGE = "BucketsTooLarge"

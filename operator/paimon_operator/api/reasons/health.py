@@ -25,6 +25,11 @@ EXPLANATIONS: Final = {
         "The message and status.compaction.decision state what the compaction waits for: a limit, a window, a"
         " suspension or another run. Or raise the threshold.",
     ),
+    "VerificationFailed": Explanation(
+        "After a commit of a compaction the table held other rows than before. All maintenance of the table is held.",
+        "Compare the table with the tag that status.verification names, repair it, and continue with the annotation"
+        " paimon-operator.dev/accept-rows=<run>: docs/verify.md.",
+    ),
     "BucketSizeFits": Explanation(
         "The bytes per bucket and partition suit the number of buckets.",
         "No action is needed.",

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result, ResultTable
-from paimon_operator.api.base import ReasonText, printable
+from paimon_operator.api.base import ReasonText, printable, truncated
 from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.measure import Measure
@@ -23,6 +23,7 @@ from paimon_operator.api.run.status import (
     PartitionExpiryResult,
     RescaleResult,
     RunStatus,
+    VerificationResult,
     WriteResult,
 )
 from paimon_operator.errors import ContractError
@@ -109,6 +110,16 @@ def rescale_result(result: Result) -> RescaleResult | None:
     return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
 
 
+def verification_result(result: Result) -> VerificationResult | None:
+    """The rows before and after the commits of the run. A text that is too long for a status is cut."""
+    if result.verification is None:
+        return None
+    given = _given(result.verification)
+    if "difference" in given:
+        given["difference"]["found"] = truncated(given["difference"]["found"], 512)
+    return VerificationResult.model_validate(given)
+
+
 def partition_expiry(result: Result) -> PartitionExpiryResult | None:
     """The partitions that were dropped, and those that stay."""
     return None if result.partitions is None else PartitionExpiryResult.model_validate(_given(result.partitions))
@@ -149,6 +160,7 @@ def _check_values(result: Result) -> None:
         rescale_result,
         partition_expiry,
         orphan_files,
+        verification_result,
         loaded_writes,
         outside_commit,
         seen_commit,

@@ -241,6 +241,36 @@ class OrphanFilesResult(ApiModel):
     """Mode Restore. Files that were moved back."""
 
 
+class RowDifferenceFound(ApiModel):
+    """A commit of maintenance after which the table held other rows."""
+
+    before: Int64
+    """Snapshot that the commit is based on."""
+    after: Int64
+    """Snapshot of the commit."""
+    found: Annotated[str, Field(max_length=512)]
+    """What differs."""
+    tag: Annotated[str, Field(max_length=128)]
+    """Tag that keeps the snapshot before the commit."""
+    rolled_back: bool = False
+    """True: the table was rolled back to that snapshot."""
+
+
+class VerificationResult(ApiModel):
+    """Comparison of the rows before and after the commits of a run."""
+
+    commits: Int64
+    """Commits of the run that were compared with the snapshots that they are based on."""
+    rows: Int64
+    """Rows that were compared, summed over these commits."""
+    uncompared: Int64 = 0
+    """Commits that could not be compared, because the snapshot before them had expired."""
+    buckets: Int64 | None = None
+    """Buckets of the sample. Absent: all rows were compared."""
+    difference: RowDifferenceFound | None = None
+    """The first difference. Absent: no row has changed."""
+
+
 class WriteResult(ApiModel):
     """Result of a write."""
 
@@ -326,6 +356,8 @@ class RunStatus(ApiModel):
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     compacted_partitions: Int32 | None = None
     """Compact. Number of partitions that were compacted. 0: none reached a threshold."""
+    verification: VerificationResult | None = None
+    """Compact. Comparison of the rows before and after the commits of the run."""
     write: WriteResult | None = None
     """Write. Result of the load."""
     rescale: RescaleResult | None = None

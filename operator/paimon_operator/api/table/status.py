@@ -25,7 +25,14 @@ from paimon_operator.api.base import (
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import MAX_CORRECTIONS, Correction, DriftedFields
 from paimon_operator.api.edit_plan import EditPlan
-from paimon_operator.api.run.status import Expectation, FailureClass, RunTrigger, RunType
+from paimon_operator.api.run.status import (
+    Expectation,
+    FailureClass,
+    RowDifferenceFound,
+    RunTrigger,
+    RunType,
+    VerificationResult,
+)
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.outside_writers import OutsideWriters
@@ -295,6 +302,24 @@ class OrphanFilesState(ScheduleState):
     """Their bytes."""
 
 
+class VerificationState(ApiModel):
+    """Verification of maintenance, which is to change no row."""
+
+    last_run: RunName | None = None
+    """Last run that has compared rows."""
+    last_time: Time | None = None
+    """Time of the last comparison without a difference."""
+    last: VerificationResult | None = None
+    """What that run has compared."""
+    held_by: RunName | None = None
+    """Run that has found a difference. Maintenance is held until the annotation
+    paimon-operator.dev/accept-rows names this run. Absent: none has."""
+    found_at: Time | None = None
+    """Time when that run ended."""
+    difference: RowDifferenceFound | None = None
+    """The difference that it has found."""
+
+
 class WriteState(ScheduleState):
     """State of one write."""
 
@@ -347,8 +372,8 @@ class TableStatus(ApiModel):
     observed_generation: Int64 = -1
     """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, BucketsFit, Drifted,
-    Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, MaintenanceHeld, BucketsFit,
+    Drifted, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
     queued_run: QueuedRun | None = None
@@ -373,6 +398,8 @@ class TableStatus(ApiModel):
     """State of rescaling the table to another number of buckets."""
     compaction: CompactionState | None = None
     """State of compaction."""
+    verification: VerificationState | None = None
+    """Verification of maintenance. Absent: no run has compared rows."""
     retention: ScheduleState | None = None
     """State of snapshot expiry."""
     partition_expiry: ScheduleState | None = None

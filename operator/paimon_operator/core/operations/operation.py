@@ -219,7 +219,14 @@ class OperationSpec:
     """When `exceeded` may answer otherwise although nothing else happens."""
     in_windows: bool = False
     """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
+    is_maintenance: bool = False
+    """Users request it, and it is held like the maintenance that runs in windows: see `row_checks.why_held`."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False
     """A run that may have committed without a result is not repeated by itself: repeating it could commit twice."""
+
+    @property
+    def is_held_with_maintenance(self) -> bool:
+        """Whether it waits while a compaction that has changed rows holds the maintenance of the table."""
+        return self.in_windows or self.is_maintenance

@@ -31,6 +31,7 @@ RETENTION: Final = "spec.retention"
 SNAPSHOTS: Final = f"{RETENTION}.snapshots"
 PARTITIONS: Final = f"{RETENTION}.partitions"
 ORPHAN_FILES: Final = f"{RETENTION}.orphanFiles"
+MAINTENANCE: Final = "spec.maintenance"
 TAGS: Final = "spec.tags"
 TIME_ZONE: Final = "spec.timeZone"
 WINDOWS: Final = "spec.maintenanceWindows"
@@ -52,8 +53,8 @@ class TableContext:
     effective: Effective
     now: datetime
     broken: tuple[SpecError, ...] = ()
-    """Errors that stop one part each: a write, compaction, retention, all schedules, or what starts in the catalog's
-    windows. See `validation/blocks.py`."""
+    """Errors that stop one part each: a write, compaction, its verification, retention, all schedules, or what starts
+    in the catalog's windows. See `validation/blocks.py`."""
     windows_zone: str = "UTC"
     """Name of the time zone of the catalog's maintenance windows."""
     observe_interval: timedelta | None = None

@@ -49,6 +49,7 @@ CLUSTERING_ORDERS: Final = {
 }
 CLUSTERING_COLUMNS: Final = "clustering.columns"
 CLUSTERING_STRATEGY: Final = "clustering.strategy"
+CLUSTERING: Final = "clustering.incremental"
 TRUE: Final = "true"
 POSTPONE_BUCKET: Final = "-2"
 """Means that the first write into a partition sets its number of buckets."""
@@ -197,5 +198,5 @@ def _clustering(compaction: EffectiveCompaction | None) -> dict[str, str]:
     return {
         CLUSTERING_COLUMNS: ",".join(sort.columns),
         CLUSTERING_STRATEGY: CLUSTERING_ORDERS[sort.order],
-        "clustering.incremental": TRUE,
+        CLUSTERING: TRUE,
     }

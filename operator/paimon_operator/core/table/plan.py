@@ -19,7 +19,7 @@ from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.conditions import Finding, report
 from paimon_operator.core.decision import Decision, Delete
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import registry, row_checks
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
@@ -133,7 +133,8 @@ def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) ->
     table, catalog, operator = wanted.table, observed.catalog, wanted.operator
     suspension = table_conditions.suspension(table, catalog, table.status.conditions)
     paused = holds.writes_paused(status, table_conditions.suspended_by(table, catalog))
-    always = [*paused, *bucket_advice(status.table), *drifted(status), *suspension]
+    held = row_checks.maintenance_held(table, status)
+    always = [*paused, *held, *bucket_advice(status.table), *drifted(status), *suspension]
     if catalog is None:
         return always
     kept = commit_safety.protection_of(catalog, operator.engines.get(operator.engine_of(catalog)))

@@ -16,6 +16,7 @@ from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.need import HOLDS_FOR, Need, Verdict, only_operator_writes
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
+from paimon_operator.core.operations.row_checks import why_held
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table import holds, maintenance_start
@@ -32,16 +33,22 @@ def next_work(
     Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits. Outside the catalog's windows,
-    maintenance waits.
+    maintenance waits. After a compaction that has changed rows, all maintenance is held.
     """
     if not is_established(context, status):
         return None
     held = holds.holding(context, status)
     works = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
     works = [work for work in works if held is None or held.allows(work)]
+    if why_held(context.table, status) is not None:
+        works = [work for work in works if not _is_maintenance(work)]
     if held is not None or not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
     return min(maintenance_start.allowed(context, works), key=lambda work: (work.yields, work.due), default=None)
+
+
+def _is_maintenance(work: DueRun) -> bool:
+    return registry.OPERATIONS.of(work.type_).is_held_with_maintenance
 
 
 def _reads(work: DueRun) -> bool:
@@ -107,6 +114,13 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
     return _with_decision(status, blocked, reason, reason.means)
+
+
+def mark_held(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance is held, if it is."""
+    said = why_held(context.table, status)
+    works = [] if said is None else [work for work in _others(context, status) if _is_maintenance(work)]
+    return _with_decision(status, works, Reason.VERIFICATION_FAILED, said or "")
 
 
 def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:

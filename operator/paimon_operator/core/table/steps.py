@@ -128,7 +128,8 @@ def _without_active_run(
         return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
     status = selection.skip_not_needed(context, status)
     work = establishing or selection.next_work(context, observed, status)
-    status = selection.mark_blocked(context, selection.mark_postponed(context, status))
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
+    status = selection.mark_blocked(context, status)
     if work is None:
         return _settle(context, status)
     return _start_or_queue(context, observed, status, work, queued)
@@ -144,7 +145,7 @@ def _start_or_queue(
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
     """Waits for a free place. The table is reconciled as soon as one is free."""
     status = selection.waiting(context, status, Reason.RUN_LIMIT_REACHED, queued.message)
-    status = selection.mark_postponed(context, status)
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
     status = status.model_copy(update={"queued_run": queued})
     findings = table_conditions.steady_state(context, status, None)
     changes = (*selection.window_changes(context, status), *_becomes_late(context, status))
@@ -230,7 +231,8 @@ def _wait_for_run(
     named = status.active_run
     actions: tuple[Action, ...] = ()
     status = selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE)
-    status = selection.mark_blocked(context, selection.mark_postponed(context, status))
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
+    status = selection.mark_blocked(context, status)
     findings = _at_work(context, status, followed.run)
     if followed.missing and named is not None:
         actions = (active_run.create_action(context.table, named, _policy(context)),)

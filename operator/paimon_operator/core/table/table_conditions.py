@@ -19,6 +19,7 @@ from paimon_operator.core.conditions import Finding, false, idle, reconciling, s
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.operation import Hold, Memory, Role
+from paimon_operator.core.operations.row_checks import why_held
 from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
@@ -156,7 +157,8 @@ def _held(hold: Hold, health: Findings) -> Findings:
 
 def _repair_needed(context: TableContext, status: TableStatus) -> Findings:
     """Whether a human has to fix a part of the manifest or of the table. Everything else goes on."""
-    broken = _broken_block(context) or next((each for each in _problems(status) if each.reason in FOR_A_HUMAN), None)
+    of_the_table = (*_changed_rows(context, status), *(each for each in _problems(status) if each.reason in FOR_A_HUMAN))
+    broken = _broken_block(context) or next(iter(of_the_table), None)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 
 
@@ -197,7 +199,14 @@ def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[
 
 
 def _health(context: TableContext, status: TableStatus, held: Blocker | None) -> Findings:
-    return healthy(status, held, _exceeded(context, status))
+    return healthy(status, held, _exceeded(context, status), _changed_rows(context, status))
+
+
+def _changed_rows(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
+    """That a compaction has changed rows, until a human has accepted or repaired them."""
+    said = why_held(context.table, status)
+    if said is not None:
+        yield Blocker(Reason.VERIFICATION_FAILED, said)
 
 
 def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
@@ -207,11 +216,14 @@ def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
             yield from (Blocker(Reason.THRESHOLD_EXCEEDED, message) for message in operation.exceeded(context, status))
 
 
-def healthy(status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = ()) -> Findings:
+def healthy(
+    status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = (), changed: Iterable[Blocker] = ()
+) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
     problems = [
+        *changed,
         *([held] if held else []),
         *_problems(status, cancelled=False),
         *exceeded,

@@ -28,6 +28,7 @@ from paimon_operator.core.validation.deadlines import deadline_of
 from paimon_operator.core.validation.defaults import defaults_of
 from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.indexes import indexes_of
+from paimon_operator.core.validation.maintenance import maintenance_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
@@ -213,6 +214,7 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     formats_of,
     compaction_of,
     sort_of,
+    maintenance_of,
     retention_of,
     tags_of,
     writes_of,

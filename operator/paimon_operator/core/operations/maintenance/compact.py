@@ -14,6 +14,7 @@ from paimon_contract.result import Result, ResultMeasure
 from paimon_operator.api.base import ApiModel, Json, not_larger, rfc3339, rule, validated
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.result import verification_result
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.facts import TableFacts
@@ -35,7 +36,8 @@ from paimon_operator.core.operations.maintenance.compaction_need import (
 from paimon_operator.core.operations.maintenance.sort_need import other_writer, row_order
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
-from paimon_operator.core.spec.context import COMPACTION, TableContext
+from paimon_operator.core.operations.row_checks import record_verification, verify_parameters
+from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, TableContext
 from paimon_operator.errors import SpecError
 
 IN_ORDER: Final = (CompactStrategy.FULL, CompactStrategy.MINOR, CompactStrategy.SORT)
@@ -83,8 +85,8 @@ class CompactTable:
                 yield replace(work, max_delay=longest, spec_hash=wanted_for)
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
-        """An error in compaction or in the time zone stops all strategies."""
-        return context.stops_schedule(COMPACTION)
+        """An error in compaction, in its verification or in the time zone stops all strategies."""
+        return context.stops_schedule(COMPACTION) or context.broken_in(MAINTENANCE)
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick of each strategy that has a schedule."""
@@ -131,8 +133,10 @@ class CompactTable:
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
     """The status after a run. The result counts for its strategy and is also the latest of all.
 
-    The failure of a user's run is not recorded. A compaction of some partitions answers no tick.
+    The failure of a user's run is not recorded, except that it has changed rows. A compaction of some partitions
+    answers no tick.
     """
+    status = record_verification(status, ended)
     if ended.active.partial:
         return status
     strategy = CompactStrategy(ended.active.subject or "")
@@ -200,16 +204,11 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
     if run.spec.trigger is not None and (error := context.broken_in(COMPACTION)) is not None:
         raise error
+    if (error := context.broken_in(MAINTENANCE)) is not None:
+        raise error
     asked = _asked(run) or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
     _require_fitting(context, strategy)
-    if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
-        raise SpecError(
-            "spec.compact.strategy",
-            f"the engine {context.engine.id} has no minor compaction",
-            "Use Full, or a catalog with a newer engine.",
-            reason=Reason.UNSUPPORTED_BY_ENGINE,
-        )
     for number, partition in enumerate(partitions or ()):
         _check_keys(partition, context.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
     # Idle time and thresholds bound what the schedule does by itself. A user who asks for no partitions asks for all.
@@ -221,6 +220,7 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
         partition_idle_time=paimon_duration(idle) if idle else None,
         thresholds=job_thresholds(context, context.table.status, strategy) if by_itself else None,
         order=row_order(context) if strategy is CompactStrategy.SORT else None,
+        verify=verify_parameters(context),
     )
 
 
@@ -233,6 +233,7 @@ def _require_fitting(context: TableContext, strategy: CompactStrategy) -> None:
     if strategy is not CompactStrategy.SORT:
         if is_sorted:
             raise SpecError("spec.compact.strategy", "the table has compaction.sort, which replaces it", "Use Sort.")
+        _require_minor(context, strategy)
         return
     if (error := context.broken_in(COMPACTION)) is not None:
         raise error
@@ -242,6 +243,16 @@ def _require_fitting(context: TableContext, strategy: CompactStrategy) -> None:
     if (beside := other_writer(context, context.table.status)) is not None:
         remedy = "Stop that writer, then edit externalWriters of the table."
         raise SpecError("spec.externalWriters", beside.message, remedy, reason=Reason.OUTSIDE_COMMIT)
+
+
+def _require_minor(context: TableContext, strategy: CompactStrategy) -> None:
+    if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
+        raise SpecError(
+            "spec.compact.strategy",
+            f"the engine {context.engine.id} has no minor compaction",
+            "Use Full, or a catalog with a newer engine.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
 
 
 def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str) -> None:
@@ -309,8 +320,8 @@ def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
-    """How many partitions were compacted."""
-    return {"compacted_partitions": result.compacted_partitions}
+    """How many partitions were compacted, and whether any row has changed."""
+    return {"compacted_partitions": result.compacted_partitions, "verification": verification_result(result)}
 
 
 def summary(result: Result) -> str:
@@ -319,7 +330,9 @@ def summary(result: Result) -> str:
     if count == 0:
         return "no partition reaches a threshold, so nothing was compacted"
     where = "" if count is None else f" in {count} partition{'' if count == 1 else 's'}"
-    return f"compacted from {_files(result.before)} to {_files(result.after)}{where}"
+    found = result.verification
+    verified = "" if found is None or not found.commits else f"; {found.rows} rows were compared, and none has changed"
+    return f"compacted from {_files(result.before)} to {_files(result.after)}{where}{verified}"
 
 
 def _files(measure: ResultMeasure | None) -> str:
