@@ -13,7 +13,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, OutsideCommit
 from paimon_operator.api.table.outside_writers import OutsideWriters
-from paimon_operator.api.table.status import LastDecision
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit

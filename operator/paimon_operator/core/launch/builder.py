@@ -59,8 +59,7 @@ class LaunchBuilder:
     def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, owners: Owners) -> Launch:
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
-        own_executors = executors.job if executors else None
-        job = build_job(run, table, catalog, self.operator, own_executors, owners_beside=owners)
+        job = build_job(run, table, catalog, self.operator, executors.job if executors else None, owners_beside=owners)
         way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         own = catalog.spec.spark or CatalogSpark()

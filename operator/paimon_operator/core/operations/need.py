@@ -16,7 +16,8 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import Check, DecisionResult, LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import Check, DecisionResult, LastDecision
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core import backoff
 from paimon_operator.core.spec.context import TableContext

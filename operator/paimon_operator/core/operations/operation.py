@@ -13,8 +13,9 @@ from paimon_operator.api.base import ApiModel, Json
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.schedule_state import LastDecision, LastFailure
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.spec.context import TableContext

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger
-from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory

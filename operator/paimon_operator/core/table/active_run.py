@@ -131,17 +131,8 @@ def new_active_run(
     expected: Expectation | None = None,
 ) -> ActiveRun:
     """The status.activeRun of `work` before its run exists. `need`: why it is needed."""
-    place = place_of(table, catalog)
     if work.run is not None:
-        return ActiveRun(
-            name=work.run.metadata.name,
-            uid=work.run.metadata.uid,
-            type=work.type_,
-            subject=work.subject,
-            partial=work.partial or None,
-            trigger=work.trigger,
-            place=place,
-        )
+        return _of_a_user(work, work.run, catalog, table)
     return ActiveRun(
         name=_name(table, work),
         type=work.type_,
@@ -149,10 +140,22 @@ def new_active_run(
         trigger=work.trigger,
         due_time=work.due_time,
         spec_hash=work.spec_hash,
-        place=place,
+        place=place_of(table, catalog),
         need=truncated(need.message, NEED_LENGTH) or None if need is not None else None,
         note=work.note or None,
         expected=expected,
+    )
+
+
+def _of_a_user(work: DueRun, run: PaimonRun, catalog: PaimonCatalog, table: PaimonTable) -> ActiveRun:
+    return ActiveRun(
+        name=run.metadata.name,
+        uid=run.metadata.uid,
+        type=work.type_,
+        subject=work.subject,
+        partial=work.partial or None,
+        trigger=work.trigger,
+        place=place_of(table, catalog),
     )
 
 

@@ -30,7 +30,7 @@ class _Account(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class _Spent:
     accounts: tuple[_Account, _Account]
     seconds: int
 
@@ -41,7 +41,7 @@ class Budgets:
     def __init__(self, hours_of_namespace: int | None = None) -> None:
         """`hours_of_namespace` is the operator's limit for each namespace; None: it has none."""
         self._hours = hours_of_namespace
-        self._uses: dict[ObjectKey, _Use] = {}
+        self._uses: dict[ObjectKey, _Spent] = {}
         self._used: Counter[_Account] = Counter()
 
     def put(self, table: AnyTable) -> None:
@@ -52,7 +52,7 @@ class Budgets:
         if usage is None or usage.maintenance_day is None:
             return
         day, catalog = usage.maintenance_day, table.spec.catalog_ref.name
-        use = _Use((_Account(day, namespace), _Account(day, namespace, catalog)), usage.maintenance_pod_seconds or 0)
+        use = _Spent((_Account(day, namespace), _Account(day, namespace, catalog)), usage.maintenance_pod_seconds or 0)
         self._uses[namespace, name] = use
         for account in use.accounts:
             self._used[account] += use.seconds

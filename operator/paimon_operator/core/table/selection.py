@@ -10,7 +10,8 @@ from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
-from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
@@ -157,8 +158,8 @@ def _held(hold: Hold, health: Findings) -> Findings:
 
 def _repair_needed(context: TableContext, status: TableStatus) -> Findings:
     """Whether a human has to fix a part of the manifest or of the table. Everything else goes on."""
-    of_the_table = (*_changed_rows(context, status), *(each for each in _problems(status) if each.reason in FOR_A_HUMAN))
-    broken = _broken_block(context) or next(iter(of_the_table), None)
+    failed = (each for each in _problems(status) if each.reason in FOR_A_HUMAN)
+    broken = _broken_block(context) or next(chain(_changed_rows(context, status), failed), None)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 
 

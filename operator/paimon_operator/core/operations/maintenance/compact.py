@@ -18,8 +18,9 @@ from paimon_operator.api.run.result import verification_result
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.facts import TableFacts
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import CompactionState, LastDecision, StrategyState, TableStatus
+from paimon_operator.api.table.status import CompactionState, StrategyState, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state

@@ -16,8 +16,9 @@ from paimon_operator.api.compaction import (
     SortCompaction,
 )
 from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
-from paimon_operator.api.table.status import Check, CompactionState, TableStatus
+from paimon_operator.api.table.status import CompactionState, TableStatus
 from paimon_operator.api.units import delta, percent
 from paimon_operator.core.operations.maintenance.sort_need import (
     sort_hash,

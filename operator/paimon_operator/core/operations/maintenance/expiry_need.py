@@ -13,7 +13,8 @@ from typing import Final
 from paimon_operator.api.measure import PinKind
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import Check, TableStatus
+from paimon_operator.api.table.schedule_state import Check
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.verification import state_of

@@ -11,7 +11,8 @@ from paimon_operator.api.base import Json
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.effective import EffectiveRetention
-from paimon_operator.api.table.status import LastDecision, ScheduleState, TableStatus
+from paimon_operator.api.table.schedule_state import LastDecision, ScheduleState
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome

@@ -12,7 +12,8 @@ from typing import Final
 from paimon_contract.parameters.compact import CompactThresholds, RowOrder
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import Check, CompactionState, StrategyState, TableStatus
+from paimon_operator.api.table.schedule_state import Check
+from paimon_operator.api.table.status import CompactionState, StrategyState, TableStatus
 from paimon_operator.core.operations.need import (
     UNKNOWN,
     Need,
