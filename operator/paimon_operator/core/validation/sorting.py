@@ -25,7 +25,7 @@ _ON_A_CURVE: Final = frozenset({
     "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "CHAR", "VARCHAR", "STRING", "BINARY", "VARBINARY",
     "BYTES", "TIMESTAMP_LTZ",
 })  # fmt: skip
-"""Types that both curves can sort. They take each DATE for the same one, and fail at TIMESTAMP."""
+"""Types that both curves can sort. They fail at DATE and TIMESTAMP, which Spark casts to no number."""
 _ALSO: Final = {ClusteringOrder.Z_ORDER: frozenset({"BOOLEAN"}), ClusteringOrder.HILBERT: frozenset({"DECIMAL"})}
 """Z-order fails at DECIMAL; Hilbert fails at a BOOLEAN that is NULL."""
 _OWN_COLUMN: Final = {ClusteringOrder.Z_ORDER: "zvalue", ClusteringOrder.HILBERT: "hvalue"}
