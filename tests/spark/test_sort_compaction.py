@@ -208,7 +208,9 @@ FAILS = {
 """Why core/validation/sorting.py refuses them."""
 
 
-@pytest.mark.parametrize(("type_", "order"), [*ORDERED_BY, *ON_CURVES])
+@pytest.mark.parametrize(
+    ("type_", "order"), [*ORDERED_BY, *(pytest.param(*each, marks=pytest.mark.long) for each in ON_CURVES)]
+)
 def test_columns_of_each_type(lake: Lake, type_: str, order: str) -> None:
     columns = {"id": "BIGINT", "x": "BYTES" if type_ == "BINARY" else type_}
     lake.provision(columns, options=options("x,id", order)).ok()

@@ -85,6 +85,7 @@ CORRUPTIONS = {
 }
 
 
+@pytest.mark.engines_in_turn("sentence")
 @pytest.mark.parametrize("sentence", CORRUPTIONS)
 def test_a_corrupting_compaction_is_found(loaded: Lake, sentence: str) -> None:
     before = sorted(map(str, loaded.rows()))
@@ -125,6 +126,7 @@ def test_commits_of_others_are_no_difference(loaded: Lake) -> None:
     assert len(loaded.rows()) == 81
 
 
+@pytest.mark.engines_in_turn("moment")
 @pytest.mark.parametrize("moment", [each for each in VERIFICATION_MOMENTS if "rollback" not in each])
 def test_a_killed_attempt_is_repeated_with_the_same_end(loaded: Lake, moment: str) -> None:
     job = job_of(loaded, ALWAYS)
@@ -175,6 +177,7 @@ def nested(lake: Lake) -> None:
         lake.outside(f"INSERT INTO outside.shop.orders VALUES ({BEFORE})")
 
 
+@pytest.mark.engines_in_turn("sentence")
 @pytest.mark.parametrize("sentence", CHANGES)
 def test_a_change_inside_a_nested_value_is_found(lake: Lake, sentence: str) -> None:
     nested(lake)
