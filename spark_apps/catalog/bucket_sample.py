@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from paimon_contract.job import Job
 from paimon_schema.table_schema import TableSchema
@@ -23,6 +23,9 @@ from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import log_step
 from spark_apps.sql.identifiers import quote
 from spark_apps.sql.partition_values import condition_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 Bucket = tuple[bytes, int]
 """Partition (a serialized BinaryRow) and number."""
@@ -40,11 +43,22 @@ class Sample:
     buckets: int | None = None
 
 
+def can_number(rows: DataFrame) -> bool:
+    """Whether the engine tells the bucket of a row: 0.9 does not."""
+    from pyspark.errors import AnalysisException  # noqa: PLC0415
+
+    try:
+        rows.select(quote(BUCKET_COLUMN))
+    except AnalysisException:
+        return False
+    return True
+
+
 def sample_of(job: Job, files: MetadataFiles, schema: TableSchema, stretch: Stretch, *, numbered: bool) -> Sample:
     """The sample for a stretch of commits: the same in every attempt of the run.
 
-    `numbered`: a partition has several buckets, whose numbers name rows. All rows where only Paimon can read the
-    metadata, or where SQL cannot name a partition.
+    `numbered`: a partition has several buckets, whose numbers name rows; otherwise whole partitions are compared. All
+    rows where only Paimon can read the metadata, or where SQL cannot name a partition.
     """
     try:
         rewritten, all_of_them = _buckets(job, files, stretch)

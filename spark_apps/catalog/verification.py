@@ -16,7 +16,7 @@ from paimon_contract.parameters.verification import VerifyParameters
 from paimon_contract.result import Outcome, RowDifference, Verification
 from paimon_schema.table_schema import TableSchema, read_schema_file
 from spark_apps.catalog.bucket_layout import BUCKET_MODES
-from spark_apps.catalog.bucket_sample import Sample, sample_of
+from spark_apps.catalog.bucket_sample import Sample, can_number, sample_of
 from spark_apps.catalog.content import Content, content_changes, content_of_rows, rows_of
 from spark_apps.catalog.foreign_commits import Commits, JavaCommits
 from spark_apps.catalog.measure import files_for, measure_table, schema_of
@@ -118,7 +118,7 @@ class RunVerification:
         if self.verify.whole:
             return Sample()
         mode = str(table.bucketMode().toString())
-        numbered = BUCKET_MODES.get(mode, mode) != UNAWARE
+        numbered = BUCKET_MODES.get(mode, mode) != UNAWARE and can_number(rows_of(self.session))
         return sample_of(self.session.job, files_for(self.session), schema_of(table), stretch, numbered=numbered)
 
     def _content(self, table: Any, snapshot: int, stretch: Stretch, sample: Sample) -> dict[str, Content]:

@@ -81,8 +81,9 @@ CORRUPTIONS = {
     "a row is new": f"INSERT INTO {TABLE} VALUES ('mon', 99, 0)",
     "a value is changed": f"INSERT INTO {TABLE} VALUES ('mon', 3, 77)",
     "a value is lost": f"INSERT INTO {TABLE} VALUES ('mon', 3, CAST(NULL AS INT))",
-    "a partition is lost": f"DELETE FROM {TABLE} WHERE day = 'tue'",
+    "a partition is lost": f"DELETE FROM {TABLE} WHERE day = 'tue' AND id >= 0",
 }
+"""None names a partition alone: engine 0.9 drops one under a random commit user, as no run of ours commits."""
 
 
 @pytest.mark.engines_in_turn("sentence")
