@@ -32,7 +32,7 @@ from spark_apps.metadata.health import time_text
 from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.orphans import storage_in
-from spark_apps.orphans.files import ChangeFailedError, ListedFile, StorageFiles
+from spark_apps.orphans.files import ChangeFailedError, ListedFile, OtherFileError, StorageFiles
 from spark_apps.orphans.finder import Orphan, Survey, survey
 from spark_apps.orphans.held_tag import held_tag, remove_left_tag
 from spark_apps.orphans.java import JavaStorage
@@ -267,6 +267,14 @@ class _Work:
 def _explained() -> Iterator[None]:
     try:
         yield
+    except OtherFileError as error:
+        raise RunError(
+            "Environment",
+            "Conflict",
+            f"a file was not moved back, because the table has another one of its path: {error}",
+            "remove the one that is wrong, then restore again: docs/orphan-files.md",
+            field=FIELD,
+        ) from error
     except ChangeFailedError as error:
         raise RunError(
             "Environment",
