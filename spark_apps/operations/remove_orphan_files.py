@@ -267,26 +267,30 @@ class _Work:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except OtherFileError as error:
-        raise RunError(
+    except UnreadableError as error:
+        raise _failure(error) from error
+
+
+def _failure(error: UnreadableError) -> RunError:
+    if isinstance(error, OtherFileError):
+        return RunError(
             "Environment",
             "Conflict",
             f"a file was not moved back, because the table has another one of its path: {error}",
             "remove the one that is wrong, then restore again: docs/orphan-files.md",
             field=FIELD,
-        ) from error
-    except ChangeFailedError as error:
-        raise RunError(
+        )
+    if isinstance(error, ChangeFailedError):
+        return RunError(
             "Environment",
             "AccessDenied",
             f"a file could not be written, moved or removed: {error}",
             "let the catalog's credentials write and delete in the warehouse",
-        ) from error
-    except UnreadableError as error:
-        raise RunError(
-            "Environment",
-            "ReferenceUnreadable",
-            f"nothing was removed, because {error}",
-            "restore the file, or delete the snapshot, tag or branch that needs it",
-            field=FIELD,
-        ) from error
+        )
+    return RunError(
+        "Environment",
+        "ReferenceUnreadable",
+        f"nothing was removed, because {error}",
+        "restore the file, or delete the snapshot, tag or branch that needs it",
+        field=FIELD,
+    )

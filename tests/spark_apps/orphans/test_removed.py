@@ -8,25 +8,14 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.result import OrphanFiles
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import UnreadableError
-from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans import removal
-from spark_apps.orphans.files import ChangeFailedError, OtherFileError
 from spark_apps.orphans.quarantine import MovedFiles, Quarantine
 from spark_apps.orphans.references import References
 from spark_apps.orphans.volume import VolumeStorage
-from tests.spark_apps.orphans.world import World
+from tests.spark_apps.orphans.world import World, after, once, run_on
 from tests.support.fabricated_avro import data_file
-from tests.support.whole_table import UUID
-
-
-def run_on(world: World, *days: float, mode: str = "Delete", **more: Any) -> OrphanFiles:
-    """Performs a run on each of the days. Returns the last result."""
-    for world.day in days:
-        found = world.run(mode, **more)
-    return found
 
 
 @pytest.mark.parametrize(("second", "moved"), [(2.99, 0), (3.0, 10), (9.0, 10)])
@@ -81,28 +70,10 @@ def test_a_file_that_changes_after_the_second_report_stays(world: World, monkeyp
     def alone() -> None:
         changed.write_bytes(b"other content")
 
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(alone, removal.Removal._move_batch))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(alone, removal.Removal._move_batch))
     world.day = 4
     assert real(world).moved == 9
     assert changed.read_bytes() == b"other content"
-
-
-def _once(act: Any) -> Any:
-    left = [act]
-
-    def acts() -> None:
-        if left:
-            left.pop()()
-
-    return acts
-
-
-def _after(first: Any, then: Any) -> Any:
-    def both(*given: Any) -> Any:
-        first()
-        return then(*given)
-
-    return both
 
 
 def test_what_was_moved_away_is_removed_for_good_after_another_older_than(world: World) -> None:
@@ -166,7 +137,7 @@ def test_a_manifest_list_that_goes_missing_after_the_report_ends_the_run(
     planted = world.table.plant()
     run_on(world, 0)
     lost = world.table.manifest_file("baseManifestList")
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(lost.unlink, removal.Removal._move_batch))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(lost.unlink, removal.Removal._move_batch))
     before = set(world.table.names())
     world.day = 4
     with pytest.raises(UnreadableError, match=f"{lost.name} does not exist, although .*snapshot-3 needs it"):
@@ -199,8 +170,8 @@ def test_a_file_that_is_committed_while_it_is_moved_away_is_moved_back(
 def test_a_file_that_is_committed_before_its_batch_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = [each for each in world.table.plant() if each.endswith(".parquet") and "data-" in each]
     run_on(world, 0)
-    commit = _once(lambda: world.table.commit([data_file(planted[0].rpartition("/")[2])]))
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(commit, removal.Removal._move_batch))
+    commit = once(lambda: world.table.commit([data_file(planted[0].rpartition("/")[2])]))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(commit, removal.Removal._move_batch))
     assert run_on(world, 4).moved == 9
     assert (world.table.root / planted[0]).exists()
 
@@ -212,7 +183,7 @@ def test_a_foreign_commit_during_the_run_ends_it_before_the_next_batch(
     world.table.plant()
     run_on(world, 0)
     move = MovedFiles.move_away
-    monkeypatch.setattr(MovedFiles, "move_away", _after(_once(world.table.write), move))
+    monkeypatch.setattr(MovedFiles, "move_away", after(once(world.table.write), move))
     world.day = 4
     with pytest.raises(RunError, match="snapshot 4 of"):
         world.run(since_snapshot=3, user_runs=())
@@ -327,8 +298,8 @@ def test_nothing_is_removed_of_a_table_that_another_cluster_takes_over(
 ) -> None:
     world.table.plant()
     run_on(world, 0)
-    takes_over = _once(lambda: world.table.put_schema(world.table.root, {"paimon-operator.owner": "x/shop/orders"}, 1))
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(takes_over, removal.Removal._move_batch))
+    takes_over = once(lambda: world.table.put_schema(world.table.root, {"paimon-operator.owner": "x/shop/orders"}, 1))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(takes_over, removal.Removal._move_batch))
     world.day = 4
     with pytest.raises(RunError, match="has another owner now"):
         world.run(since_snapshot=3, user_runs=())
@@ -356,95 +327,3 @@ def test_the_tag_of_a_killed_run_is_removed_by_the_next_run(world: World, mode: 
     world.table.tag("paimon-operator-orphan-files", 1)
     run_on(world, 0, mode=mode)
     assert not (world.table.root / "tag" / "tag-paimon-operator-orphan-files").exists()
-
-
-def test_restore_keeps_both_files_where_the_table_has_another_one_of_the_path(world: World) -> None:
-    """Half a copy that somebody has put back by hand: the whole file is the one that was moved away."""
-    planted = world.table.plant()
-    world.table.put(world.table.root / planted[0], b"the only whole copy")
-    run_on(world, 0, 4)
-    half = world.table.put(world.table.root / planted[0], b"the only")
-    with pytest.raises(OtherFileError, match=r"has 8 bytes, and .* 19"):
-        run_on(world, 5, mode="Restore")
-    assert half.read_bytes() == b"the only"
-    assert world.quarantined() == planted[:1], "all others were moved back"
-    half.unlink()
-    run_on(world, 5, mode="Restore")
-    assert half.read_bytes() == b"the only whole copy"
-
-
-@pytest.mark.parametrize("harm", ["lost", "cut off"])
-def test_what_was_moved_away_is_restored_without_a_whole_undo_list_and_never_removed(world: World, harm: str) -> None:
-    planted = world.table.plant()
-    run_on(world, 0, 4)
-    undo = next((world.own / "quarantine").rglob("undo.jsonl"))
-    if harm == "lost":
-        undo.unlink()
-    else:
-        undo.write_bytes(undo.read_bytes()[:300])
-    later = run_on(world, 30)
-    assert (later.removed, later.kept) == (0, 10)
-    assert run_on(world, 31, mode="Restore").restored == 10
-    assert set(planted) <= set(world.table.names())
-
-
-def test_a_file_that_another_driver_moves_away_during_a_restore_can_be_restored(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A driver that was taken for dead goes on with a batch that the restore has emptied."""
-    planted = world.table.plant()
-    run_on(world, 0, 4)
-    restore, left = MovedFiles.restore, [MovedFiles.move_away]
-
-    def restore_and_move_again(batch: MovedFiles, file: Any) -> None:
-        restore(batch, file)
-        if left:
-            left.pop()(batch, file)
-
-    monkeypatch.setattr(MovedFiles, "restore", restore_and_move_again)
-    run_on(world, 5, mode="Restore")
-    assert len(world.quarantined()) == 1
-    assert run_on(world, 6, mode="Restore").restored == 1
-    assert set(planted) <= set(world.table.names())
-
-
-def test_what_another_driver_has_moved_away_since_the_run_began_is_not_removed_for_good(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody has looked for a reference to it."""
-    world.table.plant()
-    run_on(world, 0, 4)
-    batch = next((world.own / "quarantine").iterdir())
-    young = f"day=mon/bucket-0/data-{UUID.format(0xABC)}-0.parquet"
-    late = _once(lambda: world.table.put(batch / "files" / young))
-    monkeypatch.setattr(removal.Removal, "remove_old", _after(late, removal.Removal.remove_old))
-    assert run_on(world, 8).removed == 10
-    assert world.quarantined() == [young]
-    monkeypatch.undo()
-    assert run_on(world, 8, mode="Restore").restored == 1
-
-
-def test_a_file_that_cannot_be_moved_leaves_none_that_is_referenced_away(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The batch ends early, and what it has moved is looked at as after a whole one."""
-    planted = [each for each in world.table.plant() if each.endswith(".parquet") and "data-" in each]
-    run_on(world, 0)
-    move = MovedFiles.move_away
-
-    def commit_then_fail(batch: MovedFiles, file: Any) -> None:
-        if file.path == planted[0]:
-            move(batch, file)
-            world.table.commit([data_file(file.name)])
-            return
-        raise ChangeFailedError(f"{file.path}: it is archived")
-
-    agreed = remove_orphan_files._Work._agreed
-    monkeypatch.setattr(MovedFiles, "move_away", commit_then_fail)
-    monkeypatch.setattr(
-        remove_orphan_files._Work, "_agreed", lambda *given: sorted(agreed(*given), key=lambda f: f.path != planted[0])
-    )
-    world.day = 4
-    with pytest.raises(RunError, match="is referenced again"):
-        world.run()
-    assert (world.table.root / planted[0]).exists()
