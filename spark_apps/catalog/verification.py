@@ -21,6 +21,7 @@ from spark_apps.catalog.content import Content, content_changes, content_of_rows
 from spark_apps.catalog.foreign_commits import Commits, JavaCommits
 from spark_apps.catalog.measure import files_for, measure_table, schema_of
 from spark_apps.catalog.own_commits import Stretch, own_stretches
+from spark_apps.catalog.rollback_guard import why_not_rolled_back
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import RunError, spec_failure
@@ -88,7 +89,7 @@ class RunVerification:
         for stretch in stretches:
             self._compare(table, commits, stretch)
         if self._since is None:
-            self._refuse_rolled_back(table, stretches)
+            self._refuse_found_before(table, stretches)
         self._since = latest
 
     def summary(self) -> Verification | None:
@@ -101,8 +102,10 @@ class RunVerification:
             self.done = replace(self.done, uncompared=self.done.uncompared + stretch.commits)
             return
         sample = self._sample(table, stretch)
-        log_step(f"compares snapshots {stretch.before} and {stretch.after}: {sample.condition or 'all rows'}"[:500])
-        before, after = (self._content(table, each, stretch, sample) for each in (stretch.before, stretch.after))
+        before, after = self._contents(table, stretch, sample)
+        if sample.condition is not None and not before and not after:  # it proves nothing
+            sample = Sample()
+            before, after = self._contents(table, stretch, sample)
         self.done = replace(
             self.done,
             commits=self.done.commits + stretch.commits,
@@ -112,7 +115,7 @@ class RunVerification:
         changes = content_changes(before, after, has_keys=False)
         if changes:
             said = "; ".join(str(each) for each in changes[:MOST_NAMED])
-            self._report(table, stretch, f"{len(changes)} partitions differ: {said}")
+            self._report(table, commits, stretch, f"{len(changes)} partitions differ: {said}")
 
     def _sample(self, table: Any, stretch: Stretch) -> Sample:
         if self.verify.whole:
@@ -121,6 +124,12 @@ class RunVerification:
         numbered = BUCKET_MODES.get(mode, mode) != UNAWARE and can_number(rows_of(self.session))
         return sample_of(self.session.job, files_for(self.session), schema_of(table), stretch, numbered=numbered)
 
+    def _contents(self, table: Any, stretch: Stretch, sample: Sample) -> tuple[dict[str, Content], dict[str, Content]]:
+        """What the snapshots before and after hold."""
+        log_step(f"compares snapshots {stretch.before} and {stretch.after}: {sample.condition or 'all rows'}"[:500])
+        before = self._content(table, stretch.before, stretch, sample)
+        return before, self._content(table, stretch.after, stretch, sample)
+
     def _content(self, table: Any, snapshot: int, stretch: Stretch, sample: Sample) -> dict[str, Content]:
         rows = rows_of(self.session, snapshot_id=str(snapshot))
         if sample.condition is not None:
@@ -128,40 +137,50 @@ class RunVerification:
         columns = [each for each in shared_columns(_schemas(table, stretch)) if each not in self.verify.uncompared]
         return content_of_rows(rows, [str(each) for each in table.partitionKeys()], columns)
 
-    def _report(self, table: Any, stretch: Stretch, found: str) -> None:
+    def _report(self, table: Any, commits: Commits, stretch: Stretch, found: str) -> None:
         """Tags the snapshot before, rolls back by the policy, and raises RunError."""
         tag = tag_name(self.session.job.commit_user, stretch.before)
         create_tag(self.session, table, tag, stretch.before)
-        is_latest = latest_snapshot(table) == stretch.after
-        if self.verify.rolls_back and is_latest:
+        kept = self._why_kept(table, commits, stretch) if self.verify.rolls_back else None
+        rolled_back = self.verify.rolls_back and kept is None
+        if rolled_back:
             roll_back(table, stretch.before)
         difference = RowDifference(
-            before=stretch.before,
-            after=stretch.after,
-            found=found[:MAX_FOUND],
-            tag=tag,
-            rolled_back=self.verify.rolls_back and is_latest,
+            before=stretch.before, after=stretch.after, found=found[:MAX_FOUND], tag=tag, rolled_back=rolled_back
         )
-        raise self._failure(difference)
+        raise self._failure(difference, kept)
 
-    def _refuse_rolled_back(self, table: Any, stretches: list[Stretch]) -> None:
-        """Raises RunError if an earlier attempt has rolled the table back and was killed before it reported that."""
+    def _why_kept(self, table: Any, commits: Commits, stretch: Stretch) -> str | None:
+        """Why the table is not rolled back although the policy asks for it; None: it is."""
+        job, files = self.session.job, files_for(self.session)
+        since = stretch.before if job.since_snapshot is None else job.since_snapshot
+        since = since if self._since is None else self._since
+        said = why_not_rolled_back(job, files, commits, stretch, since)
+        latest = latest_snapshot(table)
+        return said if latest == stretch.after else f"snapshot {latest} was committed after it"
+
+    def _refuse_found_before(self, table: Any, stretches: list[Stretch]) -> None:
+        """Raises RunError if an earlier attempt has found a difference that is gone now, by a rollback.
+
+        It was killed before it reported that. A rollback that was killed too can leave the first of the commits.
+        """
         job, known = self.session.job, {each.before for each in stretches}
         for before in tags_of_run(job.commit_user, [str(each) for each in table.tagManager().allTagNames()]):
-            if before not in known:
-                raise self._failure(
-                    RowDifference(
-                        before=before,
-                        after=before + 1,
-                        found="an earlier attempt of the run found it and ended before it could report what differs",
-                        tag=tag_name(job.commit_user, before),
-                        rolled_back=self.verify.rolls_back,
-                    )
+            raise self._failure(
+                RowDifference(
+                    before=before,
+                    after=before + 1,
+                    found="an earlier attempt of the run found it and ended before it could report what differs",
+                    tag=tag_name(job.commit_user, before),
+                    rolled_back=self.verify.rolls_back and before not in known,
                 )
+            )
 
-    def _failure(self, difference: RowDifference) -> RunError:
+    def _failure(self, difference: RowDifference, kept: str | None = None) -> RunError:
+        """The failure; `kept`: why the table was not rolled back although the policy asks for it."""
         job, done = self.session.job, replace(self.done, difference=difference)
         back = f"the table was rolled back to snapshot {difference.before}; " if difference.rolled_back else ""
+        back = back if kept is None else f"it was not rolled back, because {kept}; "
         return spec_failure(
             "VerificationFailed",
             f"snapshot {difference.after} of {job.table}, which this run committed, has other rows than snapshot "

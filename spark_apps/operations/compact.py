@@ -22,7 +22,7 @@ from spark_apps.catalog.own_commits import own_stretches
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.sort_scope import WHOLE, SortBatch, SortScope, sort_scope_of
-from spark_apps.catalog.verification import verified
+from spark_apps.catalog.verification import tags_of_run, verified
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.measurement import of_contents
@@ -100,8 +100,8 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
     if thresholds is None or schema is None or not is_as_verified(job, schema):
         return None
-    if compact.verify is not None and own_stretches(job, FileCommits(SnapshotFiles(files, location_of(job)))):
-        return None  # commits of an earlier attempt that were not compared
+    if compact.verify is not None and _has_earlier_attempt(job, files):
+        return None
     scope: Scope | SortScope
     if compact.strategy == SORT:
         if not sorts_by(schema, compact.order):
@@ -113,6 +113,13 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
         return None
     measured = Measured(of_contents(scope.contents, schema))
     return Outcome(table=measured.table, before=measured.measure, after=measured.measure, compacted_partitions=0)
+
+
+def _has_earlier_attempt(job: Job, files: MetadataFiles) -> bool:
+    """Whether an attempt of the run has left commits that were not compared, or a difference that was not reported."""
+    location = location_of(job)
+    found = tags_of_run(job.commit_user, (each.removeprefix("tag-") for each in files.names(f"{location}/tag")))
+    return bool(found or own_stretches(job, FileCommits(SnapshotFiles(files, location))))
 
 
 def _idle_since(compact: CompactParameters) -> datetime | None:

@@ -32,7 +32,7 @@ from spark_apps.metadata.health import time_text
 from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.orphans import storage_in
-from spark_apps.orphans.files import ChangeFailedError, ListedFile, StorageFiles
+from spark_apps.orphans.files import ChangeFailedError, ListedFile, OtherFileError, StorageFiles
 from spark_apps.orphans.finder import Orphan, Survey, survey
 from spark_apps.orphans.held_tag import held_tag, remove_left_tag
 from spark_apps.orphans.java import JavaStorage
@@ -267,18 +267,30 @@ class _Work:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except ChangeFailedError as error:
-        raise RunError(
+    except UnreadableError as error:
+        raise _failure(error) from error
+
+
+def _failure(error: UnreadableError) -> RunError:
+    if isinstance(error, OtherFileError):
+        return RunError(
+            "Environment",
+            "Conflict",
+            f"a file was not moved back, because the table has another one of its path: {error}",
+            "remove the one that is wrong, then restore again: docs/orphan-files.md",
+            field=FIELD,
+        )
+    if isinstance(error, ChangeFailedError):
+        return RunError(
             "Environment",
             "AccessDenied",
             f"a file could not be written, moved or removed: {error}",
             "let the catalog's credentials write and delete in the warehouse",
-        ) from error
-    except UnreadableError as error:
-        raise RunError(
-            "Environment",
-            "ReferenceUnreadable",
-            f"nothing was removed, because {error}",
-            "restore the file, or delete the snapshot, tag or branch that needs it",
-            field=FIELD,
-        ) from error
+        )
+    return RunError(
+        "Environment",
+        "ReferenceUnreadable",
+        f"nothing was removed, because {error}",
+        "restore the file, or delete the snapshot, tag or branch that needs it",
+        field=FIELD,
+    )

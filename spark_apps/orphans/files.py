@@ -13,6 +13,10 @@ class ChangeFailedError(UnreadableError):
     """A file could not be written, moved or removed."""
 
 
+class OtherFileError(ChangeFailedError):
+    """A file cannot be moved back, because another one has its path. Both stay."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class ListedFile:
     """A file as the storage lists it. `modified_ms` is the storage's own time of it, in ms since 1970."""

@@ -4,20 +4,22 @@
   quarantine/<storage's time in ms>-<run>-<uid>-<batch>/files/<path>     the files, by their paths in the table
 
 The undo list is written before the first move and removed after the last file. So after a kill at any step, each file
-is at one of two known places, and the next run goes on from there.
+is at one of two known places, and the next run goes on from there. The place of a file says where it belongs, so a lost
+or damaged list keeps no file from being moved back: it only keeps the files from being removed for good.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from spark_apps.metadata.base import UnreadableError
-from spark_apps.orphans.files import ListedFile, StorageFiles
+from spark_apps.orphans.files import ChangeFailedError, ListedFile, OtherFileError, StorageFiles
 from spark_apps.orphans.times import Moment
+from spark_apps.progress import log_step
 
 VERSION: Final = 1
 MAX_LIST_BYTES: Final = 16 << 20
@@ -33,43 +35,61 @@ class MovedFiles:
     directory: str
     location: str
 
-    @property
-    def moved_at(self) -> Moment:
-        """When they were moved."""
-        header = self._lines[0]
-        return Moment(header["storageMs"], header["driverMs"])
-
-    @property
-    def listed(self) -> list[ListedFile]:
-        """The files of the undo list. Each is here, or back in the table, or was never moved."""
-        return [ListedFile(each["path"], each["size"], each["modifiedMs"]) for each in self._lines[1:]]
+    @cached_property
+    def moved_at(self) -> Moment | None:
+        """When they were moved; None: there is no whole undo list to say so."""
+        try:
+            header = self._lines()[0]
+            return Moment(header["storageMs"], header["driverMs"])
+        except UnreadableError as error:
+            log_step(f"files that were moved away stay: {error}")
+            return None
 
     def present(self) -> Iterator[ListedFile]:
-        """Those of the undo list that are here."""
-        here = {each.path for each in self.files.walk(f"{self.directory}/files")}
-        yield from (each for each in self.listed if each.path in here)
+        """The files that are here, by their paths in the table."""
+        yield from self.files.walk(f"{self.directory}/files")
 
     def move_away(self, file: ListedFile) -> None:
         """Moves a file of the undo list out of the table."""
         self.files.move(self._in_table(file), self._here(file))
 
     def restore(self, file: ListedFile) -> None:
-        """Moves a file back. Where the table still has it, as after a kill on S3, this copy is removed."""
-        if self.files.status(self._in_table(file)) is None:
+        """Moves a file back. Where the table still has it, as after a kill on S3, this copy is removed.
+
+        Raises OtherFileError where the table has another file of this path, such as half a copy.
+        """
+        there = self.files.status(self._in_table(file))
+        if there is None:
             self.files.move(self._here(file), self._in_table(file))
-        else:
+        elif there.size == file.size:
             self.files.delete(self._here(file))
+        else:
+            raise OtherFileError(
+                f"{self._in_table(file)} has {there.size} bytes, and {self._here(file)}, which was moved away from "
+                f"there, {file.size}"
+            )
+
+    def restore_each(self, files: Iterable[ListedFile]) -> None:
+        """Moves these files back: all that can be. Raises ChangeFailedError for the first that cannot."""
+        failed: ChangeFailedError | None = None
+        for each in files:
+            try:
+                self.restore(each)
+            except ChangeFailedError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def remove(self, file: ListedFile) -> None:
         """Removes a file for good."""
         self.files.delete(self._here(file))
 
     def close(self) -> None:
-        """Removes the undo list, once no file is left here."""
-        self.files.delete(f"{self.directory}/{_LIST}")
-        self.files.prune(self.directory)
+        """Removes the undo list, unless a file is left here."""
+        if next(self.present(), None) is None:
+            self.files.delete(f"{self.directory}/{_LIST}")
+            self.files.prune(self.directory)
 
-    @cached_property
     def _lines(self) -> list[dict[str, Any]]:
         path = f"{self.directory}/{_LIST}"
         content = self.files.read(path, MAX_LIST_BYTES)
@@ -97,10 +117,10 @@ class Quarantine:
     location: str
 
     def batches(self) -> Iterator[MovedFiles]:
-        """Those with an undo list, oldest first. What a kill has left without one holds no file any more."""
+        """Those with an undo list or a file, oldest first. A kill can leave empty directories."""
         for name in sorted(set(self.files.names(self.directory))):
             batch = MovedFiles(self.files, f"{self.directory}/{name}", self.location)
-            if _LIST in set(self.files.names(batch.directory)):
+            if _LIST in set(self.files.names(batch.directory)) or next(batch.present(), None) is not None:
                 yield batch
             else:
                 self.files.prune(batch.directory)

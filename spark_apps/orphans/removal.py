@@ -12,7 +12,7 @@ from typing import Final
 
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import UnreadableError
-from spark_apps.orphans.files import ListedFile, StorageFiles
+from spark_apps.orphans.files import ChangeFailedError, ListedFile, StorageFiles
 from spark_apps.orphans.quarantine import MovedFiles, Quarantine
 from spark_apps.orphans.references import References
 from spark_apps.orphans.times import Moment
@@ -67,14 +67,19 @@ class Removal:
         if not safe:
             return
         batch = self.quarantine.begin(name, self.at, safe)
-        for each in safe:
-            batch.move_away(each)
-            self.moved.add(each)
         try:
-            self._restore_referenced(batch, safe)
+            for each in safe:
+                batch.move_away(each)
+                self.moved.add(each)
+        finally:
+            self._check(batch)  # also what was moved before one that could not be
+
+    def _check(self, batch: MovedFiles) -> None:
+        moved = list(batch.present())
+        try:
+            self._restore_referenced(batch, moved)
         except UnreadableError:  # one of them may be what is missing
-            for each in batch.present():
-                batch.restore(each)
+            batch.restore_each(moved)
             raise
 
     def _is_unchanged(self, file: ListedFile) -> bool:
@@ -87,23 +92,27 @@ class Removal:
             self._restore_referenced(batch, list(batch.present()))
 
     def remove_old(self, older_than_ms: int) -> None:
-        """Removes for good what was moved away at least this long ago. Nothing that is referenced."""
+        """Removes for good what was moved away at least this long ago. Nothing that is referenced.
+
+        References are looked for by the names that were known at the start. Another name stays: a driver that was taken
+        for dead has moved it away since.
+        """
         for batch in self.quarantine.batches():
-            if self.at.since(batch.moved_at) < older_than_ms:
+            if batch.moved_at is None or self.at.since(batch.moved_at) < older_than_ms:
                 continue
             present = list(batch.present())
             self._restore_referenced(batch, present)
             for each in present:
-                batch.remove(each)
-                self.removed.add(each)
+                if each.name in self.references.wanted:
+                    batch.remove(each)
+                    self.removed.add(each)
             batch.close()
 
     def _restore_referenced(self, batch: MovedFiles, moved: Sequence[ListedFile]) -> None:
         """Moves back what is referenced although it was moved away. Then nothing more is done, and the run fails."""
         referenced = self.references.referenced() if moved else set()
         back = [each for each in moved if each.name in referenced]
-        for each in back:
-            batch.restore(each)
+        batch.restore_each(back)
         if back:
             raise RunError(
                 "Spec",
@@ -116,13 +125,19 @@ class Removal:
 
 
 def restore_all(quarantine: Quarantine) -> Counted:
-    """Moves all files back that were not removed for good."""
-    restored = Counted()
+    """Moves all files back that were not removed for good: all that can be, before it raises ChangeFailedError."""
+    restored, failed = Counted(), None
     for batch in quarantine.batches():
-        for each in batch.present():
-            batch.restore(each)
+        present = list(batch.present())
+        try:
+            batch.restore_each(present)
+        except ChangeFailedError as error:
+            failed = failed or error
+        for each in present:
             restored.add(each)
         batch.close()
+    if failed is not None:
+        raise failed
     return restored
 
 

@@ -72,7 +72,8 @@ class S3Storage(S3Files):
 
 
 def _milliseconds(time: datetime) -> int:
-    return round(time.timestamp() * 1000)
+    """In whole seconds: some servers list milliseconds, and none has them in the header Last-Modified."""
+    return 1000 * int(time.timestamp())
 
 
 @contextmanager

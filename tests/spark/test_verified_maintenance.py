@@ -120,6 +120,21 @@ def test_a_commit_after_the_corruption_is_not_lost(loaded: Lake, *, rolls_back: 
     assert any(row["id"] == 500 for row in loaded.rows())
 
 
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ("CALL outside.sys.reset_consumer('shop.orders', 'reader', 4)", "consumer reader goes on at snapshot 4"),
+        ("CALL outside.sys.create_tag('shop.orders', 'month-end', 4)", "delete tag month-end of snapshot 4"),
+    ],
+)
+def test_what_others_would_lose_by_a_rollback_is_not_rolled_back(loaded: Lake, then: str, said: str) -> None:
+    """Snapshot 3 is the compaction, 4 the corruption."""
+    ended = corrupt(loaded, CORRUPTIONS["a row is lost"], ALWAYS | {"rollsBack": True}, then=then)
+    assert difference_of(ended)["rolledBack"] is False
+    assert said in ended.refused("VerificationFailed")
+    assert loaded.snapshots()[-1]["snapshot_id"] == 4
+
+
 def test_commits_of_others_are_no_difference(loaded: Lake) -> None:
     then = "INSERT INTO outside.shop.orders VALUES ('mon', 500, 1)"
     ended = corrupt(loaded, "SELECT 1", then=then)

@@ -119,7 +119,7 @@ def test_writes_and_edits_go_on() -> None:
     assert ("Write", "import") in seen.run_due()
 
 
-@pytest.mark.parametrize("type_", ["Compact", "CompactManifests", "ExpireSnapshots", "Analyze"])
+@pytest.mark.parametrize("type_", ["Compact", "CompactManifests", "ExpireSnapshots", "Analyze", "RemoveOrphanFiles"])
 def test_maintenance_that_a_user_requests_waits_too(type_: str) -> None:
     seen, _ = held()
     compact = {"strategy": "Full"} if type_ == "Compact" else None

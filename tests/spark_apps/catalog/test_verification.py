@@ -13,10 +13,13 @@ from paimon_contract.parameters.verification import VerifyParameters
 from paimon_contract.result import ResultTable, RowDifference, Verification
 from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog import verification
+from spark_apps.catalog.bucket_sample import Sample
 from spark_apps.catalog.content import Content
 from spark_apps.catalog.measure import Measured
+from spark_apps.catalog.own_commits import Stretch
 from spark_apps.catalog.verification import RunVerification, shared_columns, tag_name, tags_of_run, verified
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job
 from tests.support.fabricated_table import schema_of
 
@@ -39,6 +42,7 @@ class JavaTable:
     tags: dict[str, int] = field(default_factory=dict)
     die_after_tag: bool = False
     die_after_rollback: bool = False
+    die_during_rollback: bool = False
 
     def snapshotManager(self) -> Any:  # noqa: N802
         return SimpleNamespace(
@@ -55,6 +59,9 @@ class JavaTable:
             raise Killed
 
     def rollbackTo(self, snapshot: int) -> None:  # noqa: N802
+        if self.die_during_rollback:  # it deletes the newest snapshot first
+            del self.users[-1], self.rows[-1]
+            raise Killed
         del self.users[snapshot:], self.rows[snapshot:]
         if self.die_after_rollback:
             raise Killed
@@ -69,7 +76,7 @@ class JavaTable:
 
 def attempt(table: JavaTable, *, rolls_back: bool = False) -> RunVerification:
     """An attempt of the run. Without a metadata file to read, it compares all rows."""
-    of = job(commit_user="run-uid", since_snapshot=0)
+    of = job(commit_user="run-uid", since_snapshot=1, user_runs=())
     jvm = mock.MagicMock()
     session: Any = SimpleNamespace(job=of, existing_table=lambda: table, jvm=jvm)
     return RunVerification(session, VerifyParameters(whole=True, rolls_back=rolls_back))
@@ -83,6 +90,8 @@ def content(self: RunVerification, table: JavaTable, snapshot: int, *_: object) 
 def _fabricated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunVerification, "_content", content)
     monkeypatch.setattr(verification, "measure_table", lambda *_, **__: Measured(ResultTable(snapshot_id=3)))
+    monkeypatch.setattr(verification, "why_not_rolled_back", lambda *_: None)
+    monkeypatch.setattr(verification, "files_for", lambda _: VolumeFiles())
     monkeypatch.setattr("spark_apps.catalog.foreign_commits.is_caused_by", lambda *_: True)
 
 
@@ -148,6 +157,41 @@ def test_a_commit_after_the_difference_is_not_rolled_back() -> None:
     assert table.rows == [9, 8, 12]
 
 
+def test_what_others_would_lose_is_not_rolled_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Stretch, int]] = []
+
+    def why(*given: Any) -> str:
+        asked.append(given[-2:])
+        return "it would delete tag month-end of snapshot 2"
+
+    monkeypatch.setattr(verification, "why_not_rolled_back", why)
+    table = JavaTable([OTHER, OWN], [9, 8])
+    with pytest.raises(RunError, match="it was not rolled back, because it would delete tag month-end") as failed:
+        attempt(table, rolls_back=True).check()
+    assert failed.value.outcome is not None
+    assert failed.value.outcome.verification is not None
+    assert failed.value.outcome.verification.difference is not None
+    assert failed.value.outcome.verification.difference.rolled_back is False
+    assert (table.tags, table.rows) == ({TAG: 1}, [9, 8])
+    assert asked == [(Stretch(1, 2), 1)]
+
+
+def test_a_sample_that_names_no_row_proves_nothing_so_all_rows_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQL may name a partition otherwise than Paimon."""
+    asked: list[str | None] = []
+
+    def rows(_: RunVerification, table: JavaTable, snapshot: int, *given: Any) -> dict[str, Content]:
+        asked.append(given[-1].condition)
+        return {} if given[-1].condition else {"{}": (table.rows[snapshot - 1], 0, 7)}
+
+    monkeypatch.setattr(RunVerification, "_sample", lambda *_: Sample("`day` = 'mon '", 1))
+    monkeypatch.setattr(RunVerification, "_content", rows)
+    found = attempt(JavaTable([OTHER, OWN], [9, 9]))
+    found.check()
+    assert found.summary() == Verification(commits=1, rows=9)
+    assert asked == ["`day` = 'mon '", "`day` = 'mon '", None, None]
+
+
 def test_an_expired_snapshot_leaves_commits_uncompared() -> None:
     found = attempt(JavaTable([OTHER, OWN], [9, 8], earliest=2))
     found.check()
@@ -171,6 +215,16 @@ def test_an_attempt_that_was_killed_after_the_rollback_is_reported_by_the_next_o
         attempt(table, rolls_back=True).check()
     difference = difference_of(attempt(table, rolls_back=True))
     assert (difference.before, difference.tag, difference.rolled_back) == (1, TAG, True)
+    assert "an earlier attempt" in difference.found
+
+
+def test_an_attempt_that_was_killed_during_the_rollback_is_reported_though_the_rest_has_the_same_rows() -> None:
+    table = JavaTable([OTHER, OWN, OWN], [9, 9, 8], die_during_rollback=True)
+    with pytest.raises(Killed):
+        attempt(table, rolls_back=True).check()
+    table.die_during_rollback = False
+    difference = difference_of(attempt(table, rolls_back=True))
+    assert (difference.before, difference.tag) == (1, TAG)
     assert "an earlier attempt" in difference.found
 
 

@@ -8,22 +8,14 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.result import OrphanFiles
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.orphans import removal
 from spark_apps.orphans.quarantine import MovedFiles, Quarantine
 from spark_apps.orphans.references import References
 from spark_apps.orphans.volume import VolumeStorage
-from tests.spark_apps.orphans.world import World
+from tests.spark_apps.orphans.world import World, after, once, run_on
 from tests.support.fabricated_avro import data_file
-
-
-def run_on(world: World, *days: float, mode: str = "Delete", **more: Any) -> OrphanFiles:
-    """Performs a run on each of the days. Returns the last result."""
-    for world.day in days:
-        found = world.run(mode, **more)
-    return found
 
 
 @pytest.mark.parametrize(("second", "moved"), [(2.99, 0), (3.0, 10), (9.0, 10)])
@@ -78,28 +70,10 @@ def test_a_file_that_changes_after_the_second_report_stays(world: World, monkeyp
     def alone() -> None:
         changed.write_bytes(b"other content")
 
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(alone, removal.Removal._move_batch))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(alone, removal.Removal._move_batch))
     world.day = 4
     assert real(world).moved == 9
     assert changed.read_bytes() == b"other content"
-
-
-def _once(act: Any) -> Any:
-    left = [act]
-
-    def acts() -> None:
-        if left:
-            left.pop()()
-
-    return acts
-
-
-def _after(first: Any, then: Any) -> Any:
-    def both(*given: Any) -> Any:
-        first()
-        return then(*given)
-
-    return both
 
 
 def test_what_was_moved_away_is_removed_for_good_after_another_older_than(world: World) -> None:
@@ -163,7 +137,7 @@ def test_a_manifest_list_that_goes_missing_after_the_report_ends_the_run(
     planted = world.table.plant()
     run_on(world, 0)
     lost = world.table.manifest_file("baseManifestList")
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(lost.unlink, removal.Removal._move_batch))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(lost.unlink, removal.Removal._move_batch))
     before = set(world.table.names())
     world.day = 4
     with pytest.raises(UnreadableError, match=f"{lost.name} does not exist, although .*snapshot-3 needs it"):
@@ -196,8 +170,8 @@ def test_a_file_that_is_committed_while_it_is_moved_away_is_moved_back(
 def test_a_file_that_is_committed_before_its_batch_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = [each for each in world.table.plant() if each.endswith(".parquet") and "data-" in each]
     run_on(world, 0)
-    commit = _once(lambda: world.table.commit([data_file(planted[0].rpartition("/")[2])]))
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(commit, removal.Removal._move_batch))
+    commit = once(lambda: world.table.commit([data_file(planted[0].rpartition("/")[2])]))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(commit, removal.Removal._move_batch))
     assert run_on(world, 4).moved == 9
     assert (world.table.root / planted[0]).exists()
 
@@ -209,7 +183,7 @@ def test_a_foreign_commit_during_the_run_ends_it_before_the_next_batch(
     world.table.plant()
     run_on(world, 0)
     move = MovedFiles.move_away
-    monkeypatch.setattr(MovedFiles, "move_away", _after(_once(world.table.write), move))
+    monkeypatch.setattr(MovedFiles, "move_away", after(once(world.table.write), move))
     world.day = 4
     with pytest.raises(RunError, match="snapshot 4 of"):
         world.run(since_snapshot=3, user_runs=())
@@ -324,8 +298,8 @@ def test_nothing_is_removed_of_a_table_that_another_cluster_takes_over(
 ) -> None:
     world.table.plant()
     run_on(world, 0)
-    takes_over = _once(lambda: world.table.put_schema(world.table.root, {"paimon-operator.owner": "x/shop/orders"}, 1))
-    monkeypatch.setattr(removal.Removal, "_move_batch", _after(takes_over, removal.Removal._move_batch))
+    takes_over = once(lambda: world.table.put_schema(world.table.root, {"paimon-operator.owner": "x/shop/orders"}, 1))
+    monkeypatch.setattr(removal.Removal, "_move_batch", after(takes_over, removal.Removal._move_batch))
     world.day = 4
     with pytest.raises(RunError, match="has another owner now"):
         world.run(since_snapshot=3, user_runs=())

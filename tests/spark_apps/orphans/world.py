@@ -125,3 +125,31 @@ def new_world(root: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     for _ in range(3):
         world.table.write(2)
     return world
+
+
+def run_on(world: World, *days: float, mode: str = "Delete", **more: Any) -> OrphanFiles:
+    """Performs a run on each of the days. Returns the last result."""
+    for world.day in days:
+        found = world.run(mode, **more)
+    return found
+
+
+def once(act: Any) -> Any:
+    """Does it at the first call alone."""
+    left = [act]
+
+    def acts() -> None:
+        if left:
+            left.pop()()
+
+    return acts
+
+
+def after(first: Any, then: Any) -> Any:
+    """What does the one, then the other."""
+
+    def both(*given: Any) -> Any:
+        first()
+        return then(*given)
+
+    return both
