@@ -97,7 +97,7 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
     context, fatal = with_valid_blocks(built, wanted.operator)
     if fatal:
         return Blocker(known_reason(fatal[0].reason, Reason.INVALID_SPEC), summarise(fatal))
-    return replace(context, look=observed.look, spent=observed.spent)
+    return replace(context, look=observed.look, spent=observed.spent(table.status.usage))
 
 
 def _decided(
