@@ -112,8 +112,14 @@ def test_without_a_limit_nothing_is_spent() -> None:
     assert spent_of(budgets_with(used("a", 10**6)), used("c", 0), catalog(None)) is None
 
 
-BUDGET = SpentBudget(whose="ours", hours=1, used_seconds=HOUR_S, until=MIDNIGHT)
-SPENT = TableObserved(spent=lambda _: BUDGET)
+def spent_at(now: datetime) -> TableObserved:
+    """The budget of that day is used up."""
+    until = now.replace(hour=0, minute=0) + timedelta(days=1)
+    budget = SpentBudget(whose="ours", hours=1, used_seconds=HOUR_S, until=until)
+    return TableObserved(spent=lambda _: budget)
+
+
+SPENT = spent_at(TODAY)
 
 
 def test_maintenance_waits_for_the_next_day_and_says_when() -> None:
@@ -187,8 +193,7 @@ def test_maintenance_that_a_budget_has_stopped_for_days_comes_before_that_of_yes
 def test_after_midnight_the_work_that_has_waited_longest_has_the_earliest_place() -> None:
     seen = world(retention=EXPIRY)
     for text in ("2026-11-21 09:00", "2026-11-22 23:00"):
-        spent = replace(BUDGET, until=at(text).replace(hour=0) + timedelta(days=1))
-        seen.observed = TableObserved(spent=lambda _, spent=spent: spent)
+        seen.observed = spent_at(at(text))
         go_to(seen, text)
         seen.run_due()  # looks for drift
     seen.observed = TableObserved(stopped_by=lambda _: RunLimit(1, "lake"))

@@ -103,6 +103,13 @@ def test_a_measurement_without_a_gain_gives_no_head_start(health: dict[str, Any]
     assert files_gained(context, seen.table.status, work) == 0
 
 
+def test_the_files_of_a_table_without_primary_key_are_no_sorted_runs_that_merge() -> None:
+    seen = measured_table(schema=builders.EVENTS)
+    measure(seen, sortedRunsMax=5000, level0FilesMax=5000, smallFiles=7)
+    work = DueRun(type_="Compact", trigger=RunTrigger.SCHEDULE, due=seen.now)
+    assert files_gained(builders.context(seen.table, seen.catalog), seen.table.status, work) == 7
+
+
 def test_a_look_for_drift_has_no_head_start_before_maintenance() -> None:
     seen = measured_table()
     work = DueRun(type_="Observe", trigger=RunTrigger.SCHEDULE, due=seen.now, yields=True)
