@@ -190,6 +190,18 @@ def test_maintenance_that_a_budget_has_stopped_for_days_comes_before_that_of_yes
     assert max(of_yesterday) < LONGEST_SPREAD
 
 
+def test_a_budget_for_three_of_twelve_tables_lets_none_starve() -> None:
+    """Their runs end so soon that the budget is used up while the others still wait for their moment."""
+    waiting, longest = dict.fromkeys(UIDS[:12], 0), 0
+    for number in range(40):
+        day = MIDNIGHT + timedelta(days=number)
+        moments = {uid: start_after_midnight(uid, waiting_days=days, day=day) for uid, days in waiting.items()}
+        first = sorted(moments, key=moments.__getitem__)[:3]
+        waiting = {uid: 0 if uid in first else days + 1 for uid, days in waiting.items()}
+        longest = max(longest, *waiting.values())
+    assert longest <= 12, "in turns, each would wait for three days"
+
+
 def test_after_midnight_the_work_that_has_waited_longest_has_the_earliest_place() -> None:
     seen = world(retention=EXPIRY)
     for text in ("2026-11-21 09:00", "2026-11-22 23:00"):

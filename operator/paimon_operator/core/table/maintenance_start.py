@@ -67,13 +67,13 @@ def start_of(context: TableContext, work: DueRun) -> Start:
 def allowed(context: TableContext, works: Iterable[DueRun]) -> Iterator[DueRun]:
     """The work that may start now, with what is unusual about its start.
 
-    Maintenance has been due since its first tick without an answer. By its newest tick, work that windows or budgets
-    have stopped for days would come after work that ran yesterday, each day.
+    Maintenance that waits for windows has been due since its first tick: otherwise long work whose newest tick is
+    earlier could take every window before it.
     """
     for work in works:
         start = start_of(context, work)
         if start.has_come(context.now):
-            due = work.waits_since if _is_scheduled(work) else work.due
+            due = work.waits_since if _needs_window(context, work) else work.due
             yield replace(work, note=start.message, due=due)
 
 
