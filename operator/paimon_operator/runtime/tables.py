@@ -86,7 +86,7 @@ class TableReconciler:
             look=self._dependencies.looks.of(
                 Key(Kind.CATALOG, key.namespace, table.spec.catalog_ref.name), table.metadata.uid
             ),
-            spent=self._dependencies.budgets.spent(table, catalog, now) if catalog else None,
+            spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
             namespace_terminating=table.metadata.uid in self._terminating,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,13 +10,16 @@ import pytest
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.table.usage import Usage
+from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.budgets import Budgets
-from paimon_operator.core.table.maintenance_start import LONGEST_SPREAD
+from paimon_operator.core.table.maintenance_start import LONGEST_SPREAD, start_of
 from paimon_operator.core.table.observed import TableObserved
+from paimon_operator.core.table.run_slots import RunLimit
 from tests.core.table.windowed import EXPIRY, at, decision, expiry, finish_after, go_to, said, wake, world
 from tests.support import builders
 
@@ -37,6 +41,10 @@ def used(name: str, seconds: int, day: str = "2026-11-21", namespace: str = "sho
     return found.model_copy(update={"metadata": metadata, "status": status})
 
 
+def spent_of(found: Budgets, table: PaimonTable, lake: PaimonCatalog, now: datetime = TODAY) -> SpentBudget | None:
+    return found.spent(table, lake, table.status.usage, now)
+
+
 def budgets_with(*tables: PaimonTable, hours_of_namespace: int | None = None) -> Budgets:
     found = Budgets(hours_of_namespace)
     for each in tables:
@@ -55,12 +63,12 @@ def budgets_with(*tables: PaimonTable, hours_of_namespace: int | None = None) ->
     ],
 )
 def test_what_counts_for_the_budget_of_a_catalog(sentence: str, tables: list[PaimonTable], is_spent: bool) -> None:
-    spent = budgets_with(*tables).spent(used("c", 0), catalog(), TODAY)
+    spent = spent_of(budgets_with(*tables), used("c", 0), catalog())
     assert (spent is not None) == is_spent, sentence
 
 
 def test_the_budget_that_is_spent_is_named_with_its_numbers() -> None:
-    spent = budgets_with(used("a", 5400)).spent(used("c", 0), catalog(), TODAY)
+    spent = spent_of(budgets_with(used("a", 5400)), used("c", 0), catalog())
     assert spent is not None
     assert spent.until == MIDNIGHT
     assert str(spent) == (
@@ -70,26 +78,48 @@ def test_the_budget_that_is_spent_is_named_with_its_numbers() -> None:
 
 def test_the_operators_budget_is_for_all_catalogs_of_a_namespace() -> None:
     found = budgets_with(used("a", 1800), used("b", 1800, lake="other"), hours_of_namespace=1)
-    spent = found.spent(used("c", 0), catalog(None), TODAY)
+    spent = spent_of(found, used("c", 0), catalog(None))
     assert spent is not None
     assert "of the operator for namespace shop" in spent.whose
-    assert found.spent(used("c", 0, namespace="empty"), catalog(None), TODAY) is None
+    assert spent_of(found, used("c", 0, namespace="empty"), catalog(None)) is None
 
 
 def test_what_a_table_has_used_is_replaced_and_goes_with_the_table() -> None:
     found = budgets_with(used("a", HOUR_S))
     found.put(used("a", 1800))
-    assert found.spent(used("c", 0), catalog(), TODAY) is None
+    assert spent_of(found, used("c", 0), catalog()) is None
     found.put(used("a", HOUR_S))
     found.remove("shop", "a")
-    assert found.spent(used("c", 0), catalog(), TODAY) is None
+    assert spent_of(found, used("c", 0), catalog()) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "known", "own", "is_spent"),
+    [
+        ("a run of the table itself has just ended", used("a", 0), used("a", HOUR_S), True),
+        ("nothing is counted twice", used("a", 1800), used("a", 1800), False),
+        ("its next day has begun", used("a", HOUR_S, day="2026-11-20"), used("a", 0), False),
+        ("a wrong clock has stored another day", used("a", HOUR_S), used("a", HOUR_S, day="2027-01-01"), False),
+    ],
+)
+def test_the_tables_own_use_counts_as_it_is_now(
+    sentence: str, known: PaimonTable, own: PaimonTable, is_spent: bool
+) -> None:
+    assert (spent_of(budgets_with(known), own, catalog()) is not None) == is_spent, sentence
 
 
 def test_without_a_limit_nothing_is_spent() -> None:
-    assert budgets_with(used("a", 10**6)).spent(used("c", 0), catalog(None), TODAY) is None
+    assert spent_of(budgets_with(used("a", 10**6)), used("c", 0), catalog(None)) is None
 
 
-SPENT = TableObserved(spent=SpentBudget(whose="ours", hours=1, used_seconds=HOUR_S, until=MIDNIGHT))
+def spent_at(now: datetime) -> TableObserved:
+    """The budget of that day is used up."""
+    until = now.replace(hour=0, minute=0) + timedelta(days=1)
+    budget = SpentBudget(whose="ours", hours=1, used_seconds=HOUR_S, until=until)
+    return TableObserved(spent=lambda _: budget)
+
+
+SPENT = spent_at(TODAY)
 
 
 def test_maintenance_waits_for_the_next_day_and_says_when() -> None:
@@ -103,6 +133,86 @@ def test_maintenance_waits_for_the_next_day_and_says_when() -> None:
     wake(seen)
     assert MIDNIGHT <= seen.now < MIDNIGHT + LONGEST_SPREAD, "many tables wait for midnight, and do not start at once"
     assert seen.active.spec.type == "ExpireSnapshots"
+
+
+def test_a_run_that_uses_up_the_budget_is_not_followed_by_another_one_of_the_same_table() -> None:
+    minor = {"schedule": "0 * * * *"}
+    seen = world(retention=EXPIRY, compaction={"mode": "Dedicated", "minor": minor})
+    found, table = Budgets(), seen.table
+    seen.observed = TableObserved(spent=lambda usage: found.spent(table, catalog(), usage, seen.now))
+    go_to(seen, "2026-11-21 09:00")
+    seen.finish("Compact", **cost(HOUR_S))
+    seen.settle()
+    assert seen.table.status.active_run is None
+    assert said(seen) == ("Waiting", Reason.BUDGET_SPENT)
+
+
+def test_a_retry_that_waits_for_the_next_day_says_no_time_in_the_past() -> None:
+    seen = world(retention=EXPIRY)
+    go_to(seen, "2026-11-21 09:00")
+    seen.fail(FailureClass.ENVIRONMENT, Reason.ACCESS_DENIED)
+    seen.observed = SPENT
+    seen.settle()
+    go_to(seen, "2026-11-21 09:30")
+    assert said(seen) == ("Waiting", Reason.BUDGET_SPENT)
+    assert "(its retry is postponed, see its decision)" in seen.condition("Healthy").message
+
+
+def start_after_midnight(uid: str, *, waiting_days: int, day: datetime = MIDNIGHT) -> timedelta:
+    """How long after the beginning of a day maintenance starts that has waited for so many days."""
+    table = builders.table()
+    table = table.model_copy(update={"metadata": table.metadata.model_copy(update={"uid": uid})})
+    spent = SpentBudget(whose="ours", hours=1, used_seconds=HOUR_S, until=day)
+    context = replace(builders.context(table, builders.catalog()), now=day - timedelta(hours=1), spent=spent)
+    since = day - timedelta(days=waiting_days, hours=2)
+    due = day - timedelta(hours=2)
+    work = DueRun(type_="ExpireSnapshots", trigger=RunTrigger.SCHEDULE, due=due, first_due=since)
+    at = start_of(context, work).at
+    assert at is not None
+    return at - day
+
+
+UIDS = [f"uid-{number}" for number in range(50)]
+
+
+def test_the_tables_that_come_first_after_midnight_are_others_each_day() -> None:
+    first = {
+        min(UIDS, key=lambda uid: start_after_midnight(uid, waiting_days=0, day=MIDNIGHT + timedelta(days=number)))
+        for number in range(10)
+    }
+    assert len(first) > 5, "a small budget would always go to the same tables"
+
+
+def test_maintenance_that_a_budget_has_stopped_for_days_comes_before_that_of_yesterday() -> None:
+    of_yesterday = sorted(start_after_midnight(uid, waiting_days=0) for uid in UIDS)
+    of_last_month = [start_after_midnight(uid, waiting_days=30) for uid in UIDS]
+    assert max(of_last_month) < of_yesterday[len(UIDS) // 2]
+    assert max(of_yesterday) < LONGEST_SPREAD
+
+
+def test_a_budget_for_three_of_twelve_tables_lets_none_starve() -> None:
+    """Their runs end so soon that the budget is used up while the others still wait for their moment."""
+    waiting, longest = dict.fromkeys(UIDS[:12], 0), 0
+    for number in range(40):
+        day = MIDNIGHT + timedelta(days=number)
+        moments = {uid: start_after_midnight(uid, waiting_days=days, day=day) for uid, days in waiting.items()}
+        first = sorted(moments, key=moments.__getitem__)[:3]
+        waiting = {uid: 0 if uid in first else days + 1 for uid, days in waiting.items()}
+        longest = max(longest, *waiting.values())
+    assert longest <= 12, "in turns, each would wait for three days"
+
+
+def test_after_midnight_the_work_that_has_waited_longest_has_the_earliest_place() -> None:
+    seen = world(retention=EXPIRY)
+    for text in ("2026-11-21 09:00", "2026-11-22 23:00"):
+        seen.observed = spent_at(at(text))
+        go_to(seen, text)
+        seen.run_due()  # looks for drift
+    seen.observed = TableObserved(stopped_by=lambda _: RunLimit(1, "lake"))
+    go_to(seen, "2026-11-23 00:01")
+    place = seen.table.status.queued_run
+    assert place is not None
+    assert place.since == at("2026-11-21 09:00"), "its newest tick would put it behind work that waits for a day"
 
 
 def test_no_max_delay_overrides_a_budget() -> None:

@@ -107,6 +107,14 @@ def test_it_ends_after_thirty_days_without_another_case() -> None:
     assert learned(seen) == []
 
 
+def test_it_ends_before_a_kind_starts_that_has_not_run_for_longer() -> None:
+    seen = after(("2048Mi", OOM), ("3072Mi", None))
+    seen.now += LEARNED_FOR + timedelta(hours=1)
+    seen.settle()
+    assert seen.table.status.active_run is not None
+    assert learned(seen) == []
+
+
 def test_a_second_case_replaces_the_first() -> None:
     seen = after(("2048Mi", OOM), ("3072Mi", None))
     go_to(seen, "2026-11-21 10:00")

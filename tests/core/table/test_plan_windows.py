@@ -241,7 +241,7 @@ def test_a_retry_waits_for_the_window_and_the_table_stays_unhealthy_without_a_ti
     go_to(seen, "2026-11-22 05:10")
     assert said(seen) == WAITS
     assert seen.says("Healthy") == ("False", Reason.ACCESS_DENIED)
-    assert "(tried again in a maintenance window, see its decision)" in seen.condition("Healthy").message
+    assert "(its retry is postponed, see its decision)" in seen.condition("Healthy").message
     wake(seen)
     assert at("2026-11-23 01:00") <= seen.now < at("2026-11-23 01:00") + SPREAD
     assert seen.active.spec.type == "ExpireSnapshots"

@@ -13,7 +13,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import QueuedRun
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.table.observed import TableObserved
-from paimon_operator.core.table.rank import LONGEST, head_start
+from paimon_operator.core.table.rank import LONGEST, files_gained, head_start
 from paimon_operator.core.table.run_slots import RunLimit, RunSlots
 from tests.core.table.measured import HOURLY, measure, measured_table
 from tests.core.table.test_run_slots import catalog, table
@@ -87,6 +87,32 @@ def test_what_somebody_waits_for_has_the_longest_head_start() -> None:
 def test_maintenance_without_a_measured_gain_waits_in_the_order_of_its_ticks() -> None:
     seen = measured_table()
     work = DueRun(type_="ExpirePartitions", trigger=RunTrigger.SCHEDULE, due=seen.now)
+    assert head_start(builders.context(seen.table, seen.catalog), seen.table.status, work) == timedelta(0)
+
+
+@pytest.mark.parametrize(
+    "health",
+    [{}, {"sortedRunsMax": 0, "smallFiles": 0}, {"sortedRunsMax": 1, "smallFiles": -1}, {"sortedRunsMax": -1}],
+)
+def test_a_measurement_without_a_gain_gives_no_head_start(health: dict[str, Any]) -> None:
+    seen = measured_table()
+    measure(seen, **health)
+    work = DueRun(type_="Compact", trigger=RunTrigger.SCHEDULE, due=seen.now, expected=timedelta(seconds=0))
+    context = builders.context(seen.table, seen.catalog)
+    assert head_start(context, seen.table.status, work) == timedelta(0)
+    assert files_gained(context, seen.table.status, work) == 0
+
+
+def test_the_files_of_a_table_without_primary_key_are_no_sorted_runs_that_merge() -> None:
+    seen = measured_table(schema=builders.EVENTS)
+    measure(seen, sortedRunsMax=5000, level0FilesMax=5000, smallFiles=7)
+    work = DueRun(type_="Compact", trigger=RunTrigger.SCHEDULE, due=seen.now)
+    assert files_gained(builders.context(seen.table, seen.catalog), seen.table.status, work) == 7
+
+
+def test_a_look_for_drift_has_no_head_start_before_maintenance() -> None:
+    seen = measured_table()
+    work = DueRun(type_="Observe", trigger=RunTrigger.SCHEDULE, due=seen.now, yields=True)
     assert head_start(builders.context(seen.table, seen.catalog), seen.table.status, work) == timedelta(0)
 
 

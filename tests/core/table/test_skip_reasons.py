@@ -119,7 +119,8 @@ def outside_windows() -> LastDecision:
 def spent_budget() -> LastDecision:
     seen = measured_table()
     tomorrow = seen.now + timedelta(days=1)
-    seen.observed = TableObserved(spent=SpentBudget(whose="ours", hours=1, used_seconds=3600, until=tomorrow))
+    budget = SpentBudget(whose="ours", hours=1, used_seconds=3600, until=tomorrow)
+    seen.observed = TableObserved(spent=lambda _: budget)
     return decision_of(due(seen))
 
 

@@ -74,8 +74,8 @@ class Memory:
     """The last tick that was started or skipped."""
     decision: LastDecision | None = None
     """The last decision; None also for an operation whose decisions need no Event."""
-    waits_for_window: bool = False
-    """Whether the tick or the retry is due and waits for a maintenance window."""
+    is_postponed: bool = False
+    """Whether the tick or the retry is due and waits for a maintenance window or the next day's budget."""
 
     def wakeups(self) -> Iterator[datetime]:
         """The times when work becomes due: the next tick and the next try."""

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.api.table.usage import Usage
 from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.spec.table_head import AnyTable
@@ -65,13 +66,23 @@ class Budgets:
             if not self._used[account]:
                 del self._used[account]
 
-    def spent(self, table: AnyTable, catalog: PaimonCatalog, now: datetime) -> SpentBudget | None:
-        """The budget of `table` that is used up today; None if its maintenance may start."""
-        for whose, hours, account in self._budgets(table, catalog, day_of(now)):
-            used = self._used[account]
+    def spent(self, table: AnyTable, catalog: PaimonCatalog, usage: Usage | None, now: datetime) -> SpentBudget | None:
+        """The budget of `table` that is used up today; None if its maintenance may start.
+
+        `usage` is what the table has used by now: `put` comes only once the end of its last run is stored.
+        """
+        day = day_of(now)
+        newer = _seconds_of(usage, day) - self._known_seconds(table, day)
+        for whose, hours, account in self._budgets(table, catalog, day):
+            used = self._used[account] + newer
             if used >= hours * _HOUR_S:
                 return SpentBudget(whose=whose, hours=hours, used_seconds=used, until=_next_day(now))
         return None
+
+    def _known_seconds(self, table: AnyTable, day: str) -> int:
+        """The part of the sums of `day` that is of `table`."""
+        known = self._uses.get((table.metadata.namespace, table.metadata.name))
+        return known.seconds if known is not None and known.accounts[0].day == day else 0
 
     def _budgets(self, table: AnyTable, catalog: PaimonCatalog, day: str) -> Iterator[tuple[str, int, _Account]]:
         namespace, name = table.metadata.namespace, catalog.metadata.name
@@ -82,6 +93,10 @@ class Budgets:
         if self._hours is not None:
             whose = f"limits.maintenancePodHoursPerDay of the operator for namespace {namespace}"
             yield whose, self._hours, _Account(day, namespace)
+
+
+def _seconds_of(usage: Usage | None, day: str) -> int:
+    return (usage.maintenance_pod_seconds or 0) if usage is not None and usage.maintenance_day == day else 0
 
 
 def _next_day(now: datetime) -> datetime:

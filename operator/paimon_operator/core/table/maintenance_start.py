@@ -26,6 +26,7 @@ from paimon_operator.core.spec.context import WINDOWS, TableContext
 from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.windows import Window
 
+_DAY: Final = timedelta(days=1)
 LONGEST_SPREAD: Final = timedelta(minutes=10)
 """Starts are spread over the first tenth of a window, and over no more than this."""
 
@@ -54,7 +55,7 @@ class Start:
 def start_of(context: TableContext, work: DueRun) -> Start:
     """When `work` may start."""
     if context.spent is not None and _is_scheduled(work):
-        return _on_the_next_day(context, context.spent)
+        return _on_the_next_day(context, work, context.spent)
     if not _needs_window(context, work):
         return Start(at=context.now)
     error = context.broken_in(WINDOWS)
@@ -86,9 +87,14 @@ def _is_scheduled(work: DueRun) -> bool:
     return registry.OPERATIONS.of(work.type_).in_windows and work.trigger is RunTrigger.SCHEDULE
 
 
-def _on_the_next_day(context: TableContext, spent: SpentBudget) -> Start:
-    """The table's own moment after the beginning of the next day."""
-    at = spent.until + spread.delay(LONGEST_SPREAD, context.table.metadata.uid)
+def _on_the_next_day(context: TableContext, work: DueRun, spent: SpentBudget) -> Start:
+    """The table's own moment after the beginning of the next day: another one each day, and earlier with each day.
+
+    Otherwise a budget that is used up within minutes would go to the same tables every day.
+    """
+    days = max((spent.until - work.waits_since) // _DAY, 0)
+    own = spread.delay(LONGEST_SPREAD, f"{context.table.metadata.uid}/{spent.until:%Y-%m-%d}")
+    at = spent.until + timedelta(seconds=own.total_seconds() // (1 + days))
     return Start(at=at, reason=Reason.BUDGET_SPENT, message=f"{spent}; it starts at {rfc3339(at)} or later")
 
 

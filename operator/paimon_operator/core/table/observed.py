@@ -9,6 +9,7 @@ from datetime import datetime
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.usage import Usage
 from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.commits.warehouses import Warehouse
 from paimon_operator.core.config import OperatorFacts
@@ -44,7 +45,7 @@ class TableObserved:
     """The limit that stops a run of this rank; None if it may start."""
     look: Look | None = None
     """The last look of the catalog's observer."""
-    spent: SpentBudget | None = None
-    """The budget that stops scheduled maintenance today; None: none does."""
+    spent: Callable[[Usage | None], SpentBudget | None] = lambda _: None
+    """The budget that stops scheduled maintenance today, if the table has used so much; None: none does."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

@@ -3,6 +3,7 @@
     rank       = since - head start; the earliest rank starts first
     head start = 1 h                   of writes, edits, drops and users' runs: somebody waits for them
                  1 h x g / (g + 1)     of scheduled maintenance, with g = files that go away / expected seconds
+                 none                  of looks for drift, for which nobody waits
 
 No head start is longer than an hour. So work that has waited an hour longer than all other work starts first, whatever
 it gains: nothing starves.
@@ -26,6 +27,8 @@ USUAL_LENGTH: Final = timedelta(minutes=1)
 
 def head_start(context: TableContext, status: TableStatus, work: DueRun) -> timedelta:
     """The head start of due work, in whole seconds."""
+    if work.yields:
+        return timedelta()
     if not registry.OPERATIONS.of(work.type_).in_windows or work.trigger is not RunTrigger.SCHEDULE:
         return LONGEST
     seconds = max((work.expected or USUAL_LENGTH).total_seconds(), 1)
@@ -43,4 +46,4 @@ def expectation(context: TableContext, status: TableStatus, work: DueRun) -> Exp
 def files_gained(context: TableContext, status: TableStatus, work: DueRun) -> int | None:
     """Files that the work is expected to remove from the latest snapshot, by the last measurement; None: not known."""
     gain = registry.OPERATIONS.of(work.type_).gain
-    return None if gain is None or status.health is None else gain(context, status.health)
+    return None if gain is None or status.health is None else max(gain(context, status.health), 0)

@@ -16,10 +16,12 @@ def wait_for_place(
 ) -> QueuedRun | None:
     """The place in the queue of a run that a limit stops; None if it may start. `queued` is the place until now.
 
-    The table waits since its run became due, or since it first waited. A time in the future is not trusted. An edit
-    is due since it is seen, not since the table was created: else the edits of old tables would always come first.
+    The table waits since its first tick without an answer, or since it first waited: by its newest tick, work that a
+    budget has stopped for days would come after work that ran yesterday, each day. A time in the future is not
+    trusted. An edit is due since it is seen, not since the table was created: else the edits of old tables would
+    always come first.
     """
-    due = now if work.trigger is RunTrigger.SPEC else work.due
+    due = now if work.trigger is RunTrigger.SPEC else work.waits_since
     since = to_the_second(min(due, now) if queued is None else min(due, now, queued.since))
     rank = since - head_start
     limit = observed.stopped_by(rank)

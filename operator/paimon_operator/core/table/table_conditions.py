@@ -303,8 +303,8 @@ def _problems(status: TableStatus, *, cancelled: bool = True) -> Iterator[Blocke
         again = ""
         if active is not None and at_work == (type_, memory.subject):
             again = f" (being tried again by run {active.name})"
-        elif memory.waits_for_window:
-            again = " (tried again in a maintenance window, see its decision)"
+        elif memory.is_postponed:
+            again = " (its retry is postponed, see its decision)"
         elif failure.next_try is not None:
             again = f" (tried again at {rfc3339(failure.next_try)})"
         message = f"run {failure.run}: {failure.message}{again}"

@@ -30,6 +30,12 @@ def record_usage(status: TableStatus, ended: RunOutcome) -> TableStatus:
     return status.model_copy(update=known)
 
 
+def without_old_sizes(status: TableStatus, now: datetime) -> TableStatus:
+    """The status without the learned sizes that have ended."""
+    kept = tuple(each for each in status.learned_sizes if now - each.time < LEARNED_FOR)
+    return status if kept == status.learned_sizes else status.model_copy(update={"learned_sizes": kept})
+
+
 def day_of(moment: datetime) -> str:
     """The day, in UTC, for which budgets hold."""
     return moment.date().isoformat()
@@ -83,16 +89,15 @@ def _of_the_day(known: Usage, ended: RunOutcome, pod_seconds: int) -> dict[str, 
 
 
 def _learned(before: tuple[LearnedSize, ...], ended: RunOutcome) -> tuple[LearnedSize, ...]:
-    """The learned sizes that still hold, the last one last."""
+    """The learned sizes, the last one last."""
     kind = ended.active.type, ended.active.subject
-    kept = [each for each in before if ended.at - each.time < LEARNED_FOR]
     attempts = ended.result.attempts
     if not any(grown_mib(each) for each in attempts):
-        return tuple(kept)
+        return before
     sizes = (units.mebibytes(each.memory) for each in attempts if each.memory is not None)
     memory = max(*sizes, grown_mib(attempts[-1]))
     new = LearnedSize(
         type=kind[0], subject=kind[1], memory=f"{memory}Mi", run=ended.active.name, time=to_the_second(ended.at)
     )
-    others = (each for each in kept if (each.type, each.subject) != kind)
+    others = (each for each in before if (each.type, each.subject) != kind)
     return (*others, new)[-MAX_LEARNED:]

@@ -86,9 +86,13 @@ def files_beyond_thresholds(context: TableContext, status: TableStatus, strategy
     return ", ".join(sentence(each) for each in checks if each.reached)
 
 
-def files_gained(context: TableContext, health: Health) -> int:  # noqa: ARG001
-    """Files that a compaction is expected to merge into others: small ones, and runs of the bucket that has most."""
-    return (health.small_files or 0) + max((health.sorted_runs_max or 0) - 1, 0)
+def files_gained(context: TableContext, health: Health) -> int:
+    """Files that a compaction is expected to merge into others: small ones, and runs of the bucket that has most.
+
+    Without a primary key each file of level 0 is measured as a run, and only small ones are merged.
+    """
+    runs = (health.sorted_runs_max or 0) - 1 if context.spec.table_schema.primary_keys else 0
+    return (health.small_files or 0) + max(runs, 0)
 
 
 def block_of(
