@@ -186,6 +186,7 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.executors 1000000 20000000
 	$(BIN)/python -m tools.benchmarks.lost_commits
 	$(BIN)/python -m tools.benchmarks.observe_fleet
+	$(BIN)/python -m tools.benchmarks.maintenance_day
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

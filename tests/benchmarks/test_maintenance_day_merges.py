@@ -27,7 +27,7 @@ def after(runs: list[SortedRun], merge: Merge | None) -> Runs | None:
         ("similar ones below a large one", [(0, 1), (0, 1), (0, 2), (5, 99)], [(4, 4), (5, 99)]),
         ("the newest is too small, and there are no more than the trigger", [(0, 1), (0, 8), (0, 8), (5, 99)], None),
         ("one more than the trigger, no result on level 0", [(0, 1), (0, 8), (0, 20), (0, 50), (5, 99)], [(5, 178)]),
-        ("no result on level 0: the next level comes", [(0, 1), (0, 1), (0, 9), (1, 80), (5, 999)], [(1, 91), (5, 999)]),
+        ("none on level 0: the next level comes", [(0, 1), (0, 1), (0, 9), (1, 80), (5, 999)], [(1, 91), (5, 999)]),
         ("of two levels, one below the next", [(0, 1), (0, 1), (0, 2), (3, 50), (5, 999)], [(2, 4), (3, 50), (5, 999)]),
     ],
 )  # fmt: skip

@@ -88,17 +88,13 @@ class _Day:
 
     def _wait(self, to: datetime) -> None:
         """Jumps ahead. The last pass of the observer before that has looked at the table."""
-        looked_at = to - (to - self._first_pass) % PASS
+        first = MIDNIGHT + timedelta(seconds=_second_of(self.table.name))
+        looked_at = to - (to - first) % PASS
         if self.observed and looked_at > self.files.now:
             self.files.advance(looked_at)
             replace_observed(self.world, look=Look(looked_at=looked_at, measure=self._look()))
         self.files.advance(to)
         self.world.now = to
-
-    @property
-    def _first_pass(self) -> datetime:
-        """Passes are spread over the minute by the table's name, as far as this fleet goes."""
-        return MIDNIGHT + timedelta(seconds=hash_of(self.table.name) % int(PASS.total_seconds()))
 
     def _look(self) -> Measure:
         return Measure.model_validate(measure_facts(self.files.measure()))
@@ -147,6 +143,6 @@ def _reason(run: PaimonRun) -> str:
     return (run.spec.trigger.message if run.spec.trigger else None) or ""
 
 
-def hash_of(name: str) -> int:
-    """The same number in every process."""
-    return sum(number * ord(letter) for number, letter in enumerate(name, 1))
+def _second_of(name: str) -> int:
+    """The second of each minute at which the observer looks at the table: the same in every process."""
+    return sum(number * ord(letter) for number, letter in enumerate(name, 1)) % int(PASS.total_seconds())

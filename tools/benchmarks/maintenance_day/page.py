@@ -6,28 +6,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tools.benchmarks.maintenance_day import costs
-from tools.benchmarks.maintenance_day.figures import CRON, OPERATOR, POLICIES, Costs, avoided_percent
+from tools.benchmarks.maintenance_day.figures import (
+    CRON,
+    OPERATOR,
+    POLICIES,
+    THRESHOLD,
+    UNOBSERVED,
+    Costs,
+    avoided_percent,
+)
 
 Line = dict[str, Any]
 _HEAD: Final = """\
 # A day of maintenance
 
 Made by `python -m tools.benchmarks.maintenance_day --record` from `maintenance-day.jsonl`, which has a line for each
-policy and seed. `make bench` plays the first seed again. `long` tests play the same writes of ten tables on real Spark:
-`tests/spark/test_maintenance_day.py`.
+policy and seed. `make bench` plays the first seed again. `tests/spark/test_maintenance_day.py`, of the `long` tests,
+plays the first hours of ten of the tables with real commits and drivers. There each commit touches all buckets.
 
 Synthetic writes of one day go to tables of six kinds. Each policy gets the same writes, from the same seed:
 
-| policy | what happens at a tick |
-|---|---|
-| operator | its pure core decides by `when`, with the last look of the catalog's observer |
-| operator, no observer | the same without looks, as on HDFS: a driver reads the metadata first, without a JVM |
-| fixed cron | a Spark run, which compacts or expires whatever there is |
-| plain threshold | a Spark run, which measures by SQL, and compacts where the worst bucket reaches the threshold |
-
+"""
+_RULES: Final = """\
 All have the same schedules: minor compactions every 15 minutes, a full one at 03:00, expiry of snapshots every hour.
 A table's threshold of the minor one is 5, 8 or 10 sorted runs, or small files without a key. Full ones use the default.
 """
+_AT_A_TICK: Final = {
+    OPERATOR: "its pure core decides by `when`, with the last look of the catalog's observer",
+    UNOBSERVED: "the same without looks, as on HDFS: a driver reads the metadata first, without a JVM",
+    CRON: "a Spark run, which compacts or expires whatever there is",
+    THRESHOLD: "a Spark run, which measures by SQL, and compacts where the worst bucket reaches the threshold",
+}
 _MODEL: Final = """\
 ## How it is modelled
 
@@ -37,8 +46,7 @@ _MODEL: Final = """\
 * Compactions merge by Paimon's rules (universal compaction). No row is dropped as an older version of a key.
 * What is written during a compaction stays in front of its result. Compactions of a table never overlap.
 * No limit of runs, budget or maintenance window holds for any policy.
-* The observer looks once a minute. It is one more Pod for each catalog, of 20m CPU, which runs all the time
-  (86,400 pod-seconds a day). The driver Pods request 1 CPU.
+* The observer looks at each table once a minute, at a second of its own.
 
 A run takes these seconds, from figures of [benchmarks.md](benchmarks.md) (`costs.py` names each source):
 
@@ -48,6 +56,8 @@ A run takes these seconds, from figures of [benchmarks.md](benchmarks.md) (`cost
 _BOUND: Final = """\
 A no-op merges and expires nothing. "Beyond" counts the tables that had more sorted runs (or small files) than their
 threshold and what one bucket receives within one interval. "At once" is the largest number of driver Pods at one time.
+Pod-seconds are those of driver Pods, which request 1 CPU. The observer is one more Pod for each catalog, of 20m CPU,
+which runs all day: 86,400 pod-seconds, in which it requests 1,728 CPU-seconds.
 """
 
 
@@ -56,7 +66,15 @@ def page(lines: Iterable[Line]) -> str:
     by_seed: dict[int, dict[str, Line]] = {}
     for line in lines:
         by_seed.setdefault(line["seed"], {})[line["policy"]] = line
-    parts = [_HEAD, "## Figures\n", _BOUND, *(part for each in by_seed.values() for part in _of_seed(each))]
+    played = {policy for each in by_seed.values() for policy in each}
+    policies = _table(["policy", "what happens at a tick"], [row for row in _AT_A_TICK.items() if row[0] in played])
+    parts = [
+        _HEAD + policies,
+        _RULES,
+        "## Figures\n",
+        _BOUND,
+        *(part for each in by_seed.values() for part in _of_seed(each)),
+    ]
     compared = next((each for each in by_seed.values() if {OPERATOR, CRON} <= each.keys()), None)
     parts += [] if compared is None else ["## By kind of table\n", _kinds(compared)]
     return "\n".join([*parts, _MODEL + _seconds()])
