@@ -129,11 +129,20 @@ class References:
         self.found.update(each for each in names if each in self.wanted)
 
     def _holders(self) -> Iterator[Holder]:
-        for root in self._roots():
-            is_main = root == self.location
-            yield from self._snapshots(root, is_main=is_main)
-            yield from self._tags(root)
-            yield from self._changelogs(root)
+        """Those of the table, then those of its branches, also of one that is made from a tag meanwhile."""
+        seen: set[str] = set()
+        while left := [each for each in self._roots() if each not in seen]:
+            for root in left:
+                yield from self._holders_in(root)
+            seen.update(left)
+
+    def _holders_in(self, root: str) -> Iterator[Holder]:
+        yield from self._snapshots(root, is_main=root == self.location)
+        yield from self._tags(root)
+        yield from self._changelogs(root)
+        # Afterwards: all listings of a branch that was renamed meanwhile are empty, and those of a dropped table.
+        if next(_numbers(self.files, root, "schema"), None) is None:
+            raise MissingError(f"{root}/schema/schema-0, or a later schema,", root)
 
     def _snapshots(self, root: str, *, is_main: bool) -> Iterator[Holder]:
         numbers = sorted(_numbers(self.files, root, "snapshot"))

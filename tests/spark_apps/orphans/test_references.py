@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -285,3 +286,63 @@ def test_an_external_file_protects_its_name(table: WholeTable) -> None:
     name, other = table.data_name(), table.data_name()
     table.commit([data_file(name, external=f"s3://elsewhere/day=mon/{other}")])
     assert {name, other} <= referenced(table, name, other)
+
+
+@pytest.mark.parametrize("gone", ["branch/branch-b", "."], ids=["a branch that is renamed", "a table that is dropped"])
+def test_a_directory_that_goes_away_meanwhile_is_not_read_as_one_without_snapshots(
+    varied: WholeTable, gone: str
+) -> None:
+    """Its listings are empty then, and nothing else says that it had any."""
+    varied.branch_with_schema("b", 1)
+    left = [varied.root / gone]
+
+    def vanish(name: str) -> None:
+        if name == "LATEST" and left:
+            for kind in ("snapshot", "schema"):
+                shutil.rmtree(left[0] / kind)
+            left.pop()
+
+    files = Recorded(vanish)
+    with pytest.raises(MissingError, match="schema-0, or a later schema, does not exist"):
+        References(files, varied.location, ()).referenced()
+
+
+def test_a_branch_that_is_renamed_meanwhile_is_read_by_its_new_name(table: WholeTable) -> None:
+    """It alone keeps the first file."""
+    first = table.write(1)
+    kept = {each.name: each.read_bytes() for each in (table.root / "manifest").iterdir()}
+    left = [table.branch_with_schema("b", 1)]
+    table.commit(remove=[first[0]])
+    table.commit([], merge=True)
+    table.expire(before=3)
+    for name, content in kept.items():
+        table.put(table.root / "manifest" / name, content)
+
+    def rename(name: str) -> None:
+        if name == "LATEST" and left:
+            left.pop().rename(table.root / "branch" / "branch-c")
+
+    assert set(first) <= References(Recorded(rename), table.location, set(first)).referenced()
+    assert not left
+
+
+def test_a_branch_that_is_made_meanwhile_is_read_though_its_tag_is_gone(table: WholeTable) -> None:
+    first = table.write(1)
+    kept = {each.name: each.read_bytes() for each in (table.root / "manifest").iterdir()}
+    document = table.snapshot_file(1).read_bytes()
+    table.tag("one", 1)
+    table.commit(remove=[first[0]])
+    table.commit([], merge=True)
+    table.expire(before=3)
+    for name, content in kept.items():
+        table.put(table.root / "manifest" / name, content)
+    left = [table.root / "tag" / "tag-one"]
+
+    def branch(name: str) -> None:
+        if name == "LATEST" and left:
+            left.pop().unlink()
+            table.put(table.root / "branch" / "branch-b" / "snapshot" / "snapshot-1", document)
+            table.put_schema(table.root / "branch" / "branch-b")
+
+    assert set(first) <= References(Recorded(branch), table.location, set(first)).referenced()
+    assert not left
