@@ -109,5 +109,5 @@ def _parts(value: Column, type_: DataType) -> list[Column]:
             F.map_entries(value),
             lambda each: F.xxhash64(*_parts(each.getField("key"), keys), *_parts(each.getField("value"), values)),
         )
-        return [value.isNull(), F.array_sort(hashes)]
+        return [value.isNull(), F.sort_array(hashes)]
     return [value, value.isNull()]

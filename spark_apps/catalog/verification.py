@@ -121,7 +121,8 @@ class RunVerification:
         if self.verify.whole:
             return Sample()
         mode = str(table.bucketMode().toString())
-        numbered = BUCKET_MODES.get(mode, mode) != UNAWARE and can_number(rows_of(self.session))
+        several, keyed = BUCKET_MODES.get(mode, mode) != UNAWARE, bool(list(table.primaryKeys()))
+        numbered = several and not keyed and can_number(rows_of(self.session))
         return sample_of(self.session.job, files_for(self.session), schema_of(table), stretch, numbered=numbered)
 
     def _contents(self, table: Any, stretch: Stretch, sample: Sample) -> tuple[dict[str, Content], dict[str, Content]]:

@@ -141,6 +141,7 @@ def _alter_outside(statement: str, warehouse: str) -> None:
     other = active.newSession()
     other.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
     other.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
+    other.conf.set("spark.paimon.commit.user-prefix", "outside")  # else that of the job, which Spark's context has
     other.sql(statement).collect()
     jvm: Any = SparkContext._jvm
     jvm.SparkSession.setActiveSession(active._jsparkSession)
