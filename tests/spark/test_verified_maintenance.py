@@ -252,10 +252,10 @@ def test_single_buckets_are_compared_where_spark_can_ask_for_their_rows(lake: La
     for number in range(4):
         lake.outside(f"INSERT INTO outside.shop.orders SELECT id, {number} FROM range(200)")
     done = lake.perform(job_of(lake, SAMPLE)).ok()["verification"]
-    assert done["buckets"] == 8
     if lake.engine.id == "paimon-0.9":
-        assert done["rows"] == 800
+        assert (done["rows"], done.get("buckets")) == (800, None)
     else:
+        assert done["buckets"] == 8
         assert 0 < done["rows"] < 700
 
 
