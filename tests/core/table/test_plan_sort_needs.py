@@ -9,6 +9,7 @@ import pytest
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds, RowOrder
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.spec.context import TableContext
@@ -182,6 +183,24 @@ def test_no_run_sorts_after_a_commit_of_another_writer() -> None:
     with pytest.raises(SpecError, match=r"snapshot 7 is of another writer") as refused:
         job_of(seen, run)
     assert refused.value.reason == Reason.OUTSIDE_COMMIT
+
+
+def test_a_failed_sort_that_has_shown_another_writer_starts_no_run_at_each_tick() -> None:
+    """Each of these runs would be refused."""
+    seen = sorted_table()
+    seen.catalog = builders.catalog(commitPolicy="AllowUnsafe")
+    seen.wait(hours=1)
+    measure(seen, level0FilesMax=9)
+    seen.settle()
+    commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": seen.now}
+    seen.fail(FailureClass.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY, outsideCommit=commit, seenSnapshot=7)
+    seen.settle()
+    seen.wait(hours=1)
+    seen.settle()
+    assert seen.table.status.active_run is None
+    decision = decision_of(seen, "sort")
+    assert (decision.result, decision.reason) == ("Skipped", Reason.OUTSIDE_COMMIT)
+    assert strategy_state(seen, "sort").failure is not None, "only a run that succeeds clears the failure"
 
 
 def test_sort_replaces_the_default_schedules() -> None:

@@ -59,15 +59,16 @@ def _reads(work: DueRun) -> bool:
 def skip_not_needed(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the due ticks of maintenance skipped that the table does not need.
 
-    Maintenance that has failed is not skipped: only a successful run clears the failure.
+    Maintenance that has failed is not skipped as not needed: only a successful run clears the failure.
     """
     if not is_established(context, status):
         return status
     for operation, scheduled in _recurring():
         failing = {memory.subject for memory in scheduled.memories(status) if memory.failure is not None}
-        for work in [each for each in scheduled.due(context, status) if each.subject not in failing]:
+        for work in list(scheduled.due(context, status)):
             decision = _not_needed(operation, context, status, work)
-            if decision is not None:
+            repeated = work.subject in failing and decision is not None and decision.reason == Reason.NOT_NEEDED
+            if decision is not None and not repeated:
                 status = scheduled.with_next_ticks(context, scheduled.record_decision(status, work, decision))
     return status
 
