@@ -18,9 +18,9 @@ TEST_PROCESSES ?= 5
 STORAGE ?= s3
 # Whose Spark images `up`, `deploy` and `demo` build: the newest engine's whose jars can be had, or all.
 ENGINES ?= newest
-UNIT := tests/api tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
+UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -121,9 +121,9 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 # Each part runs whatever becomes of the one before, and is in the report as soon as it ends.
-PARTS ?= node matrix
-test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=node or matrix: one of its halves)
-	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) build/seconds-matrix.json; \
+PARTS ?= node matrix histories
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=node, matrix or histories: one part)
+	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) $(PARTS:%=build/seconds-%.json); \
 	$(CLUSTER) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	code=0; \
@@ -141,10 +141,13 @@ long-node:
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md || code=1; \
 	exit $$code
 
-long-matrix:
-	@code=0; $(PYTEST) --whole-matrix --seconds-to=build/seconds-matrix.json --junitxml=build/junit-matrix.xml \
-		tests/spark || code=1; \
-	$(BIN)/python -m tests.support.measured_alone build/seconds-matrix.json || code=1; \
+HISTORIES := tests/spark/test_evolution_histories.py
+long-matrix: ENGINES_OF = --ignore=$(HISTORIES) tests/spark
+long-histories: ENGINES_OF = $(HISTORIES)
+long-matrix long-histories: long-%:
+	@code=0; $(PYTEST) --whole-matrix --seconds-to=build/seconds-$*.json --junitxml=build/junit-$*.xml \
+		$(ENGINES_OF) || code=1; \
+	$(BIN)/python -m tests.support.measured_alone build/seconds-$*.json || code=1; \
 	exit $$code
 
 test-alone: $(SPARK_STAMP) ## Measure each test alone that took over 60 s in `make test`; writes tests/measured_alone.json
@@ -183,6 +186,7 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.executors 1000000 20000000
 	$(BIN)/python -m tools.benchmarks.lost_commits
 	$(BIN)/python -m tools.benchmarks.observe_fleet
+	$(BIN)/python -m tools.benchmarks.maintenance_day
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

@@ -21,6 +21,7 @@ from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import Accounts, ObserverFacts, OperatorFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.errors import KubernetesError, RetryableError
@@ -179,8 +180,9 @@ class Operator:
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
+        budgets = Budgets(self._settings.maintenance_pod_hours_per_day or None)
         claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
-        router = ChangeRouter(cache, claims, warehouses, slots, queue, on_heartbeat=self._on_heartbeat)
+        router = ChangeRouter(cache, claims, warehouses, slots, queue, budgets=budgets, on_heartbeat=self._on_heartbeat)
         interval_s = int(self._settings.looks_interval)
         return Dependencies(
             store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
@@ -189,6 +191,7 @@ class Operator:
             claims=claims,
             warehouses=warehouses,
             slots=slots,
+            budgets=budgets,
             router=router,
             looks=Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after),
             operator=operator,

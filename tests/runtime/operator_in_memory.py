@@ -12,6 +12,7 @@ from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.runtime.cache import Cache
@@ -42,6 +43,7 @@ class OperatorInMemory:
         store: ObjectStore | None = None,
         time: VirtualTime | None = None,
         max_concurrent_runs: int | None = None,
+        pod_hours: int | None = None,
         observer: ObserverFacts | None = None,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
@@ -50,12 +52,13 @@ class OperatorInMemory:
         self.events = RecordedEvents()
         self.limit = max_concurrent_runs
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
+        self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
         self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
         )
         indexes = self.cache, self.claims, self.warehouses, self.slots
-        self.router = ChangeRouter(*indexes, self.queue, on_heartbeat=lambda _: None)
+        self.router = ChangeRouter(*indexes, self.queue, budgets=self.budgets, on_heartbeat=lambda _: None)
         self.looks = Looks(self.cache, interval_s=60, clock=self.time, enqueue=self.router.enqueue_after)
         self.finished: list[tuple[str, str]] = []
         self.reconciles: list[tuple[str, str]] = []
@@ -66,6 +69,7 @@ class OperatorInMemory:
             claims=self.claims,
             warehouses=self.warehouses,
             slots=self.slots,
+            budgets=self.budgets,
             router=self.router,
             looks=self.looks,
             operator=operator_facts(observer=observer),
@@ -118,7 +122,9 @@ class OperatorInMemory:
         self.store.watch = lambda *_: None
         self.queue.close()
         await self.workers.stop()
-        return await OperatorInMemory(store=self.store, time=self.time, max_concurrent_runs=self.limit).start()
+        return await OperatorInMemory(
+            store=self.store, time=self.time, max_concurrent_runs=self.limit, pod_hours=self.pod_hours
+        ).start()
 
     async def apply(self, *manifests: Manifest) -> None:
         for manifest in manifests:

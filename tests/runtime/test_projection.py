@@ -42,7 +42,8 @@ def table(dice: random.Random) -> Manifest:
     run_ |= {"type": "Compact", "resultUnknown": dice.choice([None, True]), "place": dice.choice([None, "here"])}
     status: Manifest = {
         "activeRun": dice.choice([None, run_]),
-        "queuedRun": dice.choice([None, {"since": dice.choice([T1, T2]), "message": "m", "type": "Compact"}]),
+        "queuedRun": dice.choice([None, queued(dice)]),
+        "usage": dice.choice([None, used(dice)]),
         "ownership": dice.choice(
             [None, {"place": dice.choice(["here", "there"]), "since": T1, "lostAt": dice.choice([None, T2])}]
         ),
@@ -73,6 +74,17 @@ def memory(dice: random.Random) -> Manifest:
         "lastRun": "r",
         "foundAt": dice.choice([None, "here"]),
     }
+
+
+def queued(dice: random.Random) -> Manifest:
+    moments = {"since": dice.choice([T1, T2]), "rank": dice.choice([None, T1, T2])}
+    return moments | {"message": "m", "type": "Compact"}
+
+
+def used(dice: random.Random) -> Manifest:
+    sums = {name: dice.choice([0, 7]) for name in ("runs", "failed", "podSeconds", "coreSeconds", "gibSeconds")}
+    day = {"maintenanceDay": dice.choice([None, T1[:10], T2[:10]]), "maintenancePodSeconds": dice.choice([None, 60])}
+    return sums | day | {"since": T1, "expectedSeconds": 9}
 
 
 def foreign(dice: random.Random) -> Manifest:

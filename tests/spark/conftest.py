@@ -42,7 +42,7 @@ def _available() -> dict[str, Availability]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Adds the engines, sorted, because only one JVM runs at a time. A module can name the METASTORE that it needs,
-    and that it needs an older engine beside (NEEDS_OLDER_ENGINE)."""
+    the NEEDED_CAPABILITY of the engine, and that it needs an older engine beside (NEEDS_OLDER_ENGINE)."""
     if "engine_id" in metafunc.fixturenames:
         ready = [name for name, found in _available().items() if found.directory]
         if not ready:
@@ -52,7 +52,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marked = metafunc.definition.get_closest_marker("newest_engine") is not None
         newest_only = marked and not metafunc.config.getoption(WHOLE_MATRIX)
         needs_older = getattr(metafunc.module, "NEEDS_OLDER_ENGINE", False)
-        engines = engines_for(ready, needed, newest_only=newest_only, needs_older=needs_older)
+        capability = getattr(metafunc.module, "NEEDED_CAPABILITY", None)
+        engines = engines_for(ready, needed, newest_only=newest_only, needs_older=needs_older, capability=capability)
         metafunc.parametrize("engine_id", engines, scope="session")
 
 
@@ -91,13 +92,20 @@ def home(engine: Engine, jars: Path) -> SparkHome:
 
 
 @pytest.fixture(scope="session")
-def worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    """One JVM per engine for the whole session."""
+def session_worker(engine_id: str, home: SparkHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """One worker per engine for the whole session. What is not of one test calls its `begin_test` itself."""
     directory = tmp_path_factory.mktemp("worker")
     environment = metastore_lake.environment(directory) | {"HIVE_LOCK_STALE_AFTER_S": "10"}
     started = Worker(home, directory / f"{engine_id}.log", WORKER, **environment)
     yield started
     started.stop()
+
+
+@pytest.fixture
+def worker(session_worker: Worker) -> Worker:
+    """The worker of the session, whose JVM serves at least this test."""
+    session_worker.begin_test()
+    return session_worker
 
 
 @pytest.fixture

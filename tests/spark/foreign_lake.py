@@ -61,12 +61,12 @@ class ForeignLake:
     def make(self) -> None:
         """Makes all tables."""
         statements, requests = made_by([*self.tables, *(table for table, _ in self.beside)])
-        self._sql(f"CREATE DATABASE outside.{DATABASE}", *statements)
+        self.lake.outside(f"CREATE DATABASE outside.{DATABASE}", *statements)
         create_tables(self.lake.warehouse, DATABASE, requests)
 
     def alter(self) -> None:
         """Alters every table in its way."""
-        self._sql(*(statement for table in self.tables for statement in table.alterations))
+        self.lake.outside(*(statement for table in self.tables for statement in table.alterations))
         tightened = {table.name: table.tightened for table in self.tables if table.tightened}
         make_not_null(self.lake.warehouse, DATABASE, tightened)
 
@@ -104,10 +104,6 @@ class ForeignLake:
 
     def _has(self, table: Foreign) -> bool:
         return not table.since or not is_older(self.lake.engine.id, table.since)
-
-    def _sql(self, *statements: str) -> None:
-        for statement in statements:  # (an error of `outside` would end the worker of all tests)
-            self.lake.select(statement)
 
 
 def _in_short(part: dict[str, Any]) -> dict[str, Any]:

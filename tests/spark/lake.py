@@ -32,10 +32,6 @@ def json_form(text: str) -> Any:
         return text
 
 
-class UnreadableError(Exception):
-    """Spark failed at a query."""
-
-
 @dataclass(frozen=True)
 class Ended:
     """A finished run: its result document and its exit code."""
@@ -73,6 +69,10 @@ class Ended:
         assert (self.code, self.error.get("class"), self.error.get("reason")) == (code, class_, reason), self.result
         assert self.error["remedy"]
         return str(self.error["message"])
+
+
+class RefusedBySparkError(Exception):
+    """Spark failed at a statement or a query outside of runs."""
 
 
 @dataclass
@@ -242,14 +242,16 @@ class Lake:
         }
 
     def outside(self, *statements: str) -> None:
-        """Runs SQL as another writer than the operator, in the catalog `outside`."""
-        self.jvm.ask(sql=";".join(statements), warehouse=self.warehouse)
+        """Runs SQL as another writer than the operator, in the catalog `outside`. Raises RefusedBySparkError."""
+        error = self.jvm.ask(sql=statements, warehouse=self.warehouse)
+        if error is not None:
+            raise RefusedBySparkError(error)
 
     def select(self, query: str) -> list[dict[str, Any]]:
-        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types. Raises UnreadableError."""
+        """The rows of a query in the catalog `outside`, read by Spark, in JSON's types. Raises RefusedBySparkError."""
         answer = self.jvm.ask(select=query, warehouse=self.warehouse)
         if "error" in answer:
-            raise UnreadableError(answer["error"])
+            raise RefusedBySparkError(answer["error"])
         rows: list[dict[str, Any]] = answer["rows"]
         return rows
 

@@ -12,7 +12,7 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.validation.columns import column_types
 from paimon_operator.core.validation.merging import engine_type
 from paimon_schema.type_parser import TypeTextError
-from tests.spark.lake import Ended, Lake, UnreadableError
+from tests.spark.lake import Ended, Lake, RefusedBySparkError
 from tests.spark.manifest_rows import Batches, differences
 from tests.spark.manifest_values import Row
 
@@ -26,7 +26,7 @@ def tried(lake: Lake, number: int, context: TableContext) -> list[str]:
     found: list[str] = []
     try:
         found.extend(_Trial(replace(lake, directory=directory), context).problems())
-    except UnreadableError as error:
+    except RefusedBySparkError as error:
         found.append(f"Spark cannot read the table: {error}")
     return found
 

@@ -64,13 +64,14 @@ class TestForeignTables:
     def made(
         cls,
         engine: Engine,
-        worker: Worker,
+        session_worker: Worker,
         home: SparkHome,
         tmp_path_factory: pytest.TempPathFactory,
         request: pytest.FixtureRequest,
     ) -> ForeignLake:
         whole = request.config.getoption(WHOLE_MATRIX) or engine.id == newest_engine(request.session.items)
-        lake = Lake(engine, worker, home, tmp_path_factory.mktemp("foreign"))
+        session_worker.begin_test()
+        lake = Lake(engine, session_worker, home, tmp_path_factory.mktemp("foreign"))
         made = ForeignLake(lake, one_of=1 if whole else 3)
         made.make()
         return made

@@ -32,12 +32,18 @@ def perform(lake: Lake, operation: str, **more: Any) -> Ended:
     return lake.perform(lake.job(operation, commitUser=run, **parameters, **more))
 
 
+def can(lake: Lake, operation: str) -> bool:
+    """Whether the engine can perform the operation."""
+    engine = load_engine(lake.engine.id)
+    return engine.names_statistics if operation == "Analyze" else engine.has_argument("compact_manifest", "table")
+
+
 def last_commit(lake: Lake) -> dict[str, Any]:
     return max(lake.snapshots(), key=lambda each: each["snapshot_id"])
 
 
 def test_the_statistics_are_a_snapshot_of_the_run(loaded: Lake) -> None:
-    if not load_engine(loaded.engine.id).names_statistics:
+    if not can(loaded, "Analyze"):
         assert loaded.engine.id in perform(loaded, "Analyze").refused("UnsupportedByEngine")
         assert len(loaded.snapshots()) == 3
         return
@@ -51,7 +57,7 @@ def test_the_statistics_are_a_snapshot_of_the_run(loaded: Lake) -> None:
 
 def test_manifests_are_merged_into_one(loaded: Lake) -> None:
     before = loaded.rows()
-    if not load_engine(loaded.engine.id).has_argument("compact_manifest", "table"):
+    if not can(loaded, "CompactManifests"):
         assert loaded.engine.id in perform(loaded, "CompactManifests").refused("UnsupportedByEngine")
         return
     done = perform(loaded, "CompactManifests").ok()
@@ -63,8 +69,12 @@ def test_manifests_are_merged_into_one(loaded: Lake) -> None:
     assert again["table"]["snapshotId"] == done["table"]["snapshotId"], "there is nothing more to merge"
 
 
-@pytest.mark.newest_engine
 @pytest.mark.parametrize("operation", ["Analyze", "CompactManifests"])
 def test_a_table_without_a_snapshot_gets_none(lake: Lake, operation: str) -> None:
     lake.provision(COLUMNS, keys=["id"], options={"bucket": "1"}).ok()
-    assert "snapshotId" not in perform(lake, operation).ok()["table"]
+    done = perform(lake, operation)
+    if can(lake, operation):
+        assert "snapshotId" not in done.ok()["table"]
+    else:
+        done.refused("UnsupportedByEngine")
+    assert lake.snapshots() == []

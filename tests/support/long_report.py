@@ -27,8 +27,9 @@ _PAGE: Final = """\
 Made by `make test-long` from `test-long.jsonl`, to which every part adds a line when it ends, also one that fails. The
 commit is that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. The
 part `node` are the long tests of the node and of the API server, `matrix` is every test of `tests/spark` on every
-engine; early lines have both. Seconds are those of one test with its fixtures, beside other tests on the same machine;
-nothing asserts them.
+engine, and `histories` a hundred histories of edits on every engine. Early lines have several parts, and their `matrix`
+has the histories too. Seconds are those of one test with its fixtures, beside other tests on the same machine; nothing
+asserts them.
 """
 
 

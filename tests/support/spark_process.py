@@ -10,13 +10,15 @@ import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.cluster.images.context import ENTRYPOINT
 from tests.support.spark_home import SparkHome
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("spark_worker.py")
+TESTS_PER_JVM: Final = 200
+"""Each test leaves sessions and catalogs in the heap: 1 GiB was full after about 500 tests, 2 GiB after 900."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,22 @@ def run_driver(home: SparkHome, job: Path, directory: Path, **env: str) -> Exite
 
 
 class Worker:
-    """One JVM with an engine's jars that performs many jobs. `env` adds variables to the Pod's environment.
+    """One JVM at a time, with an engine's jars, that performs many jobs. `env` adds variables to the Pod's environment.
 
-    The entrypoint starts `program` instead of the driver's program. It answers through worker_channel. Its heap is for
-    all jobs of a session: with 1 GiB, a JVM of the whole matrix ended after about 500 tests.
+    The entrypoint starts `program` instead of the driver's program. It answers through worker_channel.
     """
 
     def __init__(self, home: SparkHome, log: Path, program: Path = WORKER, **env: str) -> None:
-        own = {"SPARK_APPS_MAIN": str(program), "DRIVER_CORES": "2", "DRIVER_HEAP": "2g", **env}
-        self._log = log
-        self.env = env
-        with socket.create_server(("127.0.0.1", 0)) as listener, log.open("w", encoding="utf-8") as stream:
+        self._home, self._log, self._program, self.env = home, log, program, env
+        self._tests = 0
+        self._start()
+
+    def _start(self) -> None:
+        own = {"SPARK_APPS_MAIN": str(self._program), "DRIVER_CORES": "2", "DRIVER_HEAP": "2g", **self.env}
+        with socket.create_server(("127.0.0.1", 0)) as listener, self._log.open("a", encoding="utf-8") as stream:
             self._process = subprocess.Popen(
                 [str(ENTRYPOINT), "driver", str(listener.getsockname()[1])],
-                env=environment(home, log.with_suffix(".message"), **own),
+                env=environment(self._home, self._log.with_suffix(".message"), **own),
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
@@ -71,6 +75,19 @@ class Worker:
             )
             self._connection = self._accepted(listener)
         self._stream = self._connection.makefile("rw", encoding="utf-8")
+
+    @property
+    def pid(self) -> int:
+        """The process of the JVM that serves now."""
+        return self._process.pid
+
+    def begin_test(self) -> None:
+        """Starts another JVM if this one has ended, or has served TESTS_PER_JVM tests."""
+        self._tests += 1
+        if self._tests > TESTS_PER_JVM or self._process.poll() is not None:
+            self.stop()
+            self._start()
+            self._tests = 1
 
     def ask(self, **request: Any) -> Any:
         """The worker's answer to one request."""
@@ -83,7 +100,8 @@ class Worker:
 
     def stop(self) -> None:
         """Ends the worker and its JVM."""
-        self._stream.close()
+        with contextlib.suppress(BrokenPipeError):  # of a request that an ended JVM never read
+            self._stream.close()
         self._connection.close()
         try:
             self._process.wait(timeout=20)

@@ -31,6 +31,7 @@ from paimon_operator.core.naming import (
 )
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
@@ -82,10 +83,11 @@ class ChangeRouter:
         slots: RunSlots,
         queue: WorkQueue[Key],
         *,
+        budgets: Budgets,
         on_heartbeat: Callable[[str], None],
     ) -> None:
         self._cache, self._claims, self._warehouses, self._slots, self._queue = cache, claims, warehouses, slots, queue
-        self._on_heartbeat = on_heartbeat
+        self._budgets, self._on_heartbeat = budgets, on_heartbeat
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
@@ -242,9 +244,11 @@ class ChangeRouter:
         affected: frozenset[ObjectKey] = frozenset()
         if body is None:
             affected = self._claims.remove(key.namespace, key.name) | self._slots.remove(key.namespace, key.name)
+            self._budgets.remove(key.namespace, key.name)
         elif (table := read(TableHead, body)) is not None:
             catalog = self.catalog_of(table)
             affected = self._claims.put(table, catalog) | self._slots.put(table, catalog)
+            self._budgets.put(table)
         # An object that cannot be read keeps its claim and its place: its run may be active.
         return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
 

@@ -8,6 +8,7 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.ports import Clock, EventSink, ObjectStore
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
@@ -25,6 +26,7 @@ class Dependencies:
     claims: TableClaimIndex
     warehouses: WarehouseIndex
     slots: RunSlots
+    budgets: Budgets
     router: ChangeRouter
     looks: Looks
     operator: OperatorFacts

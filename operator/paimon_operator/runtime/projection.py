@@ -67,7 +67,8 @@ def _of_table(memories: tuple[str, ...], established: str) -> Fields:
         },
         "status": {
             "activeRun": _whole("name", "uid", "place", "blocked", "resultUnknown"),
-            "queuedRun": _whole("since"),
+            "queuedRun": _whole("since", "rank"),
+            "usage": _whole("runs", "failed", "podSeconds", "maintenanceDay", "maintenancePodSeconds"),
             "ownership": _whole("place", "since", "lostAt"),
             "outsideWriters": {"stated": Kept.WHOLE, "commit": Kept.PRESENCE},
             **dict.fromkeys(memories, memory),

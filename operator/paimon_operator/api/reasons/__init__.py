@@ -77,6 +77,7 @@ class Reason(StrEnum):
     WAITING_FOR_EARLIER_WRITE = "WaitingForEarlierWrite"
     CLOCK_DIFFERS = "ClockDiffers"
     RUN_LIMIT_REACHED = "RunLimitReached"
+    BUDGET_SPENT = "BudgetSpent"
     WAITING_FOR_WINDOW = "WaitingForWindow"
     TABLE_NOT_READY = "TableNotReady"
     SUSPENDED = "Suspended"
@@ -87,6 +88,7 @@ class Reason(StrEnum):
     NOT_MEASURED = "NotMeasured"
     RUN_FAILING = "RunFailing"
     THRESHOLD_EXCEEDED = "ThresholdExceeded"
+    VERIFICATION_FAILED = "VerificationFailed"
     BUCKET_SIZE_FITS = "BucketSizeFits"
     BUCKETS_TOO_SMALL = "BucketsTooSmall"
     BUCKETS_TOO_LARGE = "BucketsTooLarge"
@@ -94,6 +96,8 @@ class Reason(StrEnum):
     TABLE_ALTERED = "TableAltered"
     SCHEMA_NOT_COMPARED = "SchemaNotCompared"
     DRIFT_CONTESTED = "DriftContested"
+    TOO_MANY_ORPHAN_FILES = "TooManyOrphanFiles"
+    ORPHAN_REFERENCED = "OrphanReferenced"
     CORRECTION_LIMIT_REACHED = "CorrectionLimitReached"
 
     # Commits by other writers
@@ -139,6 +143,7 @@ class Reason(StrEnum):
     INPUT_NOT_FOUND = "InputNotFound"
     INPUT_SCHEMA_MISMATCH = "InputSchemaMismatch"
     INPUT_MALFORMED = "InputMalformed"
+    REFERENCE_UNREADABLE = "ReferenceUnreadable"
     CONFIGURATION_REFUSED = "ConfigurationRefused"
     STORAGE_UNREACHABLE = "StorageUnreachable"
     METASTORE_UNREACHABLE = "MetastoreUnreachable"

@@ -57,6 +57,8 @@ class Launch:
     """Memory of the container in MiB, request and limit."""
     most_memory_mib: int | None = None
     """The catalog's limit for it, also after an attempt that ran out of memory; None without one."""
+    learned_memory_mib: int = 0
+    """What earlier runs of the kind have needed; 0: none ran out of memory."""
     scratch: str = "10Gi"
     """Upper bound of /tmp, where Spark spills; a Pod above it is evicted instead of filling the node's disk."""
     variables: tuple[Variable, ...] = ()

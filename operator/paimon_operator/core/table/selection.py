@@ -10,12 +10,14 @@ from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
-from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.need import HOLDS_FOR, Need, Verdict, only_operator_writes
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
+from paimon_operator.core.operations.row_checks import why_held
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table import holds, maintenance_start
@@ -32,16 +34,22 @@ def next_work(
     Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits. Outside the catalog's windows,
-    maintenance waits.
+    maintenance waits. After a compaction that has changed rows, all maintenance is held.
     """
     if not is_established(context, status):
         return None
     held = holds.holding(context, status)
     works = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
     works = [work for work in works if held is None or held.allows(work)]
+    if why_held(context.table, status) is not None:
+        works = [work for work in works if not _is_maintenance(work)]
     if held is not None or not is_verified(context, status):
         works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
     return min(maintenance_start.allowed(context, works), key=lambda work: (work.yields, work.due), default=None)
+
+
+def _is_maintenance(work: DueRun) -> bool:
+    return registry.OPERATIONS.of(work.type_).is_held_with_maintenance
 
 
 def _reads(work: DueRun) -> bool:
@@ -51,15 +59,16 @@ def _reads(work: DueRun) -> bool:
 def skip_not_needed(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the due ticks of maintenance skipped that the table does not need.
 
-    Maintenance that has failed is not skipped: only a successful run clears the failure.
+    Maintenance that has failed is not skipped as not needed: only a successful run clears the failure.
     """
     if not is_established(context, status):
         return status
     for operation, scheduled in _recurring():
         failing = {memory.subject for memory in scheduled.memories(status) if memory.failure is not None}
-        for work in [each for each in scheduled.due(context, status) if each.subject not in failing]:
+        for work in list(scheduled.due(context, status)):
             decision = _not_needed(operation, context, status, work)
-            if decision is not None:
+            repeated = work.subject in failing and decision is not None and decision.reason == Reason.NOT_NEEDED
+            if decision is not None and not repeated:
                 status = scheduled.with_next_ticks(context, scheduled.record_decision(status, work, decision))
     return status
 
@@ -109,8 +118,15 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     return _with_decision(status, blocked, reason, reason.means)
 
 
-def mark_outside_windows(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status with the reason why due maintenance waits for a window, and when it starts."""
+def mark_held(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance is held, if it is."""
+    said = why_held(context.table, status)
+    works = [] if said is None else [work for work in _others(context, status) if _is_maintenance(work)]
+    return _with_decision(status, works, Reason.VERIFICATION_FAILED, said or "")
+
+
+def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance waits for a window or a budget, and when it starts."""
     for work in _others(context, status):
         start = maintenance_start.start_of(context, work)
         if not start.has_come(context.now):

@@ -31,7 +31,7 @@ from paimon_operator.core.spec.ownership import (
     with_recreation,
     without_annotation,
 )
-from paimon_operator.core.table import active_run, holds, looks, run_queue, selection, table_conditions
+from paimon_operator.core.table import active_run, holds, looks, rank, run_queue, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
@@ -128,7 +128,8 @@ def _without_active_run(
         return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
     status = selection.skip_not_needed(context, status)
     work = establishing or selection.next_work(context, observed, status)
-    status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
+    status = selection.mark_blocked(context, status)
     if work is None:
         return _settle(context, status)
     return _start_or_queue(context, observed, status, work, queued)
@@ -137,14 +138,14 @@ def _without_active_run(
 def _start_or_queue(
     context: TableContext, observed: TableObserved, status: TableStatus, work: DueRun, queued: QueuedRun | None
 ) -> Outcome:
-    place = run_queue.wait_for_place(work, queued, observed, context.now)
+    place = run_queue.wait_for_place(work, queued, observed, context.now, rank.head_start(context, status, work))
     return _start(context, status, work) if place is None else _queue(context, status, place)
 
 
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
     """Waits for a free place. The table is reconciled as soon as one is free."""
     status = selection.waiting(context, status, Reason.RUN_LIMIT_REACHED, queued.message)
-    status = selection.mark_outside_windows(context, status)
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
     status = status.model_copy(update={"queued_run": queued})
     findings = table_conditions.steady_state(context, status, None)
     changes = (*selection.window_changes(context, status), *_becomes_late(context, status))
@@ -230,7 +231,8 @@ def _wait_for_run(
     named = status.active_run
     actions: tuple[Action, ...] = ()
     status = selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE)
-    status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
+    status = selection.mark_blocked(context, status)
     findings = _at_work(context, status, followed.run)
     if followed.missing and named is not None:
         actions = (active_run.create_action(context.table, named, _policy(context)),)
@@ -242,7 +244,8 @@ def _wait_for_run(
 def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
     """Names the run in the status. The run is created once the status is stored."""
     need = selection.need_of(context, status, work) if work.trigger is RunTrigger.SCHEDULE else None
-    named = active_run.new_active_run(context.table, work, context.catalog, need)
+    expected = rank.expectation(context, status, work)
+    named = active_run.new_active_run(context.table, work, context.catalog, need, expected)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
         recreates = _recreates(context, status)
         named = named.model_copy(update={"recreates": recreates})

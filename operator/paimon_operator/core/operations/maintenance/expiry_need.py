@@ -13,7 +13,8 @@ from typing import Final
 from paimon_operator.api.measure import PinKind
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import Check, TableStatus
+from paimon_operator.api.table.schedule_state import Check
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.verification import state_of
@@ -34,6 +35,13 @@ def expiry_need(context: TableContext, status: TableStatus) -> Need:
         return UNKNOWN
     block = context.effective.retention.snapshots if context.effective.retention else None
     return by_checks(_checks(context, health, block or SnapshotRetention()), health.observed_at, "there is no snapshot")
+
+
+def snapshots_gained(context: TableContext, health: Health) -> int:
+    """Snapshots that may expire. Each has files of its own: at least one of the snapshot and two lists."""
+    block = context.effective.retention.snapshots if context.effective.retention else None
+    kept = (block.num_retained_min if block else None) or DEFAULT_NUM_RETAINED_MIN
+    return max((health.snapshots or 0) - kept, 0)
 
 
 def _checks(context: TableContext, health: Health, block: SnapshotRetention) -> Iterator[Check]:
