@@ -187,6 +187,7 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.lost_commits
 	$(BIN)/python -m tools.benchmarks.observe_fleet
 	$(BIN)/python -m tools.benchmarks.maintenance_day
+	$(BIN)/python -m tools.benchmarks.batching
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

@@ -20,6 +20,16 @@
 http://{{ .Values.service.clusterIP | default $name }}:8082/v1/looks
 {{- end -}}
 
+{{- /* Where drivers of several runs ask for turns. */ -}}
+{{- define "paimon-operator.turnsUrl" -}}
+http://{{ include "paimon-operator.fullname" . }}.{{ .Release.Namespace }}.svc:8082/v1/turns
+{{- end -}}
+
+{{- /* Whether Pods of the cluster connect to the operator. */ -}}
+{{- define "paimon-operator.isAsked" -}}
+{{- if or .Values.observer.enabled .Values.batching.enabled }}true{{ end -}}
+{{- end -}}
+
 {{- define "paimon-operator.selectorLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -75,6 +75,16 @@ class ObserverFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SharingFacts:
+    """How small runs share driver Pods."""
+
+    url: str
+    """Where their drivers ask for turns: the operator's Service."""
+    window_s: float = 2.0
+    """Seconds that a run waits for others."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class OperatorFacts:
     """Facts that are the same for every table of this operator."""
 

@@ -87,6 +87,7 @@ class TableReconciler:
                 Key(Kind.CATALOG, key.namespace, table.spec.catalog_ref.name), table.metadata.uid
             ),
             spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
+            shares_drivers=self._dependencies.batches.is_enabled,
             namespace_terminating=table.metadata.uid in self._terminating,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)

@@ -62,6 +62,8 @@ class Reason(StrEnum):
     RUNNING = "Running"
     POD_PENDING = "PodPending"
     WAITING_FOR_TABLE = "WaitingForTable"
+    WAITING_FOR_TURN = "WaitingForTurn"
+    GIVING_WAY = "GivingWay"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     UNSCHEDULABLE = "Unschedulable"
     BACKING_OFF = "BackingOff"

@@ -106,7 +106,7 @@ class StartReason(ApiModel):
 
 
 class Attempt(ApiModel):
-    """One attempt: one driver Pod."""
+    """One attempt: one driver Pod, or one turn in a shared one."""
 
     number: Positive
     """Number of the attempt, from 1."""
@@ -116,6 +116,9 @@ class Attempt(ApiModel):
     """Name of the Pod."""
     pod_uid: Annotated[str, Field(max_length=64)] | None = None
     """UID of the Pod. Absent until it exists."""
+    shared: bool | None = None
+    """True: the Pod performs several runs in turn, and the attempt is the turn of this one. Times are those of the
+    turn."""
     cores: Positive | None = None
     """CPUs of the container."""
     memory: Memory | None = None
@@ -315,7 +318,7 @@ class RunStatus(ApiModel):
     reason: StartReason | None = None
     """What started the run."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=32)] = ()
-    """The attempts in order, one driver Pod each."""
+    """The attempts in order."""
     start_time: Time | None = None
     """Time of the first reconcile."""
     completion_time: Time | None = None

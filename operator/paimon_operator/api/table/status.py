@@ -39,6 +39,8 @@ from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 MAX_SCHEMA_RECORD: Final = 32768
 """A longer record is left out. Usual tables need less than 2000 characters."""
 NEED_LENGTH: Final = 256
+MAX_FOLLOWING: Final = 4
+"""Runs of a table that may wait in a shared driver Pod for the active one to end."""
 Uid = Annotated[str, Field(max_length=64)]
 
 
@@ -75,6 +77,10 @@ class ActiveRun(ApiModel):
     """True: the run ended without a result. Deleting the run then means: go on."""
     blocked: bool | None = None
     """True: only a human gets the run on, for ten minutes now. It does not count for limits.maxConcurrentRuns."""
+    gives_way: bool | None = None
+    """True: it waits for its turn in a shared driver Pod, and other work that has become due starts before it."""
+    gave_way: bool | None = None
+    """True: it has given way once, and does not do so again."""
 
 
 class QueuedRun(ApiModel):
@@ -290,6 +296,13 @@ class TableStatus(ApiModel):
     Drifted, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
+    following_runs: Annotated[
+        tuple[ActiveRun, ...] | None, Field(max_length=MAX_FOLLOWING, json_schema_extra=keyed_by("name"))
+    ] = None
+    """Maintenance that is due together with the active run and shares its driver Pod. Each starts once the table names
+    it as its active run."""
+    deferred_run: ActiveRun | None = None
+    """Maintenance that has given way before its turn in a shared driver Pod. It is the next active run."""
     queued_run: QueuedRun | None = None
     """The next run, while a limit of the catalog or of the operator stops it."""
     ownership: Ownership | None = None

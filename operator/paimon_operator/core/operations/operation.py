@@ -222,6 +222,8 @@ class OperationSpec:
     """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
     is_maintenance: bool = False
     """Users request it, and it is held like the maintenance that runs in windows: see `row_checks.why_held`."""
+    small: bool = False
+    """Its runs may share a driver Pod: they take seconds, and one whose result is lost is simply repeated."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False

@@ -30,8 +30,9 @@ _NOT_READ_YET = "failed to sync"
 
 
 def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
-    """The attempt with what its Pod reports: UID, start, end and exit code."""
+    """The attempt with what its Pod reports: UID, start, end and exit code. A turn has begun later than its Pod."""
     started = pod.container.started or attempt.started
+    started = attempt.started if attempt.shared else started
     running = attempt.state is AttemptState.LAUNCHING and started is not None
     ended = pod.container.terminated
     return attempt.model_copy(

@@ -64,7 +64,7 @@ def _job(observed: RunObserved, plan: driver_pod.Launch) -> RunJob:
     run = observed.run
     if run.status.job is not None:
         return run.status.job
-    if run.status.attempts:
+    if any(not attempt.shared for attempt in run.status.attempts):
         return RunJob(config_map=run.metadata.name)
     data = driver_pod.config_map(run, plan, deadline_s=_seconds(observed.backstop))["data"]
     return RunJob(config_map=driver_pod.config_map_of(run), digest=files_digest(data))

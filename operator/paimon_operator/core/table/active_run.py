@@ -6,6 +6,7 @@ LIST shows that a run whose UID had been recorded is gone; a result that is unkn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -76,7 +77,7 @@ def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) ->
     status, active = table.status, table.status.active_run
     if active is None:
         return ActiveRunState(status=status)
-    run = next((each for each in runs if _is(each, active, table)), None)
+    run = find_run(table, active, runs)
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
         taken = any(each.metadata.name == active.name for each in runs)
         return ActiveRunState(status=status, missing=not taken, taken=taken)
@@ -87,6 +88,11 @@ def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) ->
     observed = {} if run is None else {"uid": run.metadata.uid, "result_unknown": _is_unknown(run)}
     named = active.model_copy(update=observed)
     return ActiveRunState(status=status.model_copy(update={"active_run": named}), run=run)
+
+
+def find_run(table: PaimonTable, named: ActiveRun, runs: Iterable[PaimonRun]) -> PaimonRun | None:
+    """The run that the table's status names so; None if it is not among `runs`."""
+    return next((each for each in runs if _is(each, named, table)), None)
 
 
 def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
@@ -134,7 +140,7 @@ def new_active_run(
     if work.run is not None:
         return _of_a_user(work, work.run, catalog, table)
     return ActiveRun(
-        name=_name(table, work),
+        name=name_of(table, work),
         type=work.type_,
         subject=work.subject,
         trigger=work.trigger,
@@ -159,7 +165,8 @@ def _of_a_user(work: DueRun, run: PaimonRun, catalog: PaimonCatalog, table: Paim
     )
 
 
-def _name(table: PaimonTable, work: DueRun) -> str:
+def name_of(table: PaimonTable, work: DueRun) -> str:
+    """The name of the run that does the work."""
     return naming.run_name(
         table=table.metadata.name,
         table_uid=table.metadata.uid,

@@ -47,5 +47,7 @@ class TableObserved:
     """The last look of the catalog's observer."""
     spent: Callable[[Usage | None], SpentBudget | None] = lambda _: None
     """The budget that stops scheduled maintenance today, if the table has used so much; None: none does."""
+    shares_drivers: bool = False
+    """Whether small runs share driver Pods."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

@@ -26,6 +26,7 @@ from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
+from paimon_operator.core.table.companions import named_runs
 from paimon_operator.core.table.decision_events import decision_events
 from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
@@ -120,7 +121,7 @@ def _decided(
         ),
     )
     status = reported.into(outcome.status)
-    named = status.active_run.name if status.active_run else None
+    named = {each.name for each in named_runs(status)}
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(
         status=status,

@@ -29,7 +29,14 @@ _OF_THE_EDIT: Final = (Reason.TABLE_DIFFERS, Reason.AWAITING_APPROVAL)
 def next_work(
     context: TableContext, observed: TableObserved, status: TableStatus, *, only_reads: bool = False
 ) -> DueRun | None:
-    """The work that has waited longest. Of equal times the first one counts: scheduled work, then users' runs.
+    """The first of `works`."""
+    return next(iter(works(context, observed, status, only_reads=only_reads)), None)
+
+
+def works(
+    context: TableContext, observed: TableObserved, status: TableStatus, *, only_reads: bool = False
+) -> list[DueRun]:
+    """The work that may start, what has waited longest first. Of equal times, scheduled work precedes users' runs.
 
     Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
@@ -37,15 +44,15 @@ def next_work(
     maintenance waits. After a compaction that has changed rows, all maintenance is held.
     """
     if not is_established(context, status):
-        return None
+        return []
     held = holds.holding(context, status)
-    works = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
-    works = [work for work in works if held is None or held.allows(work)]
+    found = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
+    found = [work for work in found if held is None or held.allows(work)]
     if why_held(context.table, status) is not None:
-        works = [work for work in works if not _is_maintenance(work)]
+        found = [work for work in found if not _is_maintenance(work)]
     if held is not None or not is_verified(context, status):
-        works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return min(maintenance_start.allowed(context, works), key=lambda work: (work.yields, work.due), default=None)
+        found = [work for work in found if not registry.OPERATIONS.of(work.type_).needs_matching_table]
+    return sorted(maintenance_start.allowed(context, found), key=lambda work: (work.yields, work.due))
 
 
 def _is_maintenance(work: DueRun) -> bool:

@@ -66,4 +66,5 @@ OPERATION: Final = OperationSpec(
     need=need,
     gain=snapshots_gained,
     in_windows=True,
+    small=True,
 )

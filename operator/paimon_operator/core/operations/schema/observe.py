@@ -151,4 +151,5 @@ OPERATION: Final = OperationSpec(
     record_result=record_result,
     only_reads=True,
     may_end_without_jvm=True,
+    small=True,
 )

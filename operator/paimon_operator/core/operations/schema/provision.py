@@ -271,4 +271,5 @@ OPERATION: Final = OperationSpec(
     on_spec_change=on_spec_change,
     is_still_asked_for=is_still_asked_for,
     may_end_without_jvm=True,
+    small=True,
 )
