@@ -20,7 +20,7 @@ from tests.apiserver.replicas import Replicas
 from tests.apiserver.rights import RELEASE, Rights
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.audit import AuditedRequest, audited_requests
-from tests.support.manifests import REMOVED, keyed_table
+from tests.support.manifests import REMOVED, Manifest, keyed_table
 
 FLEET = 200
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
