@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -35,8 +36,9 @@ class VolumeStorage(VolumeFiles):
                     if each.is_dir():
                         left.append(Path(each.path))
                         continue
-                    found = each.stat(follow_symlinks=False)
-                yield ListedFile(os.path.relpath(each.path, root), found.st_size, found.st_mtime_ns // _MS)
+                found = self.status(each.path)
+                if found is not None:  # else a writer has just renamed its temporary file
+                    yield replace(found, path=os.path.relpath(each.path, root))
 
     def status(self, path: str) -> ListedFile | None:
         """The file at this path; None: no such file."""

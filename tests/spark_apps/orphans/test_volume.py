@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from spark_apps.orphans import volume
 from spark_apps.orphans.files import ChangeFailedError, ListedFile
 from spark_apps.orphans.times import moment_of
 from spark_apps.orphans.volume import VolumeStorage
@@ -24,6 +25,22 @@ def test_all_files_below_a_directory_are_listed_with_size_and_time(tmp_path: Pat
     found = sorted(STORAGE.walk(f"file://{tmp_path}"))
     assert found == [ListedFile("a/b/three", 3, 3), ListedFile("a/two", 2, 2), ListedFile("one", 1, 1)]
     assert list(STORAGE.walk(f"file://{tmp_path}/none")) == []
+
+
+def test_a_temporary_file_that_a_writer_renames_during_the_listing_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".snapshot-4.tmp").write_bytes(b"x")
+    (tmp_path / "snapshot-3").write_bytes(b"xx")
+    entries = volume._entries
+
+    def then_renamed(directory: Path) -> list[os.DirEntry[str]]:
+        found = entries(directory)
+        (tmp_path / ".snapshot-4.tmp").rename(tmp_path / "snapshot-4")
+        return found
+
+    monkeypatch.setattr(volume, "_entries", then_renamed)
+    assert [each.path for each in STORAGE.walk(f"file://{tmp_path}")] == ["snapshot-3"]
 
 
 def test_a_file_is_written_moved_and_removed(tmp_path: Path) -> None:
