@@ -211,16 +211,8 @@ class Operator:
         claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
         store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
         batches = self._batches(store, queue)
-        router = ChangeRouter(
-            cache,
-            claims,
-            warehouses,
-            slots,
-            queue,
-            budgets=budgets,
-            on_heartbeat=self._on_heartbeat,
-            on_shared_pod=batches.observe,
-        )
+        routing = partial(ChangeRouter, on_heartbeat=self._on_heartbeat, on_shared_pod=batches.observe)
+        router = routing(cache, claims, warehouses, slots, queue, budgets=budgets)
         interval_s = int(self._settings.looks_interval)
         return Dependencies(
             store=store,

@@ -16,7 +16,7 @@ from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import QueuedRun, TableStatus
+from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
@@ -130,10 +130,15 @@ def _overtaking(context: TableContext, observed: TableObserved, status: TableSta
     """The due work to which waiting maintenance gives way."""
     if _is_suspended(context) or not commit_safety.may_commit(context, status):
         return None
-    edit = (
-        None if holds.holding(context, status) is not None else next(iter(_establishing().due(context, status)), None)
+    return _due_edit(context, status) or next(
+        filter(giving_way.overtakes, selection.works(context, observed, status)), None
     )
-    return edit or next(filter(giving_way.overtakes, selection.works(context, observed, status)), None)
+
+
+def _due_edit(context: TableContext, status: TableStatus) -> DueRun | None:
+    """The due run that brings the table to its spec, unless something holds the table."""
+    held = holds.holding(context, status)
+    return None if held is not None else next(iter(_establishing().due(context, status)), None)
 
 
 def _without_active_run(
@@ -147,7 +152,7 @@ def _without_active_run(
     held = holds.holding(context, status)
     if held is None and not suspended and commit_safety.may_verify(context, status):
         status = drift_policy.with_correction(context, status)
-    establishing = None if held is not None else next(iter(_establishing().due(context, status)), None)
+    establishing = _due_edit(context, status)
     verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
         reads = None if suspended else selection.next_work(context, observed, status, only_reads=True)
@@ -156,7 +161,18 @@ def _without_active_run(
         status = selection.waiting(context, status, Reason.SUSPENDED)
         late = _until_next(context, _becomes_late(context, status))
         return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
-    status = selection.skip_not_needed(context, status)
+    return _next_or_settle(context, observed, selection.skip_not_needed(context, status), establishing, queued)
+
+
+def _next_or_settle(
+    context: TableContext,
+    observed: TableObserved,
+    status: TableStatus,
+    establishing: DueRun | None,
+    queued: QueuedRun | None,
+) -> Outcome:
+    """Resumes the run that has given way, starts the work that comes first, or waits for the next moment."""
+    held = holds.holding(context, status)
     resumed = giving_way.resumable(context, status) if establishing is None and held is None else None
     if resumed is not None:
         return _resume_or_queue(context, observed, status, resumed, queued)
@@ -275,15 +291,14 @@ def _wait_for_run(
     """Waits for the active run. Creates it and its companions if the status names them and they do not exist."""
     status = _beside_active(context, observed, status, followed.run)
     named = status.active_run
-    actions: tuple[Action, ...] = companions.creations(context.table, status, _policy(context))
     status = selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE)
     status = selection.mark_held(context, selection.mark_postponed(context, status))
     status = selection.mark_blocked(context, status)
     findings = _at_work(context, status, followed.run)
-    if followed.missing and named is not None:
-        actions = (active_run.create_action(context.table, named, _policy(context)), *actions)
-        if observed.refusal is not None:
-            findings = table_conditions.refused_run(context, status, named, observed.refusal)
+    missing = named if followed.missing else None
+    if missing is not None and observed.refusal is not None:
+        findings = table_conditions.refused_run(context, status, missing, observed.refusal)
+    actions = _creations(context, status, missing)
     return Outcome(status=status, findings=findings, actions=actions, requeue_after=REQUEUE_WHILE_ACTIVE)
 
 
@@ -297,7 +312,9 @@ def _beside_active(
     if not giving_way.may_give_way(status, run):
         return status
     work = _overtaking(context, observed, status)
-    if work is None or run_queue.wait_for_place(work, None, observed, context.now, rank.head_start(context, status, work)):
+    if work is None:
+        return status
+    if run_queue.wait_for_place(work, None, observed, context.now, rank.head_start(context, status, work)):
         return status
     return giving_way.asked(status)
 
@@ -320,15 +337,20 @@ def _start(context: TableContext, observed: TableObserved, status: TableStatus, 
         status = scheduled.record_decision(status, work, started(work, named.name, need))
         status = scheduled.with_next_ticks(context, status)
     status = status.model_copy(update={"active_run": named})
-    actions = () if work.run is not None else (active_run.create_action(context.table, named, _policy(context)),)
-    actions = (*actions, *companions.creations(context.table, status, _policy(context)))
     return Outcome(
         status=status,
         findings=_at_work(context, status, None),
-        actions=actions,
+        actions=_creations(context, status, None if work.run is not None else named),
         events=(active_run.start_note(named),),
         requeue_after=REQUEUE_WHILE_ACTIVE,
     )
+
+
+def _creations(context: TableContext, status: TableStatus, missing: ActiveRun | None) -> tuple[Action, ...]:
+    """Creates the active run if it is `missing`, and the companions that the status names."""
+    policy = _policy(context)
+    first = () if missing is None else (active_run.create_action(context.table, missing, policy),)
+    return (*first, *companions.creations(context.table, status, policy))
 
 
 def _recreates(context: TableContext, status: TableStatus) -> int | None:
