@@ -157,6 +157,44 @@ async def test_waiting_maintenance_gives_way_once_and_then_goes_on(operator: Ope
     assert status(operator)["activeRun"]["name"] == waiting, "it gives way once"
 
 
+async def test_a_suspended_table_asks_no_waiting_maintenance_to_give_way(operator: OperatorInMemory) -> None:
+    await shared(operator, "a", "b")
+    waiting = status(operator)["activeRun"]["name"]
+    (manifest,) = tables("a")
+    await operator.apply(
+        shop(manifest, spec__retention=RETENTION, spec__suspend=True),
+        shop(run(spec__tableRef__name="a", metadata__name="a-by-hand")),
+    )
+    assert (status(operator)["activeRun"]["name"], "deferredRun" in status(operator)) == (waiting, False)
+    assert own_pods(operator) == {}
+
+
+def one_run_at_once() -> Manifest:
+    return lake(spec__limits={"maxConcurrentRuns": 1})
+
+
+async def test_nothing_gives_way_to_a_run_that_has_no_place(operator: OperatorInMemory) -> None:
+    await shared(operator, "a", "b")
+    waiting = status(operator)["activeRun"]["name"]
+    await operator.apply(one_run_at_once())
+    await write_due(operator)
+    assert (status(operator)["activeRun"]["name"], "givesWay" in status(operator)["activeRun"]) == (waiting, False)
+
+
+async def test_a_run_that_has_given_way_waits_for_a_place_of_its_own(operator: OperatorInMemory) -> None:
+    driver = await shared(operator, "a", "b")
+    waiting = status(operator)["activeRun"]["name"]
+    await write_due(operator)
+    await operator.apply(one_run_at_once())
+    await operator.end_pod(own_pods(operator)["a"], **MEASURED)
+    assert status(operator)["queuedRun"]["type"] == "ExpirePartitions"
+    assert (status(operator)["deferredRun"]["name"], "activeRun" in status(operator)) == (waiting, False)
+    while not driver.performed:
+        await driver.turn()
+    assert not await driver.turn(), "it reports the end for table b, and asks for the second run of a"
+    assert status(operator)["activeRun"]["name"] == waiting, "it is before the second run of b"
+
+
 async def test_a_driver_that_asks_for_a_run_that_has_given_way_goes_on_with_others(operator: OperatorInMemory) -> None:
     driver = await shared(operator, "a", "b")
     await write_due(operator)

@@ -14,14 +14,19 @@ from tests.support.manifests import Manifest, run
 FACTS = SharingFacts(url="http://operator:8082/v1/turns", window_s=WINDOW_S)
 BY_HAND = "a-by-hand"
 WORK = ["Compact", "ExpirePartitions", "ExpireSnapshots"]
-SUCCEEDED = [f"{type_} Succeeded" for type_ in WORK]
 
 
 class Story:
-    """Two expiries of one table are due. Once they wait in their Pod, a user asks for a compaction."""
+    """Two expiries of one table are due. Once they wait in their Pod, a user asks for a compaction.
 
-    def __init__(self, operator: OperatorInMemory) -> None:
-        self.operator = operator
+    With `withdraws`, the user takes that back after a kill, unless the compaction has its Pod.
+    """
+
+    def __init__(self, operator: OperatorInMemory, *, withdraws: bool = False) -> None:
+        self.operator, self.withdraws = operator, withdraws
+        self.wanted = list(WORK)
+        self.asked_at = 0
+        """How many writes have preceded the user's compaction."""
         self.drivers: dict[str, SharedDriver] = {}
         self.performed: list[str] = []
         """Types of the runs that drivers have performed, in their order."""
@@ -31,12 +36,17 @@ class Story:
         for _ in range(40):
             await self._revive()
             await self.operator.pass_time(seconds=WINDOW_S)
-            if shared_pods(self.operator) and BY_HAND not in self.operator.store.names(Kind.RUN):
+            if self._may_ask():
+                self.asked_at = len(self.operator.store.writes)
                 await self.operator.apply(shop(run(spec__tableRef__name="a", metadata__name=BY_HAND)))
                 await self._revive()
             await self._drive()
-            if phases(self.operator) == SUCCEEDED and not shared_pods(self.operator):
+            if phases(self.operator) == succeeded(self.wanted) and not shared_pods(self.operator):
                 return
+
+    def _may_ask(self) -> bool:
+        is_open = "Compact" in self.wanted and BY_HAND not in self.operator.store.names(Kind.RUN)
+        return is_open and bool(shared_pods(self.operator))
 
     async def _revive(self) -> None:
         """After a kill, a new process lists all objects, and its watches deliver the Pods."""
@@ -48,6 +58,11 @@ class Story:
             self.operator.router.on_event(Kind.POD, None, self.operator.store.peek(Kind.POD, SHOP, name) or {})
         for driver in self.drivers.values():
             driver.operator = self.operator
+        is_begun = "Compact" in self.performed or own_pods(self.operator)
+        if self.withdraws and BY_HAND in self.operator.store.names(Kind.RUN) and not is_begun:
+            self.wanted.remove("Compact")
+            self.operator.store.delete_as_user(Kind.RUN, SHOP, BY_HAND)
+            await self.operator.settle()
 
     async def _drive(self) -> None:
         for pod in own_pods(self.operator).values():
@@ -76,7 +91,7 @@ def type_of(operator: OperatorInMemory, name: str) -> str:
     return str((operator.store.peek(Kind.RUN, SHOP, name) or {})["spec"]["type"])
 
 
-async def told(number: int | None = None, *, carried_out: bool = False) -> tuple[Story, int]:
+async def told(number: int | None = None, *, carried_out: bool = False, withdraws: bool = False) -> tuple[Story, int]:
     """The story with a kill at this write, counted from its begin. Returns also how many writes preceded it."""
     operator = await OperatorInMemory(sharing=FACTS).start()
     await operator.apply(lake(), *(shop(table, spec__retention=RETENTION) for table in tables("a")))
@@ -85,10 +100,14 @@ async def told(number: int | None = None, *, carried_out: bool = False) -> tuple
     before = len(operator.store.writes)
     if number is not None:
         operator.store.kill_at(number, carried_out=carried_out)
-    story = Story(operator)
+    story = Story(operator, withdraws=withdraws)
     await operator.pass_time(hours=1)
     await story.tell()
     return story, before
+
+
+def succeeded(types: list[str]) -> list[str]:
+    return [f"{type_} Succeeded" for type_ in types]
 
 
 def phases(operator: OperatorInMemory) -> list[str]:
@@ -111,6 +130,20 @@ async def test_after_a_kill_at_any_write_each_work_is_performed_exactly_once(car
         story, _ = await told(number, carried_out=carried_out)
         point = f"write {number} {writes[number]}"
         assert sorted(story.performed) == WORK, point
-        assert phases(story.operator) == SUCCEEDED, point
+        assert phases(story.operator) == succeeded(WORK), point
         story.operator.store.revive()
         await story.operator.kill()
+
+
+async def test_work_that_is_withdrawn_while_maintenance_gives_way_to_it_stops_nothing() -> None:
+    whole, before = await told()
+    await whole.operator.kill()
+    withdrawn, asked_at = 0, whole.asked_at - before
+    for number in range(asked_at, asked_at + 8):
+        story, _ = await told(number, carried_out=True, withdraws=True)
+        assert sorted(story.performed) == story.wanted, f"write {number}"
+        assert phases(story.operator) == succeeded(story.wanted), f"write {number}"
+        withdrawn += story.wanted != WORK
+        story.operator.store.revive()
+        await story.operator.kill()
+    assert withdrawn >= 3, "after the request, the answer, and the choice of the other run"

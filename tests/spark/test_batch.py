@@ -50,7 +50,7 @@ def expire(lake: Lake, table: str) -> dict[str, Any]:
 
 
 def expire_partitions(lake: Lake, table: str) -> dict[str, Any]:
-    body = {"strategy": "ValuesTime", "timeZone": "UTC", "expirationTime": "1 d"}
+    body = {"strategy": "ValuesTime", "timeZone": "UTC", "expirationSeconds": 86400}
     return of_table(lake.job("ExpirePartitions", run=f"partitions-{table}", expirePartitions=body), table)
 
 

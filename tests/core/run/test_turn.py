@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from paimon_contract.turns import MAX_JOB_BYTES
+from paimon_contract.environment import BATCH_CONFIG
+from paimon_contract.turns import MAX_JOB_BYTES, job_variable
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import AttemptState, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.launch.batch_pod import BatchMember, SharedPod, member_of
+from paimon_operator.core.launch.batch_pod import BatchMember, SharedPod, batch_pod, member_of, read_batch
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.operations import registry
 from paimon_operator.core.run.machine import step
@@ -78,6 +80,59 @@ class SharedStory(Story):
         body = pods.pod(self.run, 1, owner_uid="uid-of-lake", **status)
         body["metadata"] |= {"name": POD, "uid": uid}
         return read_pod(body)
+
+
+def shared_body(story: SharedStory, **launch: str) -> pods.Json:
+    """The Pod of the story's run alone, as the API server stores it. `launch` changes what it is started with."""
+    body = batch_pod(
+        builders.catalog(),
+        replace(story.launch(), **launch),  # type: ignore[arg-type]
+        [story.member()],
+        url="http://operator:8082/v1/turns",
+        deadline_s=60,
+        own_deadline_s=30,
+        distinction="first",
+    )
+    body["metadata"]["uid"] = UID
+    return body
+
+
+def test_a_shared_pod_is_read_as_it_was_made() -> None:
+    story = SharedStory()
+    body = shared_body(story, service_account="spark")
+    found = read_batch(body)
+    assert found is not None
+    assert (found.uid, found.launch_hash) == (UID, story.member().launch_hash)
+    assert found.jobs == story.turn().pod.jobs
+    assert body["spec"]["serviceAccountName"] == "spark"
+
+
+def without_configuration(body: pods.Json) -> None:
+    (container,) = body["spec"]["containers"]
+    container["env"] = [each for each in container["env"] if each["name"] != BATCH_CONFIG]
+
+
+def with_no_json(body: pods.Json) -> None:
+    (container,) = body["spec"]["containers"]
+    container["env"] += [{"name": job_variable(1), "value": "no JSON"}]
+
+
+def without_its_label(body: pods.Json) -> None:
+    body["metadata"]["labels"].clear()
+
+
+UNREADABLE = {
+    "without configuration": without_configuration,
+    "with a job that is no JSON": with_no_json,
+    "of another role": without_its_label,
+}
+
+
+@pytest.mark.parametrize("change", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_pod_that_another_release_has_made_is_no_shared_pod(change: Callable[[pods.Json], None]) -> None:
+    body = shared_body(SharedStory())
+    change(body)
+    assert read_batch(body) is None
 
 
 def begun() -> SharedStory:
