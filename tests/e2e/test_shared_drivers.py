@@ -1,0 +1,54 @@
+"""Tables that are applied together on a real node share drivers, and a kill costs only the run in its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster import release
+from tests.e2e.kills import kill_shared_driver
+from tests.e2e.lab import Lab
+from tests.e2e.labs import Node
+from tests.support.kubectl import Object, condition
+
+TABLES = [f"t{number}" for number in range(10)]
+SHARED = "paimon-operator.dev/role=batch"
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+
+
+@pytest.fixture
+def sharing(node: Node) -> Iterator[None]:
+    """The operator of the second node, with shared Pods."""
+    release.install(node.env, node.images, batching={"enabled": True, "window": "3s"})
+    yield
+    release.install(node.env, node.images)
+
+
+def ready(tables: list[Object]) -> list[str]:
+    return [each["metadata"]["name"] for each in tables if condition(each, "Ready").get("status") == "True"]
+
+
+def is_active(pod: Object) -> bool:
+    return str(pod["status"].get("phase")) == "Running"
+
+
+@pytest.mark.own_node
+@pytest.mark.usefixtures("sharing")
+def test_after_the_kill_of_a_shared_driver_only_what_is_not_known_to_be_done_is_repeated(lab: Lab) -> None:
+    lab.kubectl.apply(*(lab.table(name, COLUMNS) for name in TABLES))
+    lab.kubectl.until_list("paimontable", "", lambda found: len(ready(found)) >= 2, what="two tables are Ready")
+    done = ready(lab.kubectl.list("paimontable"))
+    (pod,) = filter(is_active, lab.kubectl.list("pod", SHARED))
+    assert kill_shared_driver(pod) > 0
+
+    for name in TABLES:
+        lab.ready(name)
+    attempts = {name: run["status"]["attempts"] for name in TABLES for run in lab.runs(name, "Provision")}
+    assert list(attempts) == TABLES
+    assert [len(lab.runs(name, "Provision")) for name in TABLES] == [1] * len(TABLES)
+    assert sorted(len(each) for each in attempts.values())[:-1] == [1] * (len(TABLES) - 1), "one at most is repeated"
+    assert all(len(attempts[name]) == 1 and attempts[name][0]["pod"] == pod["metadata"]["name"] for name in done)
+    assert len(lab.pods()) <= 3, "the killed Pod, that of the runs it left, and that of the run in its turn"
+    for name in TABLES:
+        assert [key.rpartition("/")[2] for key in lab.keys(f"{lab.database}.db/{name}/schema/")] == ["schema-0"]
