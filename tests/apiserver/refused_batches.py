@@ -60,7 +60,7 @@ REFUSED_BATCHES: list[tuple[str, Edit, str]] = [
     ("a variable that only begins like a job", _variable("BATCH_JOB_X"), _VARIABLE),
     ("a token for the API server", token(), "an observer or a batch one for the operator"),
     ("a directory of the node", mount("hostPath", path="/"), "may mount only scratch space"),
-    ("privilege", in_security(privileged=True), "must pass Pod Security restricted"),
+    ("a writable root", in_security(readOnlyRootFilesystem=False), "must pass Pod Security restricted"),
     ("no deadline", without_deadline, "must have a deadline"),
 ]
 """What the Pod has, the edit that gives it that, and what the refusal names."""
