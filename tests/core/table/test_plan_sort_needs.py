@@ -11,6 +11,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.outside_writers import OutsideWriters
+from paimon_operator.core.operations.need import AFTER_A_COMMIT, AT_A_THRESHOLD
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
@@ -63,7 +64,8 @@ def test_a_skip_names_what_was_measured_and_the_threshold() -> None:
     seen.settle()
     decision = decision_of(seen, "sort")
     assert (decision.result, decision.reason) == ("Skipped", Reason.NOT_NEEDED)
-    assert decision.message == "unsortedFilesPerPartition is 4 (threshold 5), maxDelay is 1h (threshold 1d)"
+    found = "unsortedFilesPerPartition is 4 (threshold 5), maxDelay is 1h (threshold 1d)"
+    assert decision.message == f"{found}. {AT_A_THRESHOLD}"
     assert checks_of(decision) == {
         "unsortedFilesPerPartition": ("4", "5", False),
         "maxDelay": ("1h", "1d", False),
@@ -88,7 +90,8 @@ def test_what_a_sort_compaction_has_left_starts_no_other_one() -> None:
     seen.wait(hours=1)
     measure(seen, snapshot=3, level0FilesMax=9)
     assert not sorts(seen)
-    assert decision_of(seen, "sort").message == "nothing was committed since the last sort compaction"
+    said = f"nothing was committed since the last sort compaction. {AFTER_A_COMMIT}"
+    assert decision_of(seen, "sort").message == said
 
 
 @pytest.mark.parametrize(

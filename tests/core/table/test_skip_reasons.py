@@ -18,7 +18,7 @@ from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit
 from tests.core.table.edited_table import ready
-from tests.core.table.measured import HOURLY, decision_of, measure, measured_table
+from tests.core.table.measured import HOURLY, checks_of, decision_of, measure, measured_table
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -216,6 +216,68 @@ def test_maintenance_that_does_not_run_says_so_and_why(case: tuple[str, str, str
     decision = CASES[case]()
     assert (decision.result, decision.reason) == case[:2]
     assert decision.message
+
+
+NEXT = {
+    no_threshold: "A run starts at the first tick that finds a threshold reached",
+    nothing_committed: "that finds a threshold reached; files count after the next commit",
+    every_file_sorted: "A run starts at the first tick that finds unsorted files and a threshold reached",
+    other_writer: "A run starts once that writer has stopped and externalWriters was edited",
+    no_snapshot: "A run starts at the first tick that finds more than 10 snapshots of which the oldest",
+    nothing_written: "A run starts at the first tick after the first commit",
+    failed_for_good: "it waits for its next tick",
+    too_many_orphans: "it waits for its next tick",
+    failed_for_now: "the next try is at 2026-11-21T09:1",
+    succeeded: "it waits for its next tick",
+    another_run: "waits until run mine has ended",
+    limit_of_runs: "Wait; status.queuedRun.rank decides which table of a namespace starts first. Or raise the limit.",
+    outside_windows: "starts at 2026-11-22T01:0",
+    spent_budget: "it starts at 2026-11-22T08:1",
+    changed_rows: "Repair the table, then set the annotation",
+    suspended: "Set suspend to false.",
+    not_verified: "Fix what the table's condition Ready names.",
+    unsafe_commits: "Stop the other writers and set externalWriters to None or Paused.",
+    broken_block: "Write minute, hour, day of month, month and day of week",
+}
+"""What the message of each case says about when or by what the block runs again."""
+
+
+@pytest.mark.parametrize("make", CASES.values())
+def test_a_decision_not_to_run_says_what_starts_the_next_run(make: Callable[[], LastDecision]) -> None:
+    assert NEXT[make] in make().message
+
+
+COMPARED = {
+    outside_windows: {"sortedRunsPerBucket": ("9", "5", True)},
+    spent_budget: {"sortedRunsPerBucket": ("9", "5", True)},
+    another_run: {"sortedRunsPerBucket": ("9", "5", True)},
+    limit_of_runs: {"sortedRunsPerBucket": ("9", "5", True)},
+    suspended: {"sortedRunsPerBucket": ("9", "5", True)},
+    no_threshold: {"sortedRunsPerBucket": ("4", "5", False)},
+}
+
+
+@pytest.mark.parametrize("make", COMPARED)
+def test_a_decision_has_the_numbers_from_which_it_follows(make: Callable[[], LastDecision]) -> None:
+    decision = make()
+    assert checks_of(decision) == COMPARED[make]
+    assert decision.observed_at is not None
+
+
+def test_a_block_that_waits_writes_its_status_once_for_each_measurement() -> None:
+    seen = measured_table({"mode": "Dedicated", "minor": {"schedule": HOURLY, "when": {"maxDelay": "2h"}}})
+    due(seen, suspend=True)
+    before = decision_of(seen)
+    assert checks_of(before)["maxDelay"] == ("1h", "2h", False)
+    seen.wait(minutes=30)
+    seen.settle()
+    assert decision_of(seen) == before, "an age that grows is no news"
+    seen.wait(minutes=30)
+    seen.settle()
+    assert checks_of(decision_of(seen))["maxDelay"] == ("2h", "2h", True)
+    measure(seen, sortedRunsMax=7)
+    seen.settle()
+    assert checks_of(decision_of(seen))["sortedRunsPerBucket"] == ("7", "5", True)
 
 
 def test_the_page_lists_these_reasons_and_no_others() -> None:

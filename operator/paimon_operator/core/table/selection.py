@@ -92,7 +92,10 @@ def _not_needed(
     """The decision to skip the work; None for work that is needed, or of which that is not certain."""
     seen = status.health.observed_at if status.health else None
     if operation.skips_empty_table and seen is not None and _is_empty(context, status, seen):
-        message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
+        message = (
+            f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}. "
+            "A run starts at the first tick after the first commit"
+        )
         return LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
     need = need_of(context, status, work)
     return need.skipped() if need is not None and need.verdict is Verdict.NOT_NEEDED else None
@@ -112,7 +115,7 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     held = holds.holding(context, status)
     if held is not None and held.hold.excludes:
         others = [work for work in _others(context, status) if not held.allows(work)]
-        return _with_decision(status, others, held.hold.reason, held.hold.message)
+        return _with_decision(context, status, others, held.hold.reason, held.hold.message)
     if held is None and is_verified(context, status):
         return status
     failure, established = state_of(status).failure, is_established(context, status)
@@ -122,14 +125,14 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     reason = known if held is None else held.hold.reason
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return _with_decision(status, blocked, reason, reason.means)
+    return _with_decision(context, status, blocked, reason, _explained(reason))
 
 
 def mark_held(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the reason why due maintenance is held, if it is."""
     said = why_held(context.table, status)
     works = [] if said is None else [work for work in _others(context, status) if _is_maintenance(work)]
-    return _with_decision(status, works, Reason.VERIFICATION_FAILED, said or "")
+    return _with_decision(context, status, works, Reason.VERIFICATION_FAILED, said or "")
 
 
 def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
@@ -137,7 +140,7 @@ def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
     for work in _others(context, status):
         start = maintenance_start.start_of(context, work)
         if not start.has_come(context.now):
-            status = _with_decision(status, [work], start.reason, start.message)
+            status = _with_decision(context, status, [work], start.reason, start.message)
     return status
 
 
@@ -149,10 +152,15 @@ def window_changes(context: TableContext, status: TableStatus) -> Iterator[datet
 
 def waiting(context: TableContext, status: TableStatus, reason: Reason, message: str = "") -> TableStatus:
     """The status in which all due work waits for one reason, except the work of the active run."""
-    message = message or reason.means
+    message = f"{message}. {reason.remedy}" if message else _explained(reason)
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
-    return _with_decision(status, _others(context, status), reason, message)
+    return _with_decision(context, status, _others(context, status), reason, message)
+
+
+def _explained(reason: Reason) -> str:
+    """What the reason means, and what ends it."""
+    return f"{reason.means} {reason.remedy}"
 
 
 def _others(context: TableContext, status: TableStatus) -> list[DueRun]:
@@ -185,10 +193,16 @@ def _is_waiting(run: PaimonRun) -> bool:
     return run.spec.trigger is None and untouched
 
 
-def _with_decision(status: TableStatus, works: list[DueRun], reason: Reason, message: str) -> TableStatus:
-    decision = LastDecision(result=DecisionResult.WAITING, reason=reason, message=message)
+def _with_decision(
+    context: TableContext, status: TableStatus, works: list[DueRun], reason: Reason, message: str
+) -> TableStatus:
+    """The status in which `works` wait, with the numbers by which they are needed."""
     for work in works:
-        scheduled = registry.OPERATIONS.of(work.type_).scheduled
+        scheduled, need = registry.OPERATIONS.of(work.type_).scheduled, need_of(context, status, work)
         if scheduled is not None:
+            checks, seen = ((), None) if need is None else (need.checks, need.observed_at)
+            decision = LastDecision(
+                result=DecisionResult.WAITING, reason=reason, message=message, checks=checks, observed_at=seen
+            )
             status = scheduled.record_decision(status, work, decision)
     return status

@@ -26,13 +26,22 @@ from paimon_operator.core.operations.maintenance.sort_need import (
     sort_thresholds,
     unsorted_files,
 )
-from paimon_operator.core.operations.need import UNKNOWN, Need, age_check, by_checks, holding_measurement, sentence
+from paimon_operator.core.operations.need import (
+    AFTER_A_COMMIT,
+    UNKNOWN,
+    Need,
+    age_check,
+    by_checks,
+    holding_measurement,
+    sentence,
+)
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 
 _VISIBLE_WHEN_COMPACTED: Final = (ChangelogProducerType.LOOKUP, ChangelogProducerType.FULL_COMPACTION)
 _MERGEABLE: Final = 2
 """Sorted runs of a bucket, or small files."""
+_TO_MERGE: Final = "A run starts at the first tick that finds files to merge and a threshold reached"
 
 
 def compaction_need(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> Need:
@@ -45,12 +54,13 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
     if _expires_records(context, strategy):
         return UNKNOWN
     if not has_work(context.spec, health, strategy):
-        return by_checks((), health.observed_at, f"{_shape(context.spec, health)}: there is nothing to merge")
+        found = f"{_shape(context.spec, health)}: there is nothing to merge"
+        return by_checks((), health.observed_at, found=found, next_run=_TO_MERGE)
     checks = [*_of_time(context, status, when, strategy)]
     if _was_compacted(context, status, health, strategy):
-        said = "nothing was committed since the last compaction"
-        return by_checks(checks, health.observed_at, said)
-    return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at, "")
+        found = "nothing was committed since the last compaction"
+        return by_checks(checks, health.observed_at, found=found, next_run=AFTER_A_COMMIT)
+    return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at)
 
 
 def job_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> CompactThresholds | None:
