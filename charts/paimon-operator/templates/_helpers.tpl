@@ -14,15 +14,20 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Where Pods of Spark reach the operator. */ -}}
+{{- define "paimon-operator.askedUrl" -}}
+{{- $name := printf "%s.%s.svc" (include "paimon-operator.fullname" .) .Release.Namespace -}}
+http://{{ .Values.service.clusterIP | default $name }}:8082
+{{- end -}}
+
 {{- /* Where observers report. */ -}}
 {{- define "paimon-operator.looksUrl" -}}
-{{- $name := printf "%s.%s.svc" (include "paimon-operator.fullname" .) .Release.Namespace -}}
-http://{{ .Values.service.clusterIP | default $name }}:8082/v1/looks
+{{ include "paimon-operator.askedUrl" . }}/v1/looks
 {{- end -}}
 
 {{- /* Where drivers of several runs ask for turns. */ -}}
 {{- define "paimon-operator.turnsUrl" -}}
-http://{{ include "paimon-operator.fullname" . }}.{{ .Release.Namespace }}.svc:8082/v1/turns
+{{ include "paimon-operator.askedUrl" . }}/v1/turns
 {{- end -}}
 
 {{- /* Whether Pods of the cluster connect to the operator. */ -}}
