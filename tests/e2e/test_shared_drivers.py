@@ -47,7 +47,7 @@ def test_after_the_kill_of_a_shared_driver_only_what_is_not_known_to_be_done_is_
     attempts = {name: run["status"]["attempts"] for name in TABLES for run in lab.runs(name, "Provision")}
     assert list(attempts) == TABLES
     assert [len(lab.runs(name, "Provision")) for name in TABLES] == [1] * len(TABLES)
-    assert {name: [each.get("shared") for each in attempts[name]] for name in done} == dict.fromkeys(done, [True])
+    assert {name: [each.get("shared") for each in attempts[name]] for name in done} == {key: [True] for key in done}
     repeated = [name for name in TABLES if len(attempts[name]) > 1]
     assert len(repeated) <= len(pods), "the run in its turn, in each Pod that was killed"
     assert all(len(attempts[name]) == 2 and "shared" not in attempts[name][1] for name in repeated)
